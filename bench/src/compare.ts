@@ -1,14 +1,17 @@
 import type { Measurement, ShapeOptions } from "./run-shape.js";
 
-/** One shape at one size, on both endpoints. */
+/** One workload on both endpoints. */
 export interface Compared {
   readonly shape: string;
   readonly size: number;
   readonly executions: number;
-  /** Medians over the rounds, seconds from the first creation to the last end; of those without failures. */
+  /** Medians over the runs without failures, seconds from the first creation to the last end. */
   readonly here: number;
   readonly there: number;
-  /** How many times as long the other endpoint took; NaN when either has no run without failures. */
+  /**
+   * Duration on the other endpoint divided by the duration here; NaN when either has no run without
+   * failures.
+   */
   readonly ratio: number;
   readonly failedHere: number;
   readonly failedThere: number;
@@ -19,15 +22,15 @@ export interface CompareOptions {
   readonly there: string;
   readonly shapes: readonly Omit<ShapeOptions, "endpoint">[];
   readonly rounds: number;
-  /** Before each run: what the side before it owes still is not paid in its time. */
+  /** Runs before each measurement, so that background work of the previous side is not measured. */
   readonly rest: () => Promise<unknown>;
   readonly run: (options: ShapeOptions) => Promise<Measurement>;
   readonly onMeasured?: (endpoint: string, measurement: Measurement) => void;
 }
 
 /**
- * Runs each shape on both endpoints in turn (A B, then B A), so that what slows the
- * machine for a while slows both, and neither is always the one that comes first.
+ * Runs each workload on both endpoints alternately (A B, then B A), so that slow phases of the
+ * machine affect both and neither always runs first.
  */
 export async function compare({ here, there, shapes, rounds, rest, run, onMeasured }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = [];
@@ -67,7 +70,7 @@ function failures(measured: readonly Measurement[]): number {
   return measured.reduce((sum, { failed }) => sum + failed, 0);
 }
 
-/** The comparison as a Markdown table. */
+/** Formats the comparison as a Markdown table. */
 export function comparisonTable(compared: readonly Compared[], names: { readonly here: string; readonly there: string }): string {
   const text = (value: number, failed: number) =>
     `${Number.isNaN(value) ? "—" : `${value.toFixed(2)} s`}${failed > 0 ? ` (${failed} failed)` : ""}`;

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startControllerManager, startEtcd, startKubeApiserver, startVersitygw } from "@flyte-ts/local-servers";
 
-/** What a stack stands on when it does not bring its own. */
+/** Kubernetes API and blob store under a stack. */
 export interface Ground {
-  /** For `flyte-ts start`. */
+  /** Flags for `flyte-ts start`. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 export interface GroundOptions {
-  /** Whether etcd syncs to disk before it answers, as a cluster's does. */
+  /** True when etcd syncs to disk before it answers, as that of a cluster does. */
   readonly durable: boolean;
   readonly tell: (text: string) => void;
 }
@@ -23,7 +23,10 @@ export const OWN_GROUND: Ground = { flags: [], env: {}, stop: () => Promise.reso
 
 const BUCKET = "bench";
 
-/** A real Kubernetes API (kube-apiserver, its controllers, etcd) and a real S3 service (versitygw), empty, in a folder of their own. */
+/**
+ * Starts an empty Kubernetes API (kube-apiserver, its controllers, etcd) and S3 service (versitygw)
+ * in their own folder.
+ */
 export async function startRealGround({ durable, tell }: GroundOptions): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-bench-ground-"));
   const started: LocalServer[] = [];

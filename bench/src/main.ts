@@ -65,11 +65,17 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** What is compared when nothing is said. */
+/** Workloads of a comparison without arguments. */
 const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
-/** Before and between the runs on a stack of its own, ms: what starts behind its readiness is there, garbage is collected, what is owed is done. */
+/**
+ * Delay before and between the runs on a managed stack, ms, for background start-up, garbage
+ * collection and pending writes.
+ */
 const PAUSE_MS = 3_000;
-/** Between two sides, ms: ours writes the ends of executions for the last time 3 s after the one before. */
+/**
+ * Delay between two sides, ms: admin writes the ends of executions for the last time 3 s after the
+ * previous ones.
+ */
 const REST_MS = 5_000;
 
 const { endpoint, project, domain, data } = values;
@@ -148,7 +154,10 @@ async function measureEvents(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-/** So many words after the first, positive numbers. */
+/**
+ * Returns the numeric arguments after the first; exits when they are not between `least` and `most`
+ * positive numbers.
+ */
 function numbers(least: number, most: number): readonly number[] {
   const given = positionals.slice(1).map(Number);
   if (given.length < least || given.length > most || given.some((number) => !Number.isInteger(number) || number < 1)) refuse();
@@ -186,7 +195,7 @@ async function measure(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-/** On a stack that is started for it and ends after it. */
+/** Starts a stack, uses it, and stops it. */
 async function onOwnStack(kind: string, use: (stack: OwnStack) => Promise<number>): Promise<number> {
   if (kind !== "local" && kind !== "kubernetes") refuse();
   const tell = (text: string) => void process.stderr.write(`${text}\n`);

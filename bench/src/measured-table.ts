@@ -2,7 +2,10 @@ import type { MemoryReport } from "./memory.js";
 import type { Measurement } from "./run-shape.js";
 import { nameOfWork } from "./work.js";
 
-/** What the design asks of a stack, in the order in which one stack runs it. The first of two equal ones warms it up. */
+/**
+ * Workloads of the design's targets, in the order in which one stack runs them. The first of two
+ * equal ones warms it up.
+ */
 export const DESIGN_SHAPES: readonly string[] =
   "chain 20 chain 20 chain 20 chain 100 chain 100 chain 100 chain 2000 fan-out 1000 fan-out 1000 fan-out 6000 fan-out 20x100 fan-out 20x100 chain 50x20 fan-out 200x10".split(
     " ",
@@ -10,7 +13,7 @@ export const DESIGN_SHAPES: readonly string[] =
 
 export type Measured = Measurement & { readonly memory: MemoryReport };
 
-/** As in docs/benchmarks.md. */
+/** Formats the rows as in docs/benchmarks.md. */
 export function measuredTable(rows: readonly Measured[]): string {
   return [
     "| shape | seconds | per node | median duration of an execution | memory before, at most, after |",

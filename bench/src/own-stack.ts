@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Ground } from "./ground.js";
 
-/** A stack that was started to be measured, on free ports and in a folder of its own. */
+/** A stack started for a measurement, on free ports and in its own folder. */
 export interface OwnStack {
   readonly endpoint: string;
   /** Folder of its state. */
@@ -17,7 +17,7 @@ export interface OwnStack {
 const PROGRAM = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 const PATIENCE_MS = 240_000;
 
-/** @throws Error with what it printed, when it does not become ready */
+/** @throws Error with its output when it does not become ready */
 export async function startOwnStack({ flags, env }: Ground): Promise<OwnStack> {
   const data = mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
   const words = [PROGRAM, "start", "--data", data, "--port", "0", "--blobPort", "0", "--no-example", "--logLevel", "warn", ...flags];

@@ -10,13 +10,13 @@ export interface Measurement {
   readonly shape: Shape;
   readonly leaf: Leaf;
   readonly size: number;
-  /** Executions at once. */
+  /** Concurrent executions. */
   readonly executions: number;
-  /** Compiling and storing it, when it was not there. */
+  /** Time to compile and store the workflow, s; 0 when it was registered. */
   readonly registrationSeconds: number;
-  /** From the first execution's creation to the last one's end, by admin's times, seconds. */
+  /** Time from the first execution's creation to the last one's end by admin's timestamps, s. */
   readonly seconds: number;
-  /** Median of the executions' own durations as admin reports them, seconds. */
+  /** Median of the executions' durations as admin reports them, s. */
   readonly medianDuration: number;
   readonly failed: number;
 }
@@ -29,7 +29,7 @@ export interface ShapeOptions {
   readonly size: number;
   readonly executions: number;
   readonly leaf: Leaf;
-  /** Length of a `core-sleep` leaf, seconds. */
+  /** Duration of a `core-sleep` task, s. */
   readonly sleepSeconds: number;
   readonly patienceMs: number;
 }
@@ -41,7 +41,7 @@ const ENDED = new Set([
   WorkflowExecution_Phase.TIMED_OUT,
 ]);
 
-/** Registers the shape, runs it, and reads from admin how long it took. */
+/** Registers the workload, runs it, and reads its times from admin. */
 export async function runShape(options: ShapeOptions): Promise<Measurement> {
   const client = createFlyteClient({ endpoint: options.endpoint });
   try {
@@ -50,7 +50,7 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
     const launchPlan = await register(client, options);
     const registrationSeconds = Math.round(performance.now() - begun) / 1_000;
     const names = await Promise.all(Array.from({ length: options.executions }, () => launch(client, launchPlan, options)));
-    // One after the other: hundreds that ask at once would be work for the stack themselves.
+    // Read sequentially: hundreds of concurrent requests would load the stack.
     const ended: Execution[] = [];
     for (const name of names) ended.push(await waitForEnd(client, name, options));
     const started = ended.map(({ closure }) => milliseconds(closure?.createdAt));
@@ -73,7 +73,7 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
 
 type Registered = Pick<ShapeOptions, "project" | "domain" | "shape" | "size" | "leaf">;
 
-/** Registers the shape where it is not there yet. */
+/** Registers the workflow unless it exists. */
 export async function register(client: FlyteClient, { project, domain, shape, size, leaf }: Registered): Promise<Identifier> {
   const target: Target = { project, domain, version: "bench-1" };
   const task = leafTask(target, leaf, shape);
@@ -98,7 +98,7 @@ async function launch(client: FlyteClient, launchPlan: Identifier, options: Shap
   return answer.id?.name ?? "";
 }
 
-/** The request for one execution of a registered shape. */
+/** Request for one execution of a registered workflow. */
 export function creation(
   launchPlan: Identifier,
   { project, domain, leaf, size, sleepSeconds }: Pick<ShapeOptions, "project" | "domain" | "leaf" | "size" | "sleepSeconds">,

@@ -1,6 +1,6 @@
 import type { Leaf, Shape } from "./workflows.js";
 
-/** What one run does. */
+/** Topology, size and number of executions of one run. */
 export interface Work {
   readonly shape: Shape;
   readonly size: number;
@@ -15,10 +15,13 @@ export interface WorkDefaults {
   readonly sleepSeconds: number;
 }
 
-/** Words that begin a shape, and how many numbers follow. */
+/** Topologies and the number of sizes that may follow. */
 const NUMBERS: Readonly<Record<string, number>> = { chain: 1, "fan-out": 1, map: 1, sleep: 3 };
 
-/** One shape after the other; undefined when the words are none. `20x100` as a size means 20 executions of 100. */
+/**
+ * Parses one workload after the other; undefined for other arguments. The size `20x100` means 20
+ * executions of 100 nodes.
+ */
 export function readWorks(words: readonly string[], defaults: WorkDefaults): Work[] | undefined {
   const works: Work[] = [];
   for (let at = 0; at < words.length; ) {
@@ -45,7 +48,7 @@ function readWork([shape = "", ...rest]: readonly string[], { leaf, executions, 
   return { shape, leaf, sleepSeconds, size: second ?? first, executions: second === undefined ? executions : first };
 }
 
-/** As it is read. */
+/** Formats a workload as {@link readWorks} parses it. */
 export function nameOfWork({ shape, size, executions }: Pick<Work, "shape" | "size" | "executions">): string {
   return `${shape} ${executions === 1 ? "" : `${executions}x`}${size}`;
 }

@@ -5,7 +5,7 @@ import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
-/** What a leaf does: `echo` gives its input back, `core-sleep` waits for its duration. */
+/** Task type: `echo` returns its input, `core-sleep` waits for its duration. */
 export type Leaf = "echo" | "core-sleep";
 
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
   readonly version: string;
 }
 
-/** Shapes of static graphs; `size` counts task nodes, or the items of a map's one array node. */
+/** Topologies of static graphs; `size` counts task nodes, or the items of a map's array node. */
 export type Shape = "chain" | "fan-out" | "map";
 
 const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): MessageInitShape<typeof VariableMapSchema> => ({
@@ -29,7 +29,10 @@ const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): 
 const identifier = (target: Target, resourceType: ResourceType, name: string): Identifier =>
   create(IdentifierSchema, { ...target, resourceType, name });
 
-/** One integer in, the same integer out; or one duration in, nothing out. The task of a map has lists of them. */
+/**
+ * A task from one integer to the same integer, or from a duration to nothing. The task of a map has
+ * lists of them.
+ */
 export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate {
   const lists = shape === "map";
   const echo = leaf === "echo";
@@ -44,7 +47,10 @@ export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate
   });
 }
 
-/** A workflow of `size` leaves: one after the other, all at once, or as items of a map. Its one input goes to the leaves that read it. */
+/**
+ * A workflow of `size` tasks: in sequence, in parallel, or as items of a map. Tasks that read an
+ * input get the workflow's one input.
+ */
 export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { size: number; leaf: Leaf }): WorkflowTemplate {
   const input = leaf === "echo" ? "a" : "duration";
   const chained = shape === "chain";
@@ -82,7 +88,7 @@ export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { s
   });
 }
 
-/** The launch plan that carries the workflow's own name. */
+/** The launch plan with the workflow's name. */
 export function launchPlanId(workflow: WorkflowTemplate): Identifier {
   return create(IdentifierSchema, { ...(workflow.id as Identifier), resourceType: ResourceType.LAUNCH_PLAN });
 }

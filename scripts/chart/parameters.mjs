@@ -1,11 +1,11 @@
-// Puts values in the places of what sites choose.
+// Replaces the parts of manifests that a site configures by values.
 import { NAMESPACE } from "./kustomize.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
 import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
 const RELEASE_NAMESPACE = new Scalar(".Release.Namespace | quote");
 
-/** Changes an object; what components have added is seen too. */
+/** Changes an object, including what components have added. */
 export function parametrize(object) {
   const { kind, metadata } = object;
   if (metadata.namespace !== undefined) metadata.namespace = RELEASE_NAMESPACE;
@@ -51,7 +51,7 @@ function workload({ spec }) {
   if (spec.replicas !== undefined) spec.replicas = new Scalar(`${values}.replicas`);
   template.metadata.labels.more = new Spread(`${values}.podLabels`);
   template.metadata.annotations = {
-    // Other settings make other pods.
+    // Restart pods when settings change.
     "checksum/settings": new Scalar(`list ${values}.settings .Chart.Version | toJson | sha256sum | quote`),
     more: new Spread(`${values}.podAnnotations`),
   };
@@ -69,7 +69,7 @@ function workload({ spec }) {
   container.env.push(new Spread(`${values}.env`));
 }
 
-/** Wherever a Secret is referred to. */
+/** All references to Secrets. */
 function secretNames(value) {
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {

@@ -9,7 +9,7 @@ test("what is answered within the time is counted, with the times that it took",
     seconds: 2,
     now: () => time,
     call: async (_, turn) => {
-      // A slow one every ten.
+      // Every tenth call is slow.
       time += turn % 10 === 9 ? 110 : 10;
     },
   });

@@ -2,15 +2,16 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Database } from "@flyte-ts/postgres";
 
-/** Names of filled executions: this and their number, from 1. */
+/** Name prefix of the inserted executions, followed by their number from 1. */
 export const FILLED = "filled-";
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const BATCH = 20_000;
 
 /**
- * Executions that have ended, one a second up to now: copies of one that really ran, by other names and times. One in
- * ten has failed, one in fifty was aborted. All are settled, so that nothing in admin takes them up.
+ * Inserts ended executions, one per second up to now, as copies of a real one with other names and
+ * times. One in ten failed, one in fifty was aborted. All are settled, so that admin does not
+ * process them.
  */
 const INSERT = `INSERT INTO executions (execution_project, execution_domain, execution_name, created_at, updated_at, revision,
     launch_plan_id, launch_plan_name, workflow_id, workflow_name, launch_entity, mode, principal, cluster, spec, inputs, user_inputs,
@@ -33,7 +34,10 @@ const INSERT = `INSERT INTO executions (execution_project, execution_domain, exe
       AND execution_domain = $6 AND execution_name NOT LIKE $1::text || '%' ORDER BY id DESC LIMIT 1) AS one
   ON CONFLICT DO NOTHING`;
 
-/** Nodes of the filled executions of a batch that have none yet: copies of a node of the one that really ran. */
+/**
+ * Inserts the nodes of a batch's executions that have none, as copies of a node of the real
+ * execution.
+ */
 const INSERT_NODES = `INSERT INTO node_executions (execution_id, node_id, created_at, updated_at, revision, spec_node_id, phase, phase_order,
     first_ns, first_order, started_ns, started_order, updated_ns, ended_ns, duration, input_uri, output_uri, cache_status, target, target_order,
     inputs, outputs)
@@ -51,14 +55,14 @@ export interface FillOptions {
   readonly project: string;
   readonly domain: string;
   readonly rows: number;
-  /** Of each execution. */
+  /** Nodes per execution. */
   readonly nodes: number;
 }
 
 /**
- * Fills admin's database up to so many executions in a project and domain; those that are there stay.
+ * Fills admin's database up to a number of executions in a project and domain; existing ones stay.
  *
- * @throws Error when there is none to copy.
+ * @throws Error when there is no execution to copy
  */
 export async function fillExecutions(
   db: Database,
@@ -84,7 +88,7 @@ export async function fillExecutions(
     }
     if (nodes > 0) nodesAdded += (await db.query({ text: INSERT_NODES, values: [FILLED, from, rows, nodes, project, domain] })).count;
   }
-  // As the server itself does after some minutes: statistics for the planner, and pages known to be visible to all.
+  // Do what autovacuum does after some minutes: update statistics and the visibility map.
   await db.query({ text: "VACUUM (ANALYZE) executions, node_executions" });
   return { added, nodesAdded };
 }
@@ -92,12 +96,12 @@ export async function fillExecutions(
 interface Batch {
   readonly project: string;
   readonly domain: string;
-  /** Number of its last execution. */
+  /** Number of the batch's last execution. */
   readonly last: number;
   readonly nodes: number;
 }
 
-/** Whether an earlier run has written the batch. */
+/** Reports whether an earlier run has inserted the batch. */
 async function isFilled(db: Database, { project, domain, last, nodes }: Batch): Promise<boolean> {
   const { count } = await db.query({
     text: `SELECT 1 FROM executions e WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3

@@ -10,16 +10,19 @@ import type { StackMemory } from "../memory.js";
 import { processorTime, timeOfCall } from "./processor-time.js";
 import type { StackConfig } from "./stack-config.js";
 
-/** What a node tells, one after the other. */
+/** Phases that each node reports, in order. */
 const PHASES = [Phase.QUEUED, Phase.RUNNING, Phase.SUCCEEDED] as const;
-/** Nodes that tell at once: as many as admin records at once, so that each event changes a row of its own. */
+/**
+ * Nodes that report concurrently: as many as admin records concurrently, so that each event changes
+ * another row.
+ */
 const NODES = 1_000;
 
 export interface IngestOptions {
   readonly stack: StackConfig;
   readonly project: string;
   readonly domain: string;
-  /** Executions whose nodes tell something, by name. */
+  /** Names of the executions whose nodes report. */
   readonly names: readonly string[];
   readonly events: number;
   readonly patienceMs: number;
@@ -29,17 +32,20 @@ export interface IngestOptions {
 export interface IngestMeasurement {
   readonly call: "ingest";
   readonly events: number;
-  /** Events that were recorded, a second, from the first one sent to the last one recorded. */
+  /** Recorded events per second, from the first published to the last recorded. */
   readonly rate: number;
-  /** The bus took so many a second. */
+  /** Events per second that the bus accepted. */
   readonly sentRate: number;
-  /** Events of which admin recorded nothing. */
+  /** Events that admin did not record. */
   readonly failed: number;
-  /** Processor time of one event in this client and by program of the stack, milliseconds. */
+  /** Processor time per event in this client and by program of the stack, ms. */
   readonly cpuMs: Readonly<Record<string, number>>;
 }
 
-/** Sends events of nodes as propeller does, as fast as the bus takes them, and waits until admin has recorded all. */
+/**
+ * Publishes node events as propeller does, as fast as the bus accepts them, and waits until admin
+ * has recorded all.
+ */
 export async function measureIngest(options: IngestOptions): Promise<IngestMeasurement> {
   const bus = await connectBus({
     url: options.stack.busUrl,
@@ -64,7 +70,7 @@ interface Message {
   readonly data: Uint8Array;
 }
 
-/** Of nodes that no run before has named: by the time. */
+/** Node ids contain the time, so that no earlier run has used them. */
 function messages({ project, domain, names }: IngestOptions, nodes: number): readonly Message[] {
   const now = Date.now();
   const made: Message[] = [];
@@ -106,7 +112,7 @@ async function run(
   }
 }
 
-/** Events that admin has taken from the bus, by its own count. */
+/** Number of events that admin has received from the bus, by its own metric. */
 async function counted({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
   const text = await (await fetch(metricsUrl)).text();
   let recorded = 0;

@@ -10,7 +10,10 @@ import { Connection, framed } from "./connection.js";
 import { FILLED } from "./fill.js";
 import { processorTime, timeOfCall } from "./processor-time.js";
 
-/** GetExecution of one after the other; ListExecutions, the newest first; CreateExecution of a workflow of one leaf. */
+/**
+ * `get`: GetExecution of existing executions in rotation. `list`: ListExecutions, newest first.
+ * `create`: CreateExecution of a workflow with one task.
+ */
 export type Call = "get" | "list" | "create";
 
 export interface RateOptions {
@@ -19,13 +22,13 @@ export interface RateOptions {
   readonly domain: string;
   readonly call: Call;
   readonly seconds: number;
-  /** Calls on their way at a time. */
+  /** Concurrent calls. */
   readonly callers: number;
-  /** Connections that they share. */
+  /** Connections that the callers share. */
   readonly connections: number;
-  /** `get` asks for those that `fill` has made; up to so many. Without: for the newest 100. */
+  /** `get`: number of executions that `fill` inserted. Default: the newest 100 executions. */
   readonly rows?: number | undefined;
-  /** `list`: rows of a page, filters as clients write them, and the row to begin at. */
+  /** `list`: page size, filters in the API's syntax, and the offset. */
   readonly limit: number;
   readonly filters: string;
   readonly token: string;
@@ -37,18 +40,24 @@ export interface RateMeasurement extends LoopResult {
   readonly call: Call;
   readonly callers: number;
   readonly connections: number;
-  /** Bytes of one answer, on average. */
+  /** Mean size of a response, bytes. */
   readonly answerBytes: number;
-  /** `create`: executions that began to run, a second, from the first call until the last of them had begun. */
+  /**
+   * `create`: executions per second that began to run, from the first call until the last of them
+   * began.
+   */
   readonly startedRate?: number;
-  /** Processor time of one call in this client, and by program of the stack where its folder is known; milliseconds. */
+  /**
+   * Processor time per call in this client, and by program of the stack where its folder is known,
+   * ms.
+   */
   readonly cpuMs: Readonly<Record<string, number>>;
 }
 
 const WARM_UP_SECONDS = 3;
 const LEAF = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
 
-/** Calls admin as fast as it answers. */
+/** Calls admin as fast as it responds. */
 export async function measureRate(options: RateOptions): Promise<RateMeasurement> {
   const client = createFlyteClient({ endpoint: options.endpoint });
   const connections = await Promise.all(Array.from({ length: options.connections }, () => Connection.open(options.endpoint)));
@@ -56,7 +65,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
     const { path, messages } = await prepare(client, options);
     let bytes = 0;
     let calls = 0;
-    // By the clock of this machine, which is that of the stack.
+    // The stack runs on this machine, so both use the same clock.
     const since = new Date().toISOString();
     const before = processorTime(options.memory);
     const loop = await closedLoop({
@@ -83,7 +92,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
 
 interface Prepared {
   readonly path: string;
-  /** Sent in turn. */
+  /** Messages to send in rotation. */
   readonly messages: readonly Buffer[];
 }
 
@@ -113,7 +122,7 @@ function request<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<
   return framed(toBinary(schema, create(schema, init)));
 }
 
-/** Names of the executions that were made last. */
+/** Names of the newest executions. */
 export async function newest(
   client: FlyteClient,
   { project, domain }: Pick<RateOptions, "project" | "domain">,
@@ -124,12 +133,12 @@ export async function newest(
   return executions.map(({ id }) => id?.name ?? "");
 }
 
-/** Ten thousand of the filled, far from each other. */
+/** Ten thousand names spread over the inserted executions. */
 function scattered(rows: number): readonly string[] {
   return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${FILLED}${1 + ((index * 7_919) % rows)}`);
 }
 
-/** Executions that have begun a second: all that were created since must. */
+/** Waits until all executions created since have begun. Resolves to the rate per second. */
 async function untilStarted(
   client: FlyteClient,
   { project, domain, patienceMs }: RateOptions,

@@ -1,15 +1,15 @@
 import type { StackMemory } from "../memory.js";
 
-/** Seconds of processor time by program. */
+/** Processor time by program, s. */
 export type ProcessorTime = Readonly<Record<string, number>>;
 
-/** What this client has used, and the programs of the stack where its folder is known. */
+/** Processor time of this client, and of the stack's programs where its folder is known. */
 export function processorTime(memory: StackMemory | undefined): ProcessorTime {
   const { user, system } = process.cpuUsage();
   return { client: (user + system) / 1e6, ...memory?.cpuParts() };
 }
 
-/** Milliseconds of one call, without those that used next to nothing. */
+/** Processor time per call in ms, without programs that used almost none. */
 export function timeOfCall(before: ProcessorTime, after: ProcessorTime, calls: number): Readonly<Record<string, number>> {
   return Object.fromEntries(
     Object.entries(after)

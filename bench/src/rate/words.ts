@@ -7,7 +7,9 @@ import { readStackConfig } from "./stack-config.js";
 type Flags = Readonly<Record<"callers" | "connections" | "limit" | "filters" | "token", string>>;
 type Rate = Omit<RateOptions, "endpoint" | "project" | "domain" | "patienceMs" | "memory">;
 
-/** `get SECONDS [ROWS]`, `list SECONDS`, `create SECONDS`; undefined for other words. */
+/**
+ * Parses `get SECONDS [ROWS]`, `list SECONDS` and `create SECONDS`; undefined for other arguments.
+ */
 export function readRate([call, ...rest]: readonly string[], flags: Flags): Rate | undefined {
   if (call !== "get" && call !== "list" && call !== "create") return undefined;
   const [seconds, rows] = rest.map(Number);
@@ -18,10 +20,10 @@ export function readRate([call, ...rest]: readonly string[], flags: Flags): Rate
   return { call, seconds: Number(seconds), rows, ...numbers, filters, token };
 }
 
-/** A statement over all rows may take minutes. */
+/** Timeout of a statement over all rows, ms. */
 const STATEMENT_MS = 1_200_000;
 
-/** Writes executions to the database of the local stack whose folder is `data`. */
+/** Inserts executions into the database of the local stack in `data`. */
 export async function fill(data: string, options: FillOptions): Promise<{ readonly added: number; readonly nodesAdded: number }> {
   const logger = createLogger({ service: "bench", level: "warn" });
   const url = readStackConfig(data).databaseUrl;

@@ -11,9 +11,9 @@ export interface WatchOptions {
   readonly project: string;
   readonly domain: string;
   readonly watchers: number;
-  /** Executions that they are spread over. */
+  /** Executions that the watchers are spread over. */
   readonly executions: number;
-  /** gRPC streams over so many connections; 0: server-sent events, each over its own. */
+  /** Number of connections for gRPC streams; 0: server-sent events on one connection each. */
   readonly connections: number;
   readonly patienceMs: number;
   readonly memory: StackMemory;
@@ -23,19 +23,22 @@ export interface WatchMeasurement {
   readonly watchers: number;
   readonly executions: number;
   readonly connections: number | "events";
-  /** Until all have been told the first state, seconds. */
+  /** Time until all watchers have received the first state, s. */
   readonly openedSeconds: number;
-  /** Memory of admin, MiB: before, with all of them, and after. */
+  /** Memory of admin before, with all watchers, and after, MiB. */
   readonly adminMib: readonly [number, number, number];
-  /** Of one watcher, KiB. */
+  /** Memory per watcher, KiB. */
   readonly kibEach: number;
-  /** Processor of admin while nothing changes, of one. */
+  /** Share of a core that admin uses while nothing changes. */
   readonly idleCpu: number;
-  /** From a change of every execution until the last watcher was told, milliseconds: the median and the slowest of the rounds. */
+  /**
+   * Time from a change of every execution until the last watcher received it, ms: the median and
+   * the slowest round.
+   */
   readonly toldMs: readonly [number, number];
-  /** Processor time of admin and of the client for one message, milliseconds. */
+  /** Processor time of admin and of the client per message, ms. */
   readonly cpuMsEach: { readonly admin: number; readonly client: number };
-  /** From the end of every execution until the last stream had ended, seconds. */
+  /** Time from the end of every execution until the last stream ended, s. */
   readonly endedSeconds: number;
   readonly failed: number;
 }
@@ -44,7 +47,9 @@ const LEAF = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 
 const ROUNDS = 5;
 const IDLE_MS = 10_000;
 
-/** Executions that run and do nothing are watched by many; then each is changed, several times, and ended. */
+/**
+ * Watches running executions with many streams, changes each execution several times, and ends it.
+ */
 export async function measureWatch(options: WatchOptions): Promise<WatchMeasurement> {
   const { endpoint, watchers, executions, connections, memory } = options;
   const client = createFlyteClient({ endpoint });
@@ -60,7 +65,7 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
       const session = sessions[index % Math.max(1, connections)];
       const onMessage = tally.watcher();
       open.push(session === undefined ? openEvents(endpoint, id, onMessage) : session.open(id, onMessage));
-      // Connections are made as fast as they are taken, not all in one instant.
+      // Pace the connections so that they do not all arrive at once.
       if (index % 100 === 99) await sleep(1);
     }
     const ends = open.map(({ ended }) => ended.then(() => true).catch(() => false));
@@ -125,12 +130,12 @@ async function start(client: FlyteClient, options: WatchOptions): Promise<readon
       phase = (await client.admin.getExecution({ id })).closure?.phase ?? phase;
     }
   }
-  // Until their nodes run, too.
+  // Wait until the nodes run, too.
   await sleep(5_000);
   return names;
 }
 
-/** How many messages about the execution each watcher has got. */
+/** Number of messages about the execution that each watcher has received. */
 class Tally {
   readonly #counts: number[] = [];
   #changed: () => void = () => undefined;
@@ -144,7 +149,7 @@ class Tally {
     };
   }
 
-  /** Resolves when all have got so many. */
+  /** Resolves when every watcher has received `count` messages. */
   async all(count: number, patienceMs: number): Promise<void> {
     const until = performance.now() + patienceMs;
     let missing = this.#counts.filter((each) => each < count).length;
@@ -153,7 +158,7 @@ class Tally {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 100);
         this.#changed = () => {
-          // Looked at when the last of them may have come.
+          // Check only when the last of them may have arrived.
           if (--missing > 0) return;
           clearTimeout(timer);
           resolve();

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { codeName, type Code } from "@flyte-ts/client";
 
-/** Bytes of a request as they go over the wire, with nothing checked on the way. */
+/** A raw request: the client sends these bytes without checking them. */
 export interface RawCall {
   /** `/package.Service/Method`. */
   readonly path: string;
@@ -20,15 +20,18 @@ export interface RawRequest {
 }
 
 export interface RawAnswer {
-  /** 0 when the connection ended without an answer. */
+  /** 0 when the connection ended without a response. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** A client of one port that sends what no well-behaved client sends. */
+/** A client of one port that sends requests which a conforming client never sends. */
 export interface Attacker {
-  /** Resolves to the name of the gRPC status, `CLOSED` when the connection or stream ended without one. */
+  /**
+   * Resolves to the name of the gRPC status, or `CLOSED` when the connection or stream ended
+   * without one.
+   */
   grpc(call: RawCall): Promise<string>;
   http(request: RawRequest): Promise<RawAnswer>;
   close(): void;
@@ -41,7 +44,8 @@ export function openAttacker(port: number, address = "127.0.0.1"): Attacker {
   const connected = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
       session = connect(`http://${address}:${port}`, { maxSessionMemory: 1_000 });
-      // Requests that the server refuses before they are sent stay in this memory, MB. A refused connection shows in the streams on it.
+      // Requests that the server refuses before they are sent stay in this process's memory
+      // (maxSessionMemory, MB). The streams of a refused connection report its error.
       session.on("error", () => undefined);
     }
     return session;

@@ -14,8 +14,9 @@ import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { STORED_BOMBS } from "./bombs.fixture.js";
 import { type Cost, excessOfEach, MOST } from "./process-cost.fixture.js";
 
-// Puts into the blob store of a stack, at each place where a service reads, what is small there and large in memory or time. Whoever
-// runs a task can do so. The execution must fail with a reason, and no service may spend more on it than process-cost.fixture.ts says.
+// Writes blobs that are small in the store and large in memory or slow to parse, at every place
+// where a service reads a blob. Every user who runs a task can do that. The execution must fail
+// with a reason, and no service may spend more than process-cost.fixture.ts allows.
 const BUCKET = "s3://my-s3-bucket";
 const PATIENCE_MS = 60_000;
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   });
   await registerReaders();
   pids = Object.fromEntries((["admin", "propeller", "plugin-pod"] as const).map((part) => [part, stack.pids(part)[0] ?? 0]));
-  // The first of each kind loads and compiles code.
+  // Warm up: the first execution of each kind loads and compiles code.
   for (const name of READERS) await endOf(await started(name));
 }, 300_000);
 afterAll(async () => {
@@ -55,7 +56,7 @@ const ofTask = (name: string) => ({
   value: { reference: { case: "referenceId" as const, value: ids(ResourceType.TASK, name) } },
 });
 
-/** Workflows whose second node reads the outputs of the first one, in each way that there is. */
+/** Workflows whose second node reads the outputs of the first one, one for each way of reading. */
 const READERS = ["task", "cached", "array", "silent"] as const;
 type Reader = (typeof READERS)[number];
 
@@ -98,9 +99,12 @@ async function registerReaders(): Promise<void> {
 }
 
 let count = 0;
-/** Attempts of a task that fails by no fault of its code, and one more. */
+/** Number of attempts after failures that the task's code did not cause, plus one. */
 const ATTEMPTS = 5;
-/** Starts an execution that finds a file where each attempt of its first task should have written it. */
+/**
+ * Starts an execution that finds a planted file where each attempt of its first task should have
+ * written its outputs.
+ */
 async function started(reader: Reader, planted?: { readonly file: string; readonly bytes: Uint8Array }): Promise<string> {
   const name = `b${count++}x${Date.now().toString(36)}`;
   const folder = `${BUCKET}/metadata/propeller/${scope.project}-${scope.domain}-${name}/n0/data`;
@@ -116,13 +120,13 @@ async function endOf(name: string): Promise<readonly [string, string]> {
   return [WorkflowExecution_Phase[closure?.phase ?? 0] ?? "", error === undefined ? "" : `${error.code}: ${error.message}`];
 }
 
-/** Processor time of an execution of two small pods in any one service, ms. */
+/** Processor time that an execution of two small pods costs in any one service, ms. */
 const EXECUTION_MS = 150;
 
 describe.each(Object.entries(STORED_BOMBS))("%s", (_, bytes) => {
   test.each([
     { what: "outputs of a task that another reads", reader: "task", file: "outputs.pb", reads: 1 },
-    // Propeller reads them for the cache, and again for the next task.
+    // Propeller reads the outputs once for the cache and once for the next task.
     { what: "outputs of a task that is cached", reader: "cached", file: "outputs.pb", reads: 3 },
     { what: "outputs of a task over which an array runs", reader: "array", file: "outputs.pb", reads: 1 },
     { what: "the error of a task", reader: "silent", file: "error.pb", reads: ATTEMPTS },

@@ -12,7 +12,8 @@ import { type Bomb, field, JSON_BOMBS, MESSAGE_BOMBS, nested } from "./bombs.fix
 import { type Cost, excessOf, MOST } from "./process-cost.fixture.js";
 import { METHODS, startVictim, type Victim } from "./victim.fixture.js";
 
-// Sends bombs to the methods whose requests may be large, from the least role that a method asks for, in the caller's own project.
+// Sends bombs to the methods that accept large requests, as the caller with the least role that the
+// method requires, in the caller's own project.
 let victim: Victim;
 let attacker: Attacker;
 beforeAll(async () => {
@@ -53,7 +54,7 @@ test("no other method takes large requests", { timeout: 120_000 }, async () => {
   expect(taken).toEqual([]);
 });
 
-/** Bombs of the size that these methods take. */
+/** Bombs as large as these methods accept. */
 const LARGE_BOMBS: Readonly<Record<string, Bomb>> = {
   ...MESSAGE_BOMBS,
   "10 MB of empty messages": { body: Buffer.alloc(10_000_000, Buffer.from([0x0a, 0])) },
@@ -67,10 +68,13 @@ const LARGE_BOMBS: Readonly<Record<string, Bomb>> = {
   "65 MiB of one field, packed": { body: gzipSync(field(2_047, Buffer.alloc(65 * MIB))), encoding: "gzip" },
 };
 
-/** Cost of receiving and counting a request whose caller may send so much, for each MiB of it. */
+/** Cost of receiving and counting a request, per MiB, for a caller that may send that much. */
 const PER_MIB: Cost = { processorMs: 4, peakBytes: 2 * MIB };
 
-/** Says what was wrong with a refusal: no answer, a fault of the server, or more cost than a refusal of so many bytes may have. */
+/**
+ * Describes the faults of a refusal: no response, a server error, or more cost than a refusal of so
+ * many bytes may have.
+ */
 async function faultsOf(bytes: number, act: () => Promise<string | number>): Promise<string[]> {
   let answer: string | number = "";
   const mib = bytes / MIB;
@@ -85,7 +89,7 @@ async function faultsOf(bytes: number, act: () => Promise<string | number>): Pro
   return [...excess, ...(REFUSALS.includes(answer) ? [] : [`answered with ${answer}`])];
 }
 
-// A bomb within the limits of a method is decoded, and then refused for its empty project.
+// The server decodes a bomb within the limits of a method and then refuses its empty project.
 const REFUSALS: readonly (string | number)[] = ["INVALID_ARGUMENT", "RESOURCE_EXHAUSTED", "PERMISSION_DENIED", 400, 403, 413];
 
 describe.each(Object.entries(LARGE_BOMBS))("gRPC: %s", (_, bomb) => {

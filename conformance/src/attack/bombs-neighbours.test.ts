@@ -4,12 +4,13 @@ import { type Attacker, openAttacker } from "./attacker.fixture.js";
 import { HEADER_BOMBS, JSON_BOMBS, MESSAGE_BOMBS, QUERY_BOMBS } from "./bombs.fixture.js";
 import { startVictim } from "./victim.fixture.js";
 
-// `ATTACK=full`: how long other callers wait while bombs are refused. Not in the ordinary form: it measures time.
+// `ATTACK=full` measures how long other callers wait while bombs are refused. The short form does
+// not measure time.
 const FULL = process.env.ATTACK === "full";
-/** Bombs that are under way at a time, and calls of the neighbour that are measured. */
+/** Concurrent bombs, and measured calls of the neighbour. */
 const AT_ONCE = 100;
 const CALLS = 500;
-/** A busy machine makes single rounds slow: the best of these counts. */
+/** Number of rounds, of which the best counts: a busy machine slows single rounds. */
 const ROUNDS = 5;
 
 test.runIf(FULL)(
@@ -52,7 +53,7 @@ test.runIf(FULL)(
       let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < ROUNDS && least > 2; round++) {
         const quiet = await p99();
-        // A hundred at once, once: they are refused while the neighbour calls.
+        // Send 100 bombs concurrently; the server refuses them while the neighbour calls.
         const volley = Array.from({ length: AT_ONCE }, async (_, index) => {
           const attacker = openAttacker(victim.admin.api);
           attackers.push(attacker);

@@ -19,8 +19,9 @@ import { type Listener, listenersOf } from "./listeners.fixture.js";
 import { excessOf } from "./process-cost.fixture.js";
 import { type BlobKey, type BlobRequest, signedBlobHeaders } from "./signed-blob-request.fixture.js";
 
-// Sends the other listeners of a local stack what is small on the wire and large in memory or time: from callers without a token or key,
-// and from those who have one. A refusal may cost the process that refuses no more than process-cost.fixture.ts says.
+// Sends requests that are small on the wire and large in memory or time to the other listeners of a
+// local stack, with and without a token or key. A refusal may cost the refusing process no more
+// than process-cost.fixture.ts allows.
 let stack: RunningStack;
 let listeners: readonly Listener[];
 let cluster: Listener & { readonly token: string; readonly logToken: string };
@@ -59,7 +60,9 @@ beforeEach(() => {
 });
 afterEach(() => attacker?.close());
 
-/** Says what was wrong with a refusal: served, a fault of the server, or more cost than a refusal may have. */
+/**
+ * Describes the faults of a refusal: served, a server error, or more cost than a refusal may have.
+ */
 async function faultsOf(pid: number, act: () => Promise<number>): Promise<string[]> {
   let status = 0;
   const excess = await excessOf(pid, async () => {
@@ -205,7 +208,7 @@ describe.each(Object.entries(MESSAGE_BOMBS))("the data catalog: %s", (_, bomb) =
     const excess = await excessOf(catalog.pid, async () => {
       answer = await attack(catalog.grpc).grpc({ path: `/${DataCatalog.typeName}/${name}`, ...bomb });
     });
-    // Decoders skip fields that a request does not have.
+    // Decoders skip fields that the request type does not declare.
     expect(answer).toMatch(/^(OK|INVALID_ARGUMENT|RESOURCE_EXHAUSTED)$/);
     expect(excess).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { deflateSync, gzipSync } from "node:zlib";
 
-/** Bytes of a request that stand for far more than they are, and how the request says that they are packed. */
+/** A request body that expands to far more bytes than it has, and its declared compression. */
 export interface Bomb {
   readonly body: Buffer;
-  /** As gRPC names it. */
+  /** Name of the compression in gRPC. */
   readonly encoding?: "gzip" | "deflate";
 }
 
@@ -23,7 +23,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** Field 1 in itself again and again: wherever a message has a message there, a decoder follows. */
+/** Nests field 1 in itself: a decoder follows wherever the message type has a message there. */
 export function nested(levels: number, numbers: readonly number[] = [1]): Buffer {
   const parts: Buffer[] = [];
   let length = 0;
@@ -37,7 +37,7 @@ export function nested(levels: number, numbers: readonly number[] = [1]): Buffer
 
 const pairs = (bytes: number, first: number, second: number) => Buffer.alloc(bytes, Buffer.from([first, second]));
 
-/** Encoded messages whose decoding would cost far more than their sending; each is refused by every method. */
+/** Encoded messages that cost far more to decode than to send; every method must refuse them. */
 export const MESSAGE_BOMBS: Readonly<Record<string, Bomb>> = {
   "64 MiB of empty messages, packed": { body: gzipSync(pairs(64 * MIB, 0x0a, 0)), encoding: "gzip" },
   "64 MiB of unknown fields, packed": { body: gzipSync(pairs(64 * MIB, 0x78, 1)), encoding: "gzip" },
@@ -54,10 +54,10 @@ export const MESSAGE_BOMBS: Readonly<Record<string, Bomb>> = {
   "a length beyond the message": { body: Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07, 0]) },
 };
 
-/** Nine megabytes of field 1, empty. */
+/** Field 1, empty, repeated for nine megabytes. */
 const EMPTY_MESSAGES = pairs(9_000_000, 0x0a, 0);
 
-/** Stored messages, of whatever type whose field 1 is a message; each is refused. */
+/** Stored messages for any type whose field 1 is a message; each must be refused. */
 export const STORED_BOMBS: Readonly<Record<string, Buffer>> = {
   "9 MB of empty messages": EMPTY_MESSAGES,
   "9 MB of unknown fields": pairs(9_000_000, 0x78, 1),
@@ -76,7 +76,7 @@ function lyingTrailer(bytes: number): Buffer {
   return packed;
 }
 
-/** JSON whose parsing would cost far more than its sending. */
+/** JSON that costs far more to parse than to send. */
 export const JSON_BOMBS: Readonly<Record<string, string>> = {
   "brackets without end": "[".repeat(60_000),
   "objects without end": '{"a":'.repeat(12_000),
@@ -92,7 +92,7 @@ export const JSON_BOMBS: Readonly<Record<string, string>> = {
   "half surrogates": `{"id":"${"\\ud800".repeat(10_000)}"}`,
 };
 
-/** Queries and forms, within what a URL may hold. */
+/** Queries and forms that fit into a URL. */
 export const QUERY_BOMBS: Readonly<Record<string, string>> = {
   "brackets that are never closed": `${"[".repeat(25_000)}=1`,
   "an entry within entries": `${"a[".repeat(12_000)}]=1`,
@@ -107,7 +107,7 @@ export const QUERY_BOMBS: Readonly<Record<string, string>> = {
   "a token of digits": `token=${"9".repeat(20_000)}&limit=x`,
 };
 
-/** Headers whose reading could cost more than their sending, within the limit of headers. */
+/** Headers within the size limit that could cost more to read than to send. */
 export const HEADER_BOMBS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "3,000 cookies": { cookie: "a=b; ".repeat(3_000) },
   "a token of dots": { authorization: `Bearer ${".".repeat(14_000)}` },
@@ -137,7 +137,7 @@ export const HEADER_BOMBS: Readonly<Record<string, Readonly<Record<string, strin
 
 const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index));
 
-/** YAML of some hundred kilobytes. */
+/** YAML documents of some hundred kilobytes. */
 export const YAML_BOMBS: Readonly<Record<string, string>> = {
   tags: `a: ${"!a ".repeat(200_000)}`,
   anchors: `a: ${"&a ".repeat(200_000)}`,
@@ -155,7 +155,7 @@ export const YAML_BOMBS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** JSON of up to three megabytes, for those who may write objects. */
+/** JSON of up to three megabytes, for callers that may write objects. */
 export const OBJECT_BOMBS: Readonly<Record<string, string>> = {
   brackets: "[".repeat(3_000_000),
   "a million numbers": `[${"0,".repeat(1_000_000)}0]`,
@@ -164,7 +164,7 @@ export const OBJECT_BOMBS: Readonly<Record<string, string>> = {
   "a name of three megabytes": `{"metadata":{"name":"${"a-".repeat(1_490_000)}"}}`,
 };
 
-/** Patches by their type. */
+/** Patches by type. */
 export const PATCH_BOMBS: Readonly<Record<string, readonly [type: string, body: string]>> = {
   "copies that double": [
     "json-patch",
@@ -176,7 +176,7 @@ export const PATCH_BOMBS: Readonly<Record<string, readonly [type: string, body: 
   "a strategic merge 20,000 levels deep": ["strategic-merge-patch", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`],
 };
 
-/** XML of four megabytes at most. */
+/** XML of at most four megabytes. */
 export const XML_BOMBS: Readonly<Record<string, string>> = {
   elements: `<a>${"<b/>".repeat(900_000)}</a>`,
   "elements in elements": "<a>".repeat(1_000_000),

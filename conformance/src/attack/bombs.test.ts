@@ -10,8 +10,9 @@ import { HEADER_BOMBS, JSON_BOMBS, MESSAGE_BOMBS, QUERY_BOMBS } from "./bombs.fi
 import { excessOf } from "./process-cost.fixture.js";
 import { METHODS, startVictim, type Victim } from "./victim.fixture.js";
 
-// Sends admin's decoders what is small on the wire and large in memory or time: each method by gRPC and by each of its REST routes,
-// from callers without a token and with the least of roles. A refusal may cost no more than process-cost.fixture.ts says.
+// Sends requests that are small on the wire and large in memory or time to admin's decoders: to
+// each method by gRPC and by each of its REST routes, without a token and with the least role. A
+// refusal may cost no more than process-cost.fixture.ts allows.
 let victim: Victim;
 let attacker: Attacker;
 let webhook: string;
@@ -29,7 +30,7 @@ beforeAll(async () => {
   webhook = trigger?.webhookPath ?? "";
 });
 afterAll(() => victim?.stop());
-// A connection that has sent too many broken streams is closed.
+// The server closes a connection that has sent too many broken streams; each test opens its own.
 beforeEach(() => {
   attacker = openAttacker(victim.admin.api);
 });
@@ -45,7 +46,10 @@ const status = async (request: RawRequest): Promise<number> => (await attacker.h
 
 const BROKEN: readonly (string | number)[] = ["INTERNAL", "UNKNOWN", "DATA_LOSS", "CLOSED", 500, 0];
 
-/** Says what was wrong with a refusal: no answer, a fault of the server, or more cost than a refusal may have. */
+/**
+ * Describes the faults of a refusal: no response, a server error, or more cost than a refusal may
+ * have.
+ */
 async function faultsOf(...acts: readonly (() => Promise<string | number>)[]): Promise<string[]> {
   const faults: string[] = [];
   for (const act of acts) {
@@ -68,7 +72,7 @@ describe.each(Object.entries(MESSAGE_BOMBS))("gRPC: %s", (_, bomb) => {
 const ROUTES = METHODS.flatMap((method) => restCalls(method, anyRequest(method.input, scope)).map((call) => ({ ...call, rpc: method })));
 const named = (routes: typeof ROUTES) => routes.map((route) => [`${pathOf(route.rpc)} at ${route.path.slice(0, 60)}`, route] as const);
 
-/** Those that a REST body shows too; no other is unpacked there. */
+/** Bombs that a REST body can carry too; REST never decompresses the others. */
 const PLAIN_BOMBS = [
   "64 MiB of empty messages, packed",
   "60,000 bytes of unknown fields",
@@ -77,7 +81,7 @@ const PLAIN_BOMBS = [
   "a length that has no end",
 ];
 
-/** Bodies as they are in protobuf, and as JSON in the type that names fields as the .proto files do. */
+/** Request bodies as protobuf, and as JSON with the field names of the .proto files. */
 const BODY_BOMBS: readonly (readonly [
   string,
   { readonly body: string | Uint8Array; readonly headers: Readonly<Record<string, string>> },
@@ -124,7 +128,7 @@ describe.each(Object.entries(HEADER_BOMBS))("headers: %s", (_, headers) => {
   test.each(HEADERED)("%s %s", async (method, path) => {
     const body = method === "POST" ? { body: "{}" } : {};
     const typed = { "content-type": "application/json" };
-    // Headers beyond the limit end the connection, before or after the answer.
+    // Headers beyond the limit end the connection before or after the response.
     const act = async () => (await status({ method, path, ...body, headers: { ...typed, ...headers } })) || 431;
     expect(await faultsOf(act)).toEqual([]);
   });

@@ -18,7 +18,8 @@ import {
 import { leastCost } from "./process-cost.fixture.js";
 import { openRawBus, type RawBus } from "./raw-bus.fixture.js";
 
-// Messages that a service which was broken into may send, with its own credentials, to those that hear it.
+// Publishes messages that a compromised service could send with its own credentials, and checks the
+// services that receive them.
 
 const SERVICES: readonly StackPart[] = ["admin", "propeller", "plugin-pod", "plugin-echo"];
 const BOUNDS = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
@@ -46,7 +47,7 @@ afterAll(async () => {
   await stack?.stop();
 }, 60_000);
 
-/** No service has ended. */
+/** No service has restarted. */
 afterEach(() => {
   if (pids() !== processes) throw new Error(`a service has ended: ${processes} before, now ${pids()}`);
 });
@@ -72,7 +73,7 @@ async function stored(stream: string): Promise<number> {
   return (state as { readonly messages: number }).messages;
 }
 
-/** Messages that all services have put aside, by their own count. */
+/** Counts the dead letters of all services by their own metrics. */
 async function deadLetters(): Promise<number> {
   const { ops } = JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { ops: Record<string, number> };
   let sum = 0;
@@ -88,7 +89,7 @@ interface Target {
   readonly user: string;
   readonly subject: string;
   readonly kind: MessageKind;
-  /** Services that take a message of the subject. */
+  /** Services that consume the subject. */
   readonly consumers: readonly StackPart[];
 }
 

@@ -1,11 +1,13 @@
-/** Users of the message bus, as `deploy/bus/users.json` names them. */
+/** Users of the bus, named as in `deploy/bus/users.json`. */
 export const USERS = ["admin", "propeller", "plugin-pod", "plugin-echo"] as const;
 
 export type User = (typeof USERS)[number];
 
 const STREAMS = ["FLYTE_TASKS", "FLYTE_EVENTS", "FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "KV_settings", "OTHER"];
 
-/** Consumers, with the user that takes their messages; undefined where no service of flyte-ts does. */
+/**
+ * Consumers with the user that takes their messages; undefined where no service of flyte-ts does.
+ */
 const CONSUMERS: readonly { readonly stream: string; readonly name: string; readonly user: User | undefined }[] = [
   { stream: "FLYTE_EVENTS", name: "admin-ingest", user: "admin" },
   { stream: "FLYTE_EVENTS", name: "propeller-1", user: "propeller" },
@@ -95,10 +97,10 @@ const ACKNOWLEDGEMENTS = CONSUMERS.flatMap(({ stream, name }) => [
   `$JS.ACK._.hash.${stream}.${name}.1.1.1.1.1.token`,
 ]);
 
-/** Subjects that each user tries to publish on. */
+/** Subjects on which the test publishes as each user. */
 export const PUBLISHED_SUBJECTS: readonly string[] = [...MESSAGES, ...SERVER, ...API, ...ACKNOWLEDGEMENTS];
 
-/** Subjects of the services' own messages that each user publishes. */
+/** Subjects that each user may publish on for its own messages. */
 const TOLD: Readonly<Record<User, readonly string[]>> = {
   admin: ["flyte.recorded.3", "flyte.wake.3", "flyte.admin.changed"],
   propeller: ["flyte.task.echo.3", "flyte.task.core-sleep.3", "flyte.task.python-task.3", "flyte.event.execution.3", "flyte.event.task.3"],
@@ -106,7 +108,10 @@ const TOLD: Readonly<Record<User, readonly string[]>> = {
   "plugin-echo": ["flyte.event.task.3", "flyte.plugin.hello"],
 };
 
-/** Calls of JetStream's API on streams. Those of plugin services change none. */
+/**
+ * Calls of the JetStream API that change streams or consumers, by user. Plugin services change no
+ * stream.
+ */
 const MADE: Readonly<Record<User, readonly RegExp[]>> = {
   admin: [/^STREAM\.(CREATE|UPDATE)\.FLYTE_(EVENTS|PROBES|DEAD_LETTERS|HELD)$/, /^STREAM\.INFO\.FLYTE_(EVENTS|HELD)$/],
   propeller: [/^STREAM\.(CREATE|UPDATE)\.FLYTE_(TASKS|EVENTS|PROBES|DEAD_LETTERS|HELD)$/, /^STREAM\.INFO\.FLYTE_(TASKS|EVENTS|HELD)$/],
@@ -118,7 +123,8 @@ const MADE: Readonly<Record<User, readonly RegExp[]>> = {
 export function allowed(user: User, subject: string): boolean {
   if (TOLD[user].includes(subject) || subject === `flyte.probe.${user}`) return true;
   const own = CONSUMERS.filter((consumer) => consumer.user === user);
-  // The names of propeller's consumers are not known before, and a permission's wildcard stands for a whole token.
+  // Propeller's consumer names are unknown in advance, and a wildcard in a permission matches a
+  // whole token.
   const putsAside = user === "propeller" ? CONSUMERS.filter((consumer) => consumer.user === user || consumer.user === undefined) : own;
   if (putsAside.some(({ name }) => subject.startsWith(`flyte.dead.${name}.`) || subject.startsWith(`flyte.held.${name}.`))) return true;
   if (own.some(({ stream, name }) => subject.startsWith("$JS.ACK.") && subject.includes(`${stream}.${name}.`))) return true;
@@ -131,7 +137,7 @@ export function allowed(user: User, subject: string): boolean {
   );
 }
 
-/** Subjects that the service of a user hears. */
+/** Subjects that the service of a user subscribes to. */
 const HEARD: Readonly<Record<User, readonly string[]>> = {
   admin: ["flyte.admin.changed"],
   propeller: ["flyte.recorded.3", "flyte.wake.3", "flyte.plugin.hello"],
@@ -156,7 +162,7 @@ const WIDE = [
   "$O.>",
 ];
 
-/** Subjects that a user tries to subscribe to, and whether its service needs that. */
+/** Lists subjects to subscribe to, each with whether the user's service needs it. */
 export function heardSubjects(user: User): readonly { readonly subject: string; readonly own: boolean }[] {
   const inboxes = USERS.map((name) => ({ subject: `_INBOX.${name}.>`, own: name === user }));
   const others = [...new Set([...MESSAGES, ...WIDE])].map((subject) => ({ subject, own: HEARD[user].includes(subject) }));

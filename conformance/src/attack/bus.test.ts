@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowed, heardSubjects, PUBLISHED_SUBJECTS, USERS, type User } from "./bus-rights.fixture.js";
 import { openRawBus, type RawBus } from "./raw-bus.fixture.js";
 
-// The users of deploy/bus/users.json at a real NATS server: each may do what its service needs, and nothing else.
+// Checks the users of deploy/bus/users.json on a real NATS server: each may do what its service
+// needs and nothing else.
 
 const usersFile = resolve(dirname(fileURLToPath(import.meta.url)), "../../../deploy/bus/users.json");
 const permissions = JSON.parse(readFileSync(usersFile, "utf8")) as Record<string, object>;
@@ -78,7 +79,7 @@ test.each([
 
 describe("publications", () => {
   const refused = new Map<string, Set<string>>();
-  // Before the cases, all of one user at once: the server answers in order.
+  // Send all requests of a user before the cases check them: the server answers in order.
   beforeAll(async () => {
     for (const user of USERS) {
       for (const subject of PUBLISHED_SUBJECTS) as(user).publish({ subject, data: "{}" });

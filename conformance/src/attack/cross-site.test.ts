@@ -4,7 +4,8 @@ import { openAttacker } from "./attacker.fixture.js";
 import { type Listener, listenersOf } from "./listeners.fixture.js";
 import { carriedOut, FOREIGN_ADDRESSES, REQUESTS, SENDERS } from "./pages.fixture.js";
 
-// Sends every listener of a local stack what pages of other origins, and names that were rebound to this machine, can make a browser send.
+// Sends every listener of a local stack the requests that a browser sends for pages of other
+// origins and for host names rebound to this machine.
 let stack: RunningStack;
 let listeners: readonly Listener[];
 beforeAll(async () => {
@@ -21,7 +22,7 @@ test("the listeners are those of a whole stack", () => {
   for (const name of services) expect(names).toContain(name);
   const commands = [...names].join("\n");
   for (const server of ["nats-server", "postgres"]) expect(commands).toContain(server);
-  // Each service has a port for health and metrics.
+  // Ports for health and metrics, one per service.
   const ports = new Map(services.map((name) => [name, listeners.filter((listener) => listener.name === name).length]));
   expect([...ports].filter(([, count]) => count === 0)).toEqual([]);
 });

@@ -3,13 +3,13 @@ import { gzipSync } from "node:zlib";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** Content and headers of a message. */
+/** Payload and headers of a message. */
 export interface HostilePayload {
   readonly data: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Largest message that the server takes, bytes; subject and headers count. */
+/** Largest message that the server accepts, in bytes, including subject and headers. */
 const MOST_BYTES = 1_000_000;
 const GZIP = { "Flyte-Encoding": "gzip" };
 
@@ -26,15 +26,19 @@ function field(number: number, content: Uint8Array): Buffer {
   return Buffer.concat([varint(number * 8 + 2), varint(content.length), content]);
 }
 
-/** Field 4 or 5, outputs, of an event: a map with one collection of so many empty literals, two bytes each. */
+/**
+ * Field 4 or 5 (outputs) of an event: a map with one collection of `count` empty literals of two
+ * bytes.
+ */
 function manyLiterals(outputs: number, count: number): Buffer {
   const items = Buffer.alloc(2 * count, Buffer.from([0x0a, 0]));
   return field(outputs, field(1, Buffer.concat([field(1, Buffer.from("a")), field(2, field(2, items))])));
 }
 
-/** Literals inside each other, in the outputs of an event. */
+/** Nested literals in the outputs of an event. */
 function nested(outputs: number, levels: number): Buffer {
-  // From the inside out: each level is a collection (2) with one item (1), and only what stands before the content is kept.
+  // Build from the inside out: each level is a collection (2) with one item (1); keep only the
+  // bytes before the content.
   const heads: Buffer[] = [];
   let length = 0;
   for (let level = 0; level < 2 * levels; level++) {
@@ -45,15 +49,15 @@ function nested(outputs: number, levels: number): Buffer {
   return field(outputs, field(1, Buffer.concat([field(1, Buffer.from("a")), field(2, Buffer.concat(heads.reverse()))])));
 }
 
-/** Number of the field that holds a map of literals: of TaskEvent, ExecutionEvent and TaskRequest. */
+/** Number of the field that holds a literal map, by message type. */
 const OUTPUTS = { "task-event": 5, "execution-event": 4, request: 20 } as const;
 
 export type MessageKind = keyof typeof OUTPUTS;
 
-/** Packs quickly: what it is to unpack to is large. */
+/** Compresses at the fastest level; the expanded size matters here. */
 const packed = (data: Uint8Array): Buffer => gzipSync(data, { level: 1 });
 
-/** A gzip member whose trailer names a size that is too small. */
+/** A gzip member whose trailer declares a size that is too small. */
 function lyingGzip(): Uint8Array {
   const data = Buffer.from(packed(Buffer.alloc(80_000_000)));
   data.writeUInt32LE(100, data.length - 4);
@@ -91,16 +95,16 @@ const UNREADABLE: Readonly<Record<string, (outputs: number) => HostilePayload>> 
   "a bundle of none": () => ({ data: Buffer.alloc(0), headers: { "Flyte-Bundle": "-1" } }),
 };
 
-/** Names of payloads that no consumer can take. */
+/** Names of payloads that no consumer can decode. */
 export const UNREADABLE_NAMES: readonly string[] = Object.keys(UNREADABLE);
 
-/** Those made: some take a second. */
+/** Caches payloads, because some take a second to build. */
 const made = new Map<string, HostilePayload>();
 
-/** Payload of a name of {@link UNREADABLE_NAMES} for consumers of messages of a kind. */
+/** Builds the payload with a name of {@link UNREADABLE_NAMES} for consumers of a message type. */
 export function unreadablePayload(kind: MessageKind, name: string): HostilePayload {
   const make = UNREADABLE[name];
-  // Most are the same for messages of all kinds.
+  // Most payloads are the same for all message types.
   const key = make?.length === 0 ? name : `${kind} ${name}`;
   const known = made.get(key) ?? make?.(OUTPUTS[kind]);
   if (known === undefined) throw new Error(`no payload is named ${name}`);
@@ -108,7 +112,7 @@ export function unreadablePayload(kind: MessageKind, name: string): HostilePaylo
   return known;
 }
 
-/** Messages that can be read, with contents that no service sends. */
+/** Decodable messages with contents that no service sends. */
 export function forgedPayloads(kind: MessageKind): Readonly<Record<string, HostilePayload>> {
   const executionId = { project: "flytesnacks", domain: "development", name: "nowhere" };
   const names = {
@@ -176,7 +180,7 @@ function forged(kind: MessageKind, executionId: { project?: string; domain?: str
   }
 }
 
-/** Payloads of subjects that no stream stores. */
+/** Payloads for subjects that no stream stores. */
 export function volatilePayloads(): Readonly<Record<string, HostilePayload>> {
   const text = (value: unknown) => ({ data: Buffer.from(JSON.stringify(value)) });
   const hello = (more: object) => text({ name: "forged", taskTypes: ["forged"], finalizes: true, instance: "x", servedMs: 0, ...more });

@@ -3,17 +3,20 @@ import { shardOf } from "@flyte-ts/domain";
 /** A FlyteWorkflow as JSON. */
 export type ResourceJson = Record<string, unknown>;
 
-/** A resource that no admin writes. */
+/** A resource that admin never writes. */
 export interface HostileResource {
   readonly what: string;
   readonly resource: ResourceJson;
-  /** `fails`: it cannot be run, and must say why. `ends`: a reader may take it as harmless, or refuse it. */
+  /**
+   * `fails`: propeller must refuse it and report the reason. `ends`: propeller may run or refuse
+   * it.
+   */
   readonly outcome: "fails" | "ends";
 }
 
-/** Facts about the stack and the victim that hostile resources name. */
+/** Facts about the stack and the victim that the resources refer to. */
 export interface Surroundings {
-  /** Address of an HTTP server that must not be asked. */
+  /** Address of an HTTP server that must receive no request. */
   readonly listener: string;
   /** An execution of another project. */
   readonly victim: { readonly project: string; readonly domain: string; readonly name: string };
@@ -21,7 +24,7 @@ export interface Surroundings {
 
 type Change = (resource: ResourceJson, name: string) => void;
 
-/** Makes a copy of a resource of another name, with a change. */
+/** Copies a resource under another name, with a change. */
 function variant(base: ResourceJson, name: string, change: Change): ResourceJson {
   const copy = structuredClone(base);
   const { labels, namespace, finalizers } = copy["metadata"] as ResourceJson;
@@ -62,7 +65,7 @@ const status =
 /** A node that runs a sub-workflow. */
 const calls = (id: string, workflow: string) => ({ id, name: id, resources: {}, kind: "workflow", workflow: { subWorkflowRef: workflow } });
 
-/** A graph of nodes side by side. */
+/** Builds a graph of independent nodes. */
 function graph(id: string, nodes: readonly ResourceJson[]): ResourceJson {
   const ids = nodes.map((one) => one["id"] as string);
   const ends = [
@@ -81,7 +84,7 @@ function graph(id: string, nodes: readonly ResourceJson[]): ResourceJson {
   };
 }
 
-/** Runs sub-workflow `s0` in place of `n1`. */
+/** Replaces `n1` by sub-workflow `s0`. */
 function subWorkflows(workflows: Readonly<Record<string, ResourceJson>>): Change {
   return (resource) => {
     resource["subWorkflows"] = workflows;
@@ -89,7 +92,7 @@ function subWorkflows(workflows: Readonly<Record<string, ResourceJson>>): Change
   };
 }
 
-/** Sub-workflows that each run the next so many times. */
+/** Sub-workflows that each run the next one `times` times. */
 function levels(count: number, times: number): Readonly<Record<string, ResourceJson>> {
   const callsOf = (level: number) => Array.from({ length: times }, (_, index) => calls(`c${index}`, `s${level + 1}`));
   return Object.fromEntries(
@@ -106,7 +109,7 @@ function deep(levelCount: number): unknown {
 const HUGE = "x".repeat(200_000);
 const NUMBERS = [-1, -1e18, 1.5, 2 ** 31, 2 ** 53, 1e300, "7", null];
 
-/** Each with the reason why it must not run, or at least must end. */
+/** Resources written by hand, each with the reason why it must not run or must end. */
 function handmade({
   listener,
   victim,
@@ -174,7 +177,7 @@ function handmade({
     ),
     "an executionId of another project": fails((resource) => void (resource["executionId"] = victim)),
     "an executionId of another name": fails((resource) => void (at(resource, ["executionId"])["name"] = victim.name)),
-    // Labels name no execution: a child has its parent's under Go FlyteAdmin.
+    // Labels name no execution: under Go FlyteAdmin a child has its parent's labels.
     "labels of another execution": ends((resource) => void (at(resource, ["metadata", "labels"])["execution-id"] = victim.name)),
     "labels of another project": ends((resource) => void (at(resource, ["metadata", "labels"])["project"] = victim.project)),
     "a recovery of an execution of another project": fails(config({ RecoveryExecution: victim })),
@@ -267,7 +270,10 @@ const REPLACEMENTS: readonly (readonly [string, (value: unknown) => unknown])[] 
   ["1,000 levels", () => deep(1_000)],
 ];
 
-/** Paths of all values of a resource that propeller reads; `tasks` once, as the nodes name the same. */
+/**
+ * Lists the paths of all values of a resource that propeller reads; `tasks` once, because every
+ * node's task has the same fields.
+ */
 function* pathsOf(value: unknown, path: readonly string[]): Generator<readonly string[]> {
   if (path.length > 0) yield path;
   if (typeof value !== "object" || value === null || path.length > 8) return;
@@ -276,7 +282,7 @@ function* pathsOf(value: unknown, path: readonly string[]): Generator<readonly s
 
 const FUZZED = ["spec", "inputs", "executionId", "tasks", "node-defaults", "securityContext", "rawOutputDataConfig", "executionConfig"];
 
-/** Resources made from a valid one that is running: by hand, and by the replacement of each of its values. */
+/** Derives resources from a valid running one: by hand, and by replacing each of its values. */
 export function hostileResources(base: ResourceJson, surroundings: Surroundings): readonly HostileResource[] {
   const made: HostileResource[] = [];
   const add = (what: string, change: Change, outcome: HostileResource["outcome"]) =>
@@ -284,7 +290,7 @@ export function hostileResources(base: ResourceJson, surroundings: Surroundings)
   for (const [what, { change, outcome }] of Object.entries(handmade(surroundings))) add(what, change, outcome);
   let turn = 0;
   for (const path of pathsOf(Object.fromEntries(FUZZED.map((key) => [key, base[key]])), [])) {
-    // Two replacements for each place, in turn.
+    // Use two replacements for each path, in rotation.
     for (const [how, replace] of [REPLACEMENTS[turn % 6], REPLACEMENTS[(turn + 3) % 6]] as (typeof REPLACEMENTS)[number][]) {
       const change: Change = (resource) => {
         const holder = at(resource, path.slice(0, -1));

@@ -32,7 +32,10 @@ function template(name: string, nodes: readonly NodeInit[]): WorkflowTemplate {
 const SLEEPER = "hostile.sleep";
 const SLEEPER_OF_MAPS = "hostile.sleep.map";
 
-/** Registers the tasks that hostile workflows run: they sleep for their input. Those of maps declare lists, as flytekit writes them. */
+/**
+ * Registers sleep tasks that take their duration as input. The map variants declare lists, as
+ * flytekit writes them.
+ */
 export async function registerSleepers(client: FlyteClient): Promise<void> {
   const collectionType = { type: { case: "simple" as const, value: SimpleType.DURATION } };
   const lists = { duration: { type: { type: { case: "collectionType" as const, value: collectionType } } } };
@@ -56,7 +59,10 @@ async function registered(
   return id;
 }
 
-/** Sub-workflows that each run the next one twice: `levels` of them come to two to that power. Resolves to the launch plan. */
+/**
+ * Registers sub-workflows that each run the next one twice, 2^`levels` nodes in all. Resolves to
+ * the launch plan.
+ */
 export async function registerDoubling(client: FlyteClient, levels: number): Promise<Identifier> {
   const nameOf = (level: number) => `hostile.doubling-${levels}.${level}`;
   const twice = (target: NodeInit["target"]): NodeInit[] =>
@@ -79,7 +85,9 @@ export async function registerDoubling(client: FlyteClient, levels: number): Pro
   return registered(client, root, rest);
 }
 
-/** Array nodes of `items` each over the same task, side by side. Resolves to the launch plan. */
+/**
+ * Registers independent array nodes of `items` items over one task. Resolves to the launch plan.
+ */
 export async function registerWideMaps(client: FlyteClient, maps: number, items: number): Promise<Identifier> {
   const bindings = Array.from({ length: items }, () => ({ value: { case: "promise" as const, value: { nodeId: "", var: "duration" } } }));
   const nodes = Array.from(
@@ -94,7 +102,10 @@ export async function registerWideMaps(client: FlyteClient, maps: number, items:
   return registered(client, template(`hostile.maps-${maps}x${items}`, nodes));
 }
 
-/** An array of `outer` sub-workflows, each with an array of `inner` items. Resolves to the launch plan. */
+/**
+ * Registers an array of `outer` sub-workflows, each with an array of `inner` items. Resolves to the
+ * launch plan.
+ */
 export async function registerMapOfMaps(client: FlyteClient, outer: number, inner: number): Promise<Identifier> {
   const name = `hostile.nested-${outer}x${inner}`;
   const lists = (items: number) => [
@@ -120,7 +131,10 @@ export async function registerMapOfMaps(client: FlyteClient, outer: number, inne
   ]);
 }
 
-/** One node whose metadata takes `bytes`: a closure of that size. Resolves to the launch plan. */
+/**
+ * Registers nodes whose metadata takes `bytes`: a closure of that size. Resolves to the launch
+ * plan.
+ */
 export async function registerLargeClosure(client: FlyteClient, nodes: number, bytes: number): Promise<Identifier> {
   const name = "x".repeat(Math.floor(bytes / nodes));
   const all = Array.from(
@@ -135,7 +149,7 @@ export async function registerLargeClosure(client: FlyteClient, nodes: number, b
   return registered(client, template(`hostile.closure-${nodes}x${bytes}`, all));
 }
 
-/** Gates that each wait for a signal of their own. Resolves to the launch plan. */
+/** Registers gate nodes that each wait for their own signal. Resolves to the launch plan. */
 export async function registerGates(client: FlyteClient, gates: number): Promise<Identifier> {
   const type = { type: { case: "simple" as const, value: SimpleType.BOOLEAN } };
   const nodes = Array.from(

@@ -20,15 +20,16 @@ import {
   registerWideMaps,
 } from "./hostile-workflows.fixture.js";
 
-// Runs a small workflow beside executions that are made to exhaust propeller, admin and the kubelet, and aborts those.
+// Runs a small workflow beside executions that try to exhaust propeller, admin and the kubelet, and
+// aborts those.
 const FULL = process.env.ATTACK === "full";
 const CHAIN = 20;
 const RUNS = 5;
-/** Sleepers of hostile workflows outlast the test. */
+/** Sleep of the tasks of hostile workflows, ms: longer than the test. */
 const LONG_MS = 3_600_000;
-/** In the short form longer than any abort should take on a machine that is busy with other tests. */
+/** Timeout of an abort, ms. The short form allows for a machine that is busy with other tests. */
 const ABORT_MS = FULL ? 10_000 : 60_000;
-/** In the full form the neighbour's best round of several takes so many times its best round alone, at most. */
+/** Full form: the neighbour's best round may take this many times its best round alone. */
 const MOST_TIMES = 2;
 const ROUNDS = FULL ? 12 : 1;
 
@@ -49,7 +50,7 @@ afterAll(async () => {
   await stack?.stop();
 }, 60_000);
 
-/** Process ids of what must not restart. */
+/** Process ids of the services that must not restart. */
 const engines = () => JSON.stringify([stack.pids("admin"), stack.pids("propeller"), stack.pids("plugin-pod"), stack.pids("local-cluster")]);
 
 let count = 0;
@@ -60,7 +61,7 @@ async function start(launchPlan: Identifier, durationMs: number | undefined): Pr
   return id;
 }
 
-/** The neighbour's chain, several times; its median by admin's own duration, milliseconds. */
+/** Runs the neighbour's chain several times. Resolves to the median of admin's durations, ms. */
 async function medianMs(): Promise<number> {
   const durations: number[] = [];
   for (let run = 0; run < RUNS; run++) {
@@ -71,14 +72,14 @@ async function medianMs(): Promise<number> {
   return durations.sort((a, b) => a - b)[RUNS >> 1] ?? 0;
 }
 
-/** Rounds of the neighbour's chain until one takes no longer than wanted. */
+/** Runs rounds of the neighbour's chain until one takes at most `wantedMs`. */
 async function rounds(wantedMs: number): Promise<readonly number[]> {
   const took: number[] = [];
   while (took.length < ROUNDS && Math.min(...took) > wantedMs) took.push(await medianMs());
   return took;
 }
 
-/** Waits until the hostile execution runs, so that the neighbour meets it at work. */
+/** Waits until the hostile execution runs, so that the neighbour competes with its work. */
 async function running(id: ExecutionName): Promise<void> {
   const phase = async () => (await client.admin.getExecution({ id })).closure?.phase;
   await expect.poll(phase, { timeout: 60_000 }).not.toBe(WorkflowExecution_Phase.UNDEFINED);
@@ -86,11 +87,11 @@ async function running(id: ExecutionName): Promise<void> {
 
 interface Hostile {
   readonly id: ExecutionName;
-  /** Ends what goes on beside the execution itself, and asserts that it went on. */
+  /** Stops the load beside the execution and asserts that it was active. */
   readonly stop?: () => Promise<void>;
 }
 
-/** Sets the signals of all gates but the first, all at once and again until each is set. */
+/** Sets the signals of all gates but the first, concurrently, and retries each until it is set. */
 async function floodedGates(gates: number): Promise<Hostile> {
   const id = await start(await registerGates(client, gates), 0);
   const flood = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
@@ -118,7 +119,7 @@ async function floodedGates(gates: number): Promise<Hostile> {
   return { id, stop };
 }
 
-/** Goes on writing resources that cannot be read, like that of an execution that sleeps. */
+/** Keeps writing undecodable copies of the resource of a sleeping execution. */
 async function besidePoison(): Promise<Hostile> {
   const kube = await createKubeClient({ kubeconfig: stack.kubeconfig });
   const id = await start(await registerSleepChain(client, 3), LONG_MS);
@@ -175,7 +176,7 @@ test.each(HOSTILE)("beside %s a chain goes on, and an abort ends it", { timeout:
   );
   expect(engines()).toBe(processes);
   expect(abortMs).toBeLessThan(ABORT_MS);
-  // On a machine that is busy with other tests a ratio says little: the short form prints it.
+  // A ratio means little on a machine that is busy with other tests: the short form only prints it.
   expect(Math.min(...beside)).toBeLessThanOrEqual(FULL ? MOST_TIMES * quietMs : Number.POSITIVE_INFINITY);
 });
 

@@ -6,7 +6,7 @@ import { scope } from "../stack/good-requests.js";
 import { type Attacker, openAttacker } from "./attacker.fixture.js";
 import { startVictim, type Victim } from "./victim.fixture.js";
 
-// Asks for signed addresses of objects beyond the caller's project, and changes addresses that were signed.
+// Requests signed URLs for objects outside the caller's project, and alters signed URLs.
 let victim: Victim;
 let blobs: Attacker;
 let secretUrl = "";
@@ -144,7 +144,7 @@ describe("an upload stays in its project", () => {
   });
 });
 
-/** A signed address of an object in the caller's own project, taken apart. */
+/** Requests a signed URL for an object in the caller's own project. */
 async function signedRead(): Promise<URL> {
   const nativeUrl = `s3://my-s3-bucket/${scope.project}/${scope.domain}/r/mine`;
   return new URL((await as("viewer").createDownloadLocation({ nativeUrl, expiresIn: { seconds: 600n } })).signedUrl);
@@ -198,7 +198,7 @@ describe("an address that was signed for one object", () => {
 function altered(url: URL, { path, query }: { readonly path?: string; readonly query?: readonly [string, string] }): URL {
   const changed = new URL(url);
   if (query !== undefined) changed.searchParams.set(...query);
-  // Assigned last and raw: a URL would resolve what climbs.
+  // Set the raw path last: the URL class would resolve `..` segments.
   if (path !== undefined) Object.defineProperty(changed, "pathname", { value: path });
   return changed;
 }

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { executionRequest, scope } from "../stack/good-requests.js";
 import { startVictim, type Victim } from "./victim.fixture.js";
 
-// Names addresses of this machine as the receivers of notifications (SSRF). Other private networks are tested without connecting, in
-// packages/outbound.
+// Uses addresses of this machine as receivers of notifications (server-side request forgery).
+// packages/outbound tests other private networks without connecting.
 let victim: Victim;
 let bait: Server;
 let visits = 0;
@@ -56,7 +56,7 @@ const HOSTS = [
   "127。0。0。1",
 ];
 
-/** Runs an execution to its end that tells this receiver. */
+/** Runs an execution whose end notifies this receiver. */
 async function tell(name: string, address: string): Promise<void> {
   const type = { case: "slack" as const, value: { recipientsEmail: [address] } };
   const notifications = { notifications: [{ phases: [WorkflowExecution_Phase.SUCCEEDED], type }] };

@@ -1,11 +1,14 @@
 import { openAttacker, type RawAnswer } from "./attacker.fixture.js";
 
-// Requests that pages of other origins, and names that were rebound to this machine, can make a browser send.
+// Requests that a browser sends for pages of other origins and for host names rebound to this
+// machine.
 
 const EVIL = "https://evil.example";
 
 export interface Sender {
-  /** Headers for a listener on this port; undefined where a browser would not send such a request. */
+  /**
+   * Headers for a listener on this port; undefined where a browser would not send such a request.
+   */
   headers(port: number, method: string): Record<string, string> | undefined;
 }
 
@@ -107,7 +110,10 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
   "an empty host": always(() => ({ host: "", origin: EVIL, ...json })),
 };
 
-/** Requests that name an IP address as their host. Only listeners on loopback refuse them: beyond it every address may be the machine's own, and no name server rebinds one. */
+/**
+ * Requests with an IP address as host. Only listeners on loopback refuse them: other addresses may
+ * be the machine's own, and DNS cannot rebind an IP address.
+ */
 export const FOREIGN_ADDRESSES: Readonly<Record<string, Sender>> = {
   "an address of another network": rebound("169.254.169.254"),
   "the unspecified address": rebound("0.0.0.0"),
@@ -137,22 +143,28 @@ export const REQUESTS: readonly (readonly [string, string])[] = [
   ["GET", "/jsz"],
 ];
 
-/** Reports whether the listener refused the request and the browser hides the answer from the page. */
+/**
+ * Reports whether the listener refused the request and the browser hides the response from the
+ * page.
+ */
 function isRefused(method: string, { status, headers }: RawAnswer, origin: string | undefined): boolean {
   const shared = headers["access-control-allow-origin"];
   if (shared === "*" || (shared !== undefined && shared === origin)) return false;
-  // A preflight that allows nothing stops the request that would follow.
+  // A preflight response without permissions stops the request that would follow.
   return status === 0 || status >= 400 || method === "OPTIONS";
 }
 
-/** Where a request is sent. */
+/** Destination of a request. */
 export interface Target {
   readonly name: string;
   readonly address: string;
   readonly port: number;
 }
 
-/** Sends a request as `sender` would to each target; gives those that carried it out, or told the page the answer. */
+/**
+ * Sends a request as `sender` would to each target. Returns the targets that performed it or showed
+ * the page the response.
+ */
 export async function carriedOut(
   targets: readonly Target[],
   sender: Sender,

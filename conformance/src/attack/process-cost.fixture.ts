@@ -1,18 +1,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { processorSeconds } from "../stack/processor-seconds.js";
 
-/** Resources that a process spent while something was done to it. */
+/** Resources that a process used during an operation. */
 export interface Cost {
-  /** Processor time of all threads, in milliseconds; /proc counts in steps of 10. */
+  /** Processor time of all threads, ms; /proc counts in steps of 10 ms. */
   readonly processorMs: number;
-  /** Growth of the resident set from before to its highest point, in bytes. */
+  /** Growth of the resident set from the start to its peak, bytes. */
   readonly peakBytes: number;
 }
 
-/** Most that any refused request may cost the process that refuses it. */
+/** Maximum cost of a refused request in the process that refuses it. */
 export const MOST: Cost = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
 
-/** Begins to measure a process; the result tells what it has spent since. The process must belong to the caller: its peak is reset (proc(5), clear_refs). */
+/**
+ * Starts measuring a process and resets its peak (proc(5), clear_refs), so the process must belong
+ * to the caller. The returned function gives the cost since the start.
+ */
 function measured(pid: number): () => Cost {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   const before = { seconds: processorSeconds(pid), bytes: statusBytes(pid, "VmRSS") };
@@ -29,7 +32,10 @@ export async function costOf(pid: number, act: () => Promise<unknown>): Promise<
   return cost();
 }
 
-/** Repeats a measurement until one stays within the bounds: collections of garbage and background work only ever add. */
+/**
+ * Repeats a measurement until one stays within the bounds: garbage collection and background work
+ * only add to it.
+ */
 export async function leastCost(pid: number, bounds: Cost, act: () => Promise<unknown>, tries = 5): Promise<Cost> {
   let least: Cost = { processorMs: Infinity, peakBytes: Infinity };
   for (let count = 0; count < tries; count++) {
@@ -43,7 +49,7 @@ export async function leastCost(pid: number, bounds: Cost, act: () => Promise<un
   return least;
 }
 
-/** Says where a refusal cost more than `most`; nothing where it did not. */
+/** Describes where a refusal exceeded `most`; undefined when it stayed within. */
 export async function excessOf(pid: number, act: () => Promise<unknown>, most = MOST): Promise<string[]> {
   return excessIn(await leastCost(pid, most, act), most);
 }
@@ -55,7 +61,10 @@ function excessIn({ processorMs, peakBytes }: Cost, most: Cost): string[] {
   ];
 }
 
-/** Says which of several processes spent more than `most` on one act; nothing as soon as one try stays within it. */
+/**
+ * Describes which process exceeded `most` during one act; undefined as soon as one try stays within
+ * it.
+ */
 export async function excessOfEach(
   pids: Readonly<Record<string, number>>,
   { most, tries }: { readonly most: Cost; readonly tries: number },

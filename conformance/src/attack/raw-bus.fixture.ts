@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 
-/** An answer of JetStream's API, or a message that a subscription received. */
+/** A response of the JetStream API, or a message that a subscription received. */
 export interface RawMessage {
   readonly subject: string;
   readonly data: Buffer;
-  /** Status line and fields as they came; empty without headers. */
+  /** Raw status line and fields; empty without headers. */
   readonly headers: string;
 }
 
 export interface RawSubscription {
   readonly received: readonly RawMessage[];
-  /** Error by which the server refused the subscription; undefined while it stands. */
+  /** Error by which the server refused the subscription; undefined while it is active. */
   readonly refused: () => string | undefined;
 }
 
@@ -22,16 +22,19 @@ export interface RawPublish {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Connection to a NATS server that sends what no well-behaved client sends. */
+/** Connection to a NATS server that sends what no conforming client sends. */
 export interface RawBus {
   publish(message: RawPublish): void;
   subscribe(subject: string): RawSubscription;
-  /** Waits until the server has handled what was sent. Resolves to the errors since the last call. */
+  /**
+   * Waits until the server has handled what was sent. Resolves to the errors since the last call.
+   */
   flush(): Promise<readonly string[]>;
   /**
-   * Sends a request to JetStream's API with the user's own inbox for the answer.
+   * Sends a request to the JetStream API with the user's own inbox for the response.
    *
-   * @returns the answer as JSON, `{ refused }` when the server refuses the subject, `{ silent: true }` when it does not answer
+   * @returns the response as JSON, `{ refused }` when the server refuses the subject, `{ silent:
+   * true }` without a response
    */
   ask(subject: string, body?: object | string): Promise<Readonly<Record<string, unknown>>>;
   close(): void;
@@ -45,7 +48,7 @@ export interface RawCredentials {
 
 const SILENCE_MS = 3_000;
 
-/** Connects as a user. @throws the error of the server when it refuses the credentials. */
+/** Connects as a user. @throws the server's error when it refuses the credentials */
 export async function openRawBus({ port, user, password }: RawCredentials): Promise<RawBus> {
   const socket = connect(port, "127.0.0.1");
   socket.setNoDelay();
@@ -77,7 +80,10 @@ export async function openRawBus({ port, user, password }: RawCredentials): Prom
   };
 }
 
-/** Protocol of NATS clients (docs.nats.io/reference/reference-protocols/nats-protocol), as far as the attacks need it. */
+/**
+ * Implements the parts of the NATS client protocol
+ * (docs.nats.io/reference/reference-protocols/nats-protocol) that the attacks need.
+ */
 class Connection {
   #rest = Buffer.alloc(0);
   #subscriptions = 0;
@@ -137,7 +143,10 @@ class Connection {
     }
   }
 
-  /** Takes a message whose line ended before `begin`. Returns where it ends, undefined while it is incomplete. */
+  /**
+   * Parses a message whose line ended before `begin`. Returns its end, or undefined while it is
+   * incomplete.
+   */
   #message(begin: number, word: string, fields: readonly string[]): number | undefined {
     const total = Number(fields.at(-1));
     if (this.#rest.length < begin + total + 2) return undefined;

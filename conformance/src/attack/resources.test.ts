@@ -11,7 +11,8 @@ import { PoisonedStack, until } from "../stack/poisoned.js";
 import { registerSleepChain, sleepInputs } from "../stack/sleep-chain.js";
 import { type HostileResource, hostileResources, type ResourceJson } from "./hostile-resources.fixture.js";
 
-// FlyteWorkflows that admin never writes, put into the Kubernetes API by hand: propeller ends each with a reason, and serves others beside.
+// Creates FlyteWorkflows that admin never writes: propeller must end each with a reason and keep
+// serving others.
 
 interface Seen extends KubeObject {
   readonly status?: {
@@ -32,7 +33,7 @@ let victim: ExecutionName;
 let processes: string;
 let cases: readonly HostileResource[];
 const refused = new Map<string, string>();
-/** By name, as last seen: admin removes what is not in its database. */
+/** Last seen state by name; admin deletes resources that are not in its database. */
 const seen = new Map<string, Seen>();
 beforeAll(async () => {
   stack = await PoisonedStack.start();
@@ -84,7 +85,7 @@ async function look(): Promise<void> {
 
 const nameOf = ({ resource }: HostileResource) => (resource["metadata"] as { readonly name: string }).name;
 
-/** Refused, ended, or left with the reason why it waits. */
+/** Reports whether the resource is refused, ended, or blocked with a reason. */
 function settled(one: HostileResource): boolean {
   const name = nameOf(one);
   const status = seen.get(name)?.status;

@@ -6,7 +6,7 @@ import { scope } from "../stack/good-requests.js";
 import { type Attacker, openAttacker } from "./attacker.fixture.js";
 import { METHODS, OPEN_METHODS, SCOPED_ROLES, startVictim, UNSCOPED_READS, type Victim } from "./victim.fixture.js";
 
-// Calls every method about places where the caller has no role, by gRPC and by each REST route.
+// Calls every method with scopes in which the caller has no role, by gRPC and by each REST route.
 let victim: Victim;
 let attacker: Attacker;
 beforeAll(async () => {
@@ -19,9 +19,9 @@ afterAll(async () => {
 });
 
 const SCOPED = METHODS.filter(({ name }) => !OPEN_METHODS.includes(name) && !UNSCOPED_READS.includes(name));
-/** Reads of a project as a whole, which a role in any of its domains opens. */
+/** Reads of a whole project, which a role in any of its domains permits. */
 const PROJECT_READS: readonly string[] = ["GetProject", "GetProjectAttributes"];
-/** Changes that a viewer must not make in the scope of the role itself. */
+/** Methods that change something, which a viewer may not call even in its own scope. */
 const READS = /^(Get(?!OrCreate)|List|Watch|Follow|Preview|CreateDownload)/;
 
 const PLACES: readonly (readonly [string, About])[] = [
@@ -44,7 +44,10 @@ async function answersTo(method: DescMethod, about: About, subject: string): Pro
   return Promise.all([grpc, ...rest]);
 }
 
-/** Refused for the role, or for a name that no project can have; a REST path with an empty name has no route. */
+/**
+ * Codes of a refusal by role, or of a name that no project can have; a REST path with an empty name
+ * has no route.
+ */
 const REFUSED = /^(PERMISSION_DENIED|INVALID_ARGUMENT|NOT_FOUND|[A-Z]+ (403|400|404|405))$/;
 const REFUSED_FOR_THE_ROLE = /^(PERMISSION_DENIED|[A-Z]+ 403)$/;
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Attacker, openAttacker } from "./attacker.fixture.js";
 import { AUDIENCE, METHODS, OPEN_METHODS, startVictim, type Victim } from "./victim.fixture.js";
 
-// Sends every method a token of every kind that must be refused, by gRPC and by each REST route.
+// Calls every method with each kind of invalid token, by gRPC and by each REST route.
 let victim: Victim;
 let attacker: Attacker;
 let elsewhere: TokenIssuer;
@@ -35,7 +35,7 @@ const claims = (changes: object = {}) => ({
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const good = (changes: Readonly<Record<string, unknown>> = {}) => victim.tokenOf("root", changes);
 
-/** A token whose signature is an HMAC with the issuer's published key as its secret. */
+/** A token signed by HMAC with the issuer's public key as the secret (algorithm confusion). */
 function confusedAlgorithm(alg: string): string {
   const { kid, publicKey } = victim.issuer.key;
   const text = `${encoded({ alg, kid })}.${encoded(claims())}`;

@@ -14,7 +14,7 @@ import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { id, launchPlanRequest, scope, taskRequest, workflowRequest } from "../stack/good-requests.js";
 import { SERVICES } from "../stack/rpc-samples.js";
 
-/** Every method that admin serves to clients. */
+/** All methods that admin serves to clients. */
 export const METHODS: readonly DescMethod[] = [
   ...SERVICES,
   AuditService,
@@ -29,27 +29,29 @@ export const METHODS: readonly DescMethod[] = [
   TriggerService,
 ].flatMap(({ methods }): readonly DescMethod[] => methods);
 
-/** Methods that answer callers without a token: what a client must read to sign in. */
+/** Methods that need no token: a client reads them to sign in. */
 export const OPEN_METHODS: readonly string[] = ["GetOAuth2Metadata", "GetPublicClientConfig"];
 
-/** Methods that any role opens, wherever it was granted: they name no project. */
+/** Methods that any role permits in any scope: they name no project. */
 export const UNSCOPED_READS: readonly string[] = ["ListProjects", "GetDomains", "GetVersion", "GetAgent", "ListAgents", "UserInfo"];
 
-/** Roles that the victim grants in {@link scope} alone, to a subject of the same name. */
+/** Roles that the victim grants in {@link scope} only, to a subject of the same name. */
 export const SCOPED_ROLES = ["viewer", "runner", "contributor", "engine", "admin"] as const;
 
-/** The audience that tokens must name. */
+/** Audience that tokens must name. */
 export const AUDIENCE = "https://flyte.test";
 
-/** An admin that requires tokens of one issuer, with a project of another team beside the attacker's own. */
+/**
+ * Admin that requires tokens of one issuer, with a project of another team beside the attacker's.
+ */
 export interface Victim {
   readonly admin: RunningAdmin;
   readonly issuer: TokenIssuer;
-  /** A client with every right. */
+  /** A client with all permissions. */
   readonly root: FlyteClient;
-  /** A valid token of this subject, with these claims over sensible ones. */
+  /** Issues a valid token for this subject; `claims` override the defaults. */
   tokenOf(subject: string, claims?: Readonly<Record<string, unknown>>): string;
-  /** A client of one service that calls as this subject; ends with the victim. */
+  /** Creates a client of one service that calls as this subject; it closes with the victim. */
   as<Service extends DescService>(subject: string, service: Service): ServiceClient<Service>;
   stop(): Promise<void>;
 }

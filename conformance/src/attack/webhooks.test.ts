@@ -8,7 +8,8 @@ import { type Attacker, openAttacker } from "./attacker.fixture.js";
 import { leastCost, MOST } from "./process-cost.fixture.js";
 import { startVictim, type Victim } from "./victim.fixture.js";
 
-// Posts forged, changed and replayed deliveries to triggers: they are the only route that anyone may post to without a token.
+// Posts forged, altered and replayed deliveries to triggers, the only route that accepts posts
+// without a token.
 const BODY = '{"a":7}';
 
 let victim: Victim;
@@ -42,7 +43,7 @@ afterAll(async () => {
 const hook = (name: string) => hooks.get(name) ?? { path: "", secret: "" };
 const now = () => Math.floor(Date.now() / 1000);
 
-/** Signs a text as Standard Webhooks does, with the trigger's own secret unless another is given. */
+/** Signs a text as Standard Webhooks specifies, by default with the trigger's own secret. */
 function sign(text: string, secret = hook("standard").secret): string {
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   return `v1,${createHmac("sha256", key).update(text).digest("base64")}`;

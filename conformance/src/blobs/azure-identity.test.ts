@@ -13,7 +13,7 @@ const AZURITE = STORES.find(({ name }) => name === "azurite");
 const unavailable = AZURITE === undefined || (await storeUnavailable(AZURITE)) !== undefined;
 const TENANT = "11111111-1111-1111-1111-111111111111";
 
-/** A token as the emulator wants it: it reads the claims and checks no signature. */
+/** A token as the emulator expects it: it reads the claims and checks no signature. */
 function token(): string {
   const now = Math.floor(Date.now() / 1_000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -23,7 +23,7 @@ function token(): string {
   );
 }
 
-/** Gives tokens as a cloud gives them to its pods, and counts them. */
+/** Issues tokens as a cloud issues them to its pods, and counts them. */
 async function identityEndpoint(): Promise<{ readonly server: Server; readonly url: string; asked: number }> {
   const endpoint = {
     asked: 0,
@@ -57,7 +57,7 @@ describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", 
     identity = await identityEndpoint();
     vi.stubEnv("IDENTITY_ENDPOINT", identity.url);
     vi.stubEnv("IDENTITY_HEADER", "x");
-    // Of this process alone, which speaks to the emulator's own certificate.
+    // Affects this process only, which connects to the emulator with its self-signed certificate.
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     const account = { account: "flytets", accountKey: Buffer.from("a key that nobody uses").toString("base64") };
     server = await startAzurite({ dataDir: folder, containers: ["container"], tls, ...account });

@@ -6,13 +6,13 @@ import { BlobError, type BlobStore, BlobTooLarge, BlobUnavailable, createBlobSto
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startStore, type StoreKind, STORES, storeUnavailable, type TestedStore } from "./stores.js";
 
-// The same cases for every kind of store: what services rest on.
+// Runs the same cases on every kind of store, for the behaviour that services rely on.
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (content: Uint8Array | undefined) => content && new TextDecoder().decode(content);
 const md5 = (content: Uint8Array) => createHash("md5").update(content).digest();
 const unavailable = new Map(await Promise.all(STORES.map(async (kind) => [kind.name, await storeUnavailable(kind)] as const)));
 
-/** Names that one store or another could take for something else. */
+/** Names that a store could misinterpret. */
 const UNUSUAL = [
   "with space",
   "two  spaces ",
@@ -124,7 +124,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       await Promise.all(names.slice(from, from + 50).map((name) => blobs.put(name, bytes("x"))));
     await blobs.put(at("list-beside"), bytes("x"));
     expect(await listed("list/")).toEqual(names);
-    // Some that are gone already are no trouble.
+    // Deleting a blob that is already gone is no error.
     await blobs.delete(names[7] ?? "");
     await blobs.deleteAll(names);
     expect(await listed("list/")).toEqual([]);

@@ -17,28 +17,28 @@ import { startService } from "../stack/service-process.js";
 
 /** A server on which the cases run. */
 export interface TestedStore {
-  /** Address of a bucket, or of a folder. */
+  /** URI of a bucket or folder. */
   readonly place: string;
   readonly config: BlobStoreConfig;
-  /** The same with keys that are wrong; absent where none are asked for. */
+  /** The same configuration with wrong keys; absent for stores without keys. */
   readonly wrong?: BlobStoreConfig;
-  /** By what flytekit's file system finds it. */
+  /** Environment by which flytekit's file system finds the store. */
   readonly env?: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** What a kind of store can, where they differ. */
+/** Capabilities in which the kinds of store differ. */
 export interface StoreKind {
   readonly name: string;
-  /** Addresses can be signed. */
+  /** The store signs URLs. */
   readonly signs: boolean;
-  /** The server looks at signatures, and at sums of what is uploaded. */
+  /** The server verifies signatures and checksums of uploads. */
   readonly checks: boolean;
-  /** A signature can insist on headers of the upload. */
+  /** A signature can require headers of the upload. */
   readonly insists: boolean;
-  /** What is missing is told: a bucket or a blob. */
+  /** The store distinguishes a missing bucket from a missing blob. */
   readonly tellsBuckets: boolean;
-  /** Metadata, and the MD5 of the content, are kept. */
+  /** The store keeps metadata and the MD5 of the content. */
   readonly keepsMetadata: boolean;
   /** Header of metadata in uploads. */
   readonly metadataHeader: string;
@@ -134,7 +134,10 @@ export const STORES: readonly StoreKind[] = [
   },
 ];
 
-/** Why a store cannot be tested here. Emulators that take minutes to get are got only when `BLOB_SERVERS=all` asks for it. */
+/**
+ * Returns the reason why a store cannot be tested here. Emulators that take minutes to install are
+ * installed only with `BLOB_SERVERS=all`.
+ */
 export async function storeUnavailable({ name, find }: StoreKind): Promise<string | undefined> {
   const get = name === "versitygw" || process.env["BLOB_SERVERS"] === "all";
   const onBuild = (what: string) => void process.stderr.write(`getting ${what} (once) …\n`);
@@ -148,7 +151,7 @@ export async function storeUnavailable({ name, find }: StoreKind): Promise<strin
   }
 }
 
-/** A store over a new folder, which goes with it. */
+/** Starts a store over a new folder, which is deleted with it. */
 export async function startStore(kind: StoreKind): Promise<TestedStore> {
   const folder = mkdtempSync(join(tmpdir(), `flyte-ts-${kind.name}-`));
   const started = await kind.start(folder);

@@ -7,10 +7,10 @@ import { listeningSockets } from "../stack/sockets.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-/** The commit that images are said to be of. */
+/** Revision label of the test images. */
 export const REVISION = "0123456789abcdef0123456789abcdef01234567";
 
-/** Names of docker-compose.yml, those of containers that run all the time. */
+/** Names in docker-compose.yml of the containers that run permanently. */
 export const COMPOSE_SERVICES = [
   "postgres",
   "nats",
@@ -29,7 +29,7 @@ export type ComposeService = (typeof COMPOSE_SERVICES)[number];
 
 export interface ContainerAddress {
   readonly address: string;
-  /** Ports that accept connections from other machines, sorted. */
+  /** Sorted ports that accept connections from other machines. */
   readonly ports: readonly number[];
 }
 
@@ -40,7 +40,10 @@ interface InspectedContainer {
   readonly State: { readonly Pid: number };
 }
 
-/** docker-compose.yml as a project of its own, on free ports: another that runs on this machine stays as it is. */
+/**
+ * Runs docker-compose.yml as a separate project on free ports, so that another project on this
+ * machine is not affected.
+ */
 export class ComposeProject {
   private constructor(
     private readonly name: string,
@@ -50,8 +53,8 @@ export class ComposeProject {
   ) {}
 
   /**
-   * Builds the images; where no registry is reachable, stand-ins for the public ones first (`E2E_STAND_INS=1`).
-   * `settings` are variables of docker-compose.yml.
+   * Builds the images; where no registry is reachable, replacements of the public images first
+   * (`E2E_STAND_INS=1`). `settings` are variables of docker-compose.yml.
    */
   static async build(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ComposeProject> {
     const [api, blobs, cluster] = [await freePort(), await freePort(), await freePort()];
@@ -64,7 +67,8 @@ export class ComposeProject {
     const project = new ComposeProject(name, api, { ...process.env, ...ports, ...settings });
     if (process.env.E2E_STAND_INS === "1") {
       const folder = join(root, "deploy", "stand-ins");
-      // Another test file may ask for the same at the same time. The engine outlives its script and must not keep the lock (`-o`).
+      // Another test file may build at the same time: take a lock, which the engine must not
+      // inherit (`-o`) because it outlives its script.
       for (const script of ["engine.sh", "make.sh"])
         execFileSync("flock", ["-o", folder, "sh", join(folder, script)], { stdio: "inherit" });
     }
@@ -72,12 +76,15 @@ export class ComposeProject {
     return project;
   }
 
-  /** `docker compose …`; gives what it prints. */
+  /** Runs `docker compose …` and returns its output. */
   compose(...words: string[]): string {
     return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...words);
   }
 
-  /** Makes a client of the built-in issuer, as whom {@link pyflyte} signs in from now on; gives its secret. */
+  /**
+   * Creates a client of the built-in issuer, with which {@link pyflyte} signs in from now on.
+   * Returns its secret.
+   */
   addClient(clientId: string): string {
     const accounts = ["/usr/local/bin/node", "/app/services/admin/dist/accounts/main.js", "service", clientId];
     const config = ["--config", "/etc/flyte/admin.yaml", "--config", "/secrets/services/admin.yaml"];
@@ -88,10 +95,11 @@ export class ComposeProject {
     return secret;
   }
 
-  /** Stock pyflyte, as it stands in the image in which tasks run, in the folder. */
+  /** Runs the unmodified pyflyte of the task image in the folder. */
   pyflyte(folder: string, ...words: string[]): string {
     const platform = ["-e", `FLYTE_PLATFORM_URL=localhost:${this.api}`, "-e", "FLYTE_PLATFORM_INSECURE=true", "-e", "HOME=/tmp"];
-    // Docker reads their values from its environment: every user of the machine may read command lines.
+    // Docker reads the values from its environment, because every user of the machine may read
+    // command lines.
     const names = Object.keys(this.environment).filter((name) => name.startsWith("FLYTE_CREDENTIALS_"));
     const credentials = names.flatMap((name) => ["-e", name]);
     const place = ["-v", `${folder}:/scripts:ro`, "-w", "/scripts", "--network", "host", "--entrypoint", "/opt/python/bin/pyflyte"];
@@ -106,7 +114,9 @@ export class ComposeProject {
     );
   }
 
-  /** Gives the addresses and ports at which this machine reaches the containers, published or not. */
+  /**
+   * Returns the addresses and ports at which this machine reaches the containers, published or not.
+   */
   containers(): Readonly<Record<ComposeService, ContainerAddress>> {
     const ids = this.compose("ps", "-q").trim().split("\n");
     const inspected = JSON.parse(this.#docker("inspect", ...ids)) as InspectedContainer[];
@@ -117,7 +127,7 @@ export class ComposeProject {
     return Object.fromEntries(entries) as Record<ComposeService, ContainerAddress>;
   }
 
-  /** Names of those containers that do not say that they are well. */
+  /** Names of the containers that do not report healthy. */
   unwell(): string[] {
     const states = this.compose("ps", "--format", "{{.Service}} {{.Health}}").trim().split("\n");
     return states.filter((line) => !line.endsWith(" healthy"));
@@ -131,13 +141,13 @@ export class ComposeProject {
     }
   }
 
-  /** Exit statuses of the containers that have ended, by service. */
+  /** Exit codes of the containers that have exited, by service. */
   exitCodes(): Readonly<Record<string, number>> {
     const lines = this.compose("ps", "-a", "--status", "exited", "--format", "{{.Service}} {{.ExitCode}}").trim().split("\n");
     return Object.fromEntries(lines.map((line) => [line.split(" ")[0] ?? "", Number(line.split(" ")[1])]));
   }
 
-  /** What the engine knows of an image of ours. */
+  /** Inspects an image of this project. */
   image(name: string): { readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> } } {
     const [image] = JSON.parse(this.#docker("image", "inspect", `flyte-ts/${name}:${process.env.FLYTE_TS_VERSION ?? "dev"}`)) as [
       ReturnType<ComposeProject["image"]>,
@@ -166,7 +176,10 @@ export class ComposeProject {
   }
 }
 
-/** Gives the TCP ports on which the network of a process listens, but for those of its loopback addresses. */
+/**
+ * Lists the TCP ports on which the network namespace of a process listens, without those on
+ * loopback addresses.
+ */
 function listeningPorts(pid: number): number[] {
   const open = listeningSockets(pid).filter(({ address }) => !LOOPBACK.test(address));
   return [...new Set(open.map(({ port }) => port))].sort((one, other) => one - other);

@@ -10,15 +10,15 @@ import { insist, waitForEnd } from "../stack/executions.js";
 import { carriedOut, REQUESTS, SENDERS, type Target } from "../attack/pages.fixture.js";
 import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
 
-/** Services whose code is ours. */
+/** Services of this project. */
 const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", "api"].includes(service));
-/** Port on which the proxy before admin says that it is ready. */
+/** Port of the proxy's readiness check. */
 const PROXY_HEALTH = 8404;
-/** How long a container is away. */
+/** Duration of a container's outage, ms. */
 const AWAY_MS = 30_000;
 const PATIENCE_MS = 600_000;
 
-// Needs a Docker engine with compose; see docs/deploy.md for machines that reach no registry.
+// Needs a Docker engine with compose; docs/guides/install-on-kubernetes.md describes machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   let project: ComposeProject;
   let client: FlyteClient;
@@ -63,14 +63,16 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     expect(project.pyflyte(examplesFolder, "run", "--remote", ...words)).toMatch(/Execution \S+ has succeeded/);
   }, 600_000);
 
-  // A browser on this machine reaches every port of every container by the container's address, published or not.
+  // A browser on this machine reaches every port of every container by the container's address,
+  // published or not.
   describe("requests of pages of other origins", () => {
     let targets: Target[];
     beforeAll(() => {
       const containers = Object.entries(project.containers());
       const all = containers
         .flatMap(([name, { address, ports }]) => ports.map((port) => ({ name, address, port })))
-        // The port of the proxy's health and counters: it says "ready" to everyone, and no page can read it.
+        // The proxy's port for health and counters reports "ready" to every client, and no page can
+        // read it.
         .filter(({ name, port }) => name !== "api" || port !== PROXY_HEALTH);
       targets = [{ name: "published", address: "127.0.0.1", port: project.api }, ...all];
     });
@@ -160,14 +162,14 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
         ]);
       const name = await startTwenty();
       const before = await list();
-      // Whoever is asked to end ends by itself, in order.
+      // A service that is asked to stop exits by itself, in order.
       project.compose("stop", "--timeout", "30");
       expect(project.exitCodes()).toMatchObject(Object.fromEntries(OWN_SERVICES.map((service) => [service, 0])));
       project.compose("down");
       project.compose("up", "-d", "--wait");
       const after = await list();
       expect(after.map(([id]) => id)).toEqual(before.map(([id]) => id));
-      // What was under way goes on.
+      // The execution that was running continues.
       await expectTwenty(name);
     },
     PATIENCE_MS * 2,

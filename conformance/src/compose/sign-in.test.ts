@@ -18,8 +18,8 @@ import { scope } from "../stack/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
 import { type ComposeService, ComposeProject, type ContainerAddress } from "./compose-project.js";
 
-// Users of a machine reach every port of every container by the container's address, published or not. The engine does not ask which
-// user connects, so this test connects as its own.
+// All users of a machine reach every port of every container by the container's address, published
+// or not. The engine does not distinguish users, so this test connects as its own user.
 
 const PYTHON = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "conformance", "python");
 const PATIENCE_MS = 120_000;
@@ -27,7 +27,7 @@ const PATIENCE_MS = 120_000;
 const OPS = 10254;
 const logger = createLogger({ service: "test", level: "silent" });
 
-// Needs a Docker engine with compose; see docs/deploy.md for machines that reach no registry.
+// Needs a Docker engine with compose; docs/guides/install-on-kubernetes.md describes machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AUTH=required", () => {
   let project: ComposeProject;
   let containers: Readonly<Record<ComposeService, ContainerAddress>>;
@@ -43,7 +43,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   }, 1_800_000);
   afterAll(() => project?.remove(), 120_000);
 
-  /** Answer of the token endpoint to the client `flytekit`. */
+  /** Requests a token for the client `flytekit`. */
   const flytekitToken = async (): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${project.api}/oauth2/token`, {
       method: "POST",
@@ -166,7 +166,10 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   );
 });
 
-/** Codes with which the methods of a service answer an empty request, by name; OK as `undefined`. */
+/**
+ * Maps the methods of a service to the codes with which they answer an empty request; OK is
+ * `undefined`.
+ */
 async function codesOf(endpoint: string, service: DescService, metadata: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const channel = openChannel({ endpoint, metadata: () => metadata });
   const client = createClient({ channel, service }) as unknown as Record<string, (request: object) => Promise<unknown>>;

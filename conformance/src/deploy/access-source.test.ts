@@ -7,18 +7,19 @@ import { describe, expect, test } from "vitest";
 import { buildOverlay, kubectlIsThere } from "./manifests.js";
 import { rightsOf } from "./rights.js";
 
-// Beside the run with exactly these rights (access.test.ts), which sees what happens in a minute: requests on paths that are rarely taken.
+// Complements access.test.ts, which runs with exactly these permissions and sees the requests of
+// one minute: this test finds requests of rarely taken paths in the source.
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-/** Kinds, by the constants that the source calls them by. */
+/** Resource types by the constants that the source uses. */
 const KINDS: ReadonlyMap<string, kubernetes.ResourceRef> = new Map(
   Object.entries({ ...kubernetes, FLYTE_WORKFLOW_RESOURCE }).filter((entry): entry is [string, kubernetes.ResourceRef] =>
     isResourceRef(entry[1]),
   ),
 );
 
-/** Methods of the client of the Kubernetes API → verbs. */
+/** Methods of the Kubernetes client → verbs. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   get: ["get"],
   list: ["list"],
@@ -30,7 +31,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   apply: ["patch", "create"],
 };
 
-/** Folder below services/ → the account that it has. */
+/** Folder below services/ → its service account. */
 const ACCOUNTS = {
   admin: "flyteadmin",
   propeller: "flytepropeller",
@@ -40,7 +41,10 @@ const ACCOUNTS = {
   "plugins/echo": "flyte-plugin-echo",
 };
 
-/** Named in the source of a service that does not ask for it with the settings of the manifests. */
+/**
+ * Requests that stand in the source of a service and that it does not make with the settings of the
+ * manifests.
+ */
 const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
   "propeller customresourcedefinitions": "kubernetes.createCrd is false: the manifests bring it",
 };
@@ -76,7 +80,7 @@ test("calls are found however they are written", () => {
   expect(callsIn(text).toSorted()).toEqual(["get pods", "get pods/log", "list pods", "patch events", "watch pods"]);
 });
 
-/** `verb resource` for each request of the client. */
+/** Lists `verb resource` for each request of the client. */
 function callsIn(source: string): readonly string[] {
   const found = [...source.matchAll(/\.([a-zA-Z]+)(?:<[^()]*>)?\(\s*([A-Z][A-Z_]+)\b/g)].flatMap(([, method = "", name = ""]) => {
     const ref = KINDS.get(name);
@@ -96,7 +100,7 @@ function isResourceRef(value: unknown): value is kubernetes.ResourceRef {
   return typeof value === "object" && value !== null && "plural" in value && "group" in value;
 }
 
-/** All that is built of it: no tests, and nothing that stands in for a cluster. */
+/** Reads the source of the product: no tests, and no replacement of a cluster. */
 function readSource(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !/\.(?:test|fixture)\.ts$|^simulation\//.test(file))

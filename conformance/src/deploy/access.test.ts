@@ -13,7 +13,7 @@ import { kubectlIsThere, kubernetesFolder } from "./manifests.js";
 
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
 
-/** One of each kind that the rights are for; none stands in the way of pods. */
+/** One task of each kind that needs permissions; none disturbs the pods. */
 const TEMPLATES = {
   "namespace.yaml": readFileSync(join(kubernetesFolder, "cluster-resources", "templates", "namespace.yaml"), "utf8"),
   "account.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: tasks}\n",
@@ -22,7 +22,7 @@ const TEMPLATES = {
     "apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: PersistentVolumeClaim, max: {storage: 1Ti}}]}\n",
 };
 
-/** What is allowed and does not happen in the minute of this test, and when it does. */
+/** Permissions that this test does not use within its minute, and when they are used. */
 const RARE: Readonly<Record<string, string>> = {
   "flytepropeller delete flyte.lyft.com/flyteworkflows": "a workflow ended some hours ago",
   "flytepropeller patch events": "a note on a workflow is made a second time",
@@ -67,7 +67,7 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
       process.env[name] = value;
       given.push(name);
     }
-    // The machine itself joins as a node; a kubelet's rights are not what is looked at here.
+    // The machine itself joins as a node; this test does not check the kubelet's permissions.
     stack = await startStack(["--no-example", "--kubeconfig", cluster.kubeconfig, "--propellers", "2"]);
     client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
   }, 300_000);
@@ -101,7 +101,7 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
       const used = new Set(cluster.requests().map(line));
       return allowed.filter((right) => !used.has(right) && RARE[right] === undefined);
     };
-    // Leases are renewed every few seconds, and given back by who ends.
+    // Services renew leases every few seconds and release them on shutdown.
     await expect.poll(() => unused().filter((right) => !right.endsWith(" delete coordination.k8s.io/leases"))).toEqual([]);
     await stack.stop();
 

@@ -1,4 +1,4 @@
-/** Ports at which what a setting names may be, by what policies leave open. */
+/** Ports that policies open for the value of a setting. */
 export type AddressPorts = Readonly<Record<string, readonly number[]>>;
 
 const DATABASE: AddressPorts = { "database.url": [5432] };
@@ -12,8 +12,9 @@ const PROVIDERS: AddressPorts = {
 };
 
 /**
- * Every setting of a service that is an address to which it connects. Beside names (port 53), it reaches those, and nothing else outside
- * of flyte-ts; what flyte-ts itself has in the same cluster is reached by its Services' names.
+ * All settings of a service that hold an address to which it connects. Besides DNS (port 53) it
+ * reaches only those outside flyte-ts; it reaches flyte-ts in the same cluster by the names of
+ * Services.
  */
 export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
   admin: {
@@ -49,10 +50,16 @@ export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
   "plugin-echo": BUS,
 };
 
-/** Where clouds give the credentials of a pod's account for a blob store: link-local addresses, no setting names them. */
+/**
+ * Ports of the link-local addresses from which clouds serve the credentials of a pod's service
+ * account; no setting names them.
+ */
 export const METADATA_PORTS: readonly number[] = [80, 988];
 
-/** Settings that are called like addresses and are none to connect to: where a service itself listens, and what it tells clients. */
+/**
+ * Settings whose names look like addresses but to which no service connects: addresses that it
+ * listens on or reports to clients.
+ */
 export const NOT_CONNECTED_TO: ReadonlySet<string> = new Set([
   "ops.host",
   "server.host",
@@ -64,7 +71,7 @@ export const NOT_CONNECTED_TO: ReadonlySet<string> = new Set([
   "logLinks.*.uris.*",
 ]);
 
-/** Whether the name of a setting says that it is an address. */
+/** Reports whether the name of a setting says that it is an address. */
 export function isAddress(path: string): boolean {
   return /(?:^|\.)(?:[a-zA-Z]*(?:url|Url|urlFrom|uris|host|[eE]ndpoint|endpoints|issuer|address|server)|kubeconfig)(?:\.\*|\.file|\.env)?$/.test(
     path,

@@ -6,7 +6,7 @@ import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
 import { type Additions, buildOverlay } from "./manifests.js";
 import { type AllowedVerb, rightsOf } from "./rights.js";
 
-/** One request that a service account made. */
+/** A request of a service account. */
 export interface AuditedRequest {
   /** Name of the service account. */
   readonly account: string;
@@ -28,8 +28,9 @@ const KINDS = new Set([
 ]);
 
 /**
- * A real Kubernetes API that lets service accounts do what an overlay's manifests allow, and nothing else, and keeps a
- * record of every request. Its kubeconfig has a context for each account of the overlay, by the account's name.
+ * A real Kubernetes API that grants service accounts exactly the permissions of an overlay's
+ * manifests and records every request. Its kubeconfig has a context for each account, named after
+ * it.
  */
 export class AuditedCluster {
   private constructor(
@@ -47,7 +48,7 @@ export class AuditedCluster {
       controllers: true,
       authorization: "RBAC",
       args: [
-        // Some clusters let only those refer to an owner who may change it.
+        // Some clusters permit an owner reference only to accounts that may change the owner.
         "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
         `--audit-policy-file=${policy}`,
         `--audit-log-path=${join(folder, "audit.log")}`,

@@ -106,8 +106,9 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
 });
 
 /**
- * Objects by their names, without what the two ways say differently by design: kustomize puts a sum of a ConfigMap's content into its
- * name, the chart one of the settings into pods; comments and the order of keys in settings are those of a file.
+ * Keys objects by name and removes intended differences: kustomize appends a hash of a ConfigMap's
+ * content to its name, the chart adds a hash of the settings to pods; comments and key order in
+ * settings come from a file.
  */
 function comparable(objects: readonly Manifest[]): Readonly<Record<string, unknown>> {
   const sums = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
-// Access that docker-compose.yml gives other users of the machine, and to its services among themselves.
+// Access that docker-compose.yml gives to other users of the machine and to its services among
+// themselves.
 
 interface ComposeService {
   readonly ports?: readonly string[];

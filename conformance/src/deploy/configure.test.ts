@@ -16,7 +16,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** Files that the program writes into a folder, by name. */
+/** Returns the files that the program writes into a folder, by name. */
 function configured(folder: string, environment: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const env = { PATH: process.env.PATH ?? "", ...environment };
   execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });
@@ -35,7 +35,7 @@ test("passwords are made once, and each audience gets its own alone", () => {
 
   expect(configure()).not.toMatch(/[0-9a-f]{16}/);
   const first = all();
-  // What a run that was broken off has left is in nobody's way.
+  // The leftovers of an interrupted run do not disturb the next one.
   mkdirSync(join(folder, "admin", ".staged"));
   configure();
   expect(all()).toEqual(first);
@@ -50,12 +50,12 @@ test("passwords are made once, and each audience gets its own alone", () => {
     "datacatalog/datacatalog.yaml",
     "scheduler/scheduler.yaml",
   ]);
-  // Links to logs open those alone.
+  // The token of log links opens logs only.
   expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "cluster/keys.yaml", "plugin-pod/plugin-pod.yaml"]);
   expect(Object.fromEntries(first)["plugin-pod/plugin-pod.yaml"]).toContain(
     `http://localhost:30086/${kept.clusterLogToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
   );
-  // Tasks can read what stands in the cluster's container.
+  // Tasks can read the files of the cluster's container.
   for (const secret of ["databasePassword", "busPassword.admin"])
     expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
   for (const user of ["admin", "propeller", "plugin-pod", "plugin-echo"])

@@ -15,7 +15,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts what an image starts, with this in the place of the service, and asks it to end once it has said something. */
+/**
+ * Starts the entry point of an image with this script as the service, and stops it after its first
+ * output.
+ */
 async function endOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   writeFileSync(join(folder, "service.mjs"), service);
   const child = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });

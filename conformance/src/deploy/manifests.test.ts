@@ -11,13 +11,18 @@ import { podOf } from "./pod.js";
 
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
 const helm = unavailable ? undefined : await chart();
-/** Without these, what is for the Prometheus operator is left out, and said so. */
+/**
+ * Without these definitions the test skips the objects of the Prometheus operator and prints that.
+ */
 const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(sayWhy);
 const more = definitions === undefined ? [] : ["monitoring"];
 
-/** What is sent to the API server: kustomize's overlays, one with all that can be added, and the chart with the same. */
+/**
+ * Objects that the test applies: kustomize's overlays, one overlay with all components, and the
+ * chart with the same features.
+ */
 const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
-  // The one with sign-in comes with more below.
+  // The overlay with sign-in follows below, with more components.
   ...Object.fromEntries(["control-plane", "data-plane", "single-cluster"].map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
   "overlay single-cluster-sign-in with all that can be added": () =>
     buildOverlay("single-cluster-sign-in", {
@@ -48,7 +53,8 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
 
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
-    // What a dry run refers to must be there: the namespace, with its policy, and kinds of others.
+    // A dry run needs the objects that it refers to: the namespace with its policy, and definitions
+    // of other kinds.
     kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
     for (const plural of definitions === undefined ? [] : ["servicemonitors", "prometheusrules"])
       kubectl(["create", "-f", join(definitions ?? "", `monitoring.coreos.com_${plural}.yaml`)]);

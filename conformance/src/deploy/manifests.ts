@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export const kubernetesFolder = join(root, "deploy", "kubernetes");
 
-/** An object as a manifest has it. */
+/** An object of a manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +16,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Whether kubectl is on the PATH; kustomize comes with it. */
+/** Reports whether kubectl, which contains kustomize, is on the PATH. */
 export function kubectlIsThere(): boolean {
   return spawnSync("kubectl", ["version", "--client"], { stdio: "ignore" }).status === 0;
 }
@@ -25,13 +25,13 @@ export function overlays(): string[] {
   return readdirSync(join(kubernetesFolder, "overlays")).toSorted();
 }
 
-/** Folders of `deploy/kubernetes` that are put on an overlay, as a site's own copy of it would name them. */
+/** Folders of `deploy/kubernetes` to add to an overlay, as a site's own copy of it would. */
 export interface Additions {
   readonly components?: readonly string[];
   readonly resources?: readonly string[];
 }
 
-/** What `kubectl apply -k` would send. */
+/** Returns the objects that `kubectl apply -k` would send. */
 export function buildOverlay(name: string, { components = [], resources = [] }: Additions = {}): Built {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-overlay-"));
   try {

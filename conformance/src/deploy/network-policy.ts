@@ -1,5 +1,6 @@
-// What NetworkPolicies allow, by the rules of Kubernetes: pods that no policy selects take and make every connection; of those that
-// some do, only what one of these allows. Both ends must allow it.
+// Evaluates NetworkPolicies by the rules of Kubernetes: a pod that no policy selects accepts and
+// makes every connection; a selected pod only those that one of its policies allows. Both ends must
+// allow a connection.
 import { BlockList } from "node:net";
 
 export interface Selector {
@@ -37,13 +38,13 @@ export interface Policy {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One end of a connection: a pod, or what is in no cluster, by its address (IPv4). */
+/** One end of a connection: a pod, or an IPv4 address outside the cluster. */
 export type End =
   | {
       readonly namespace: string;
       readonly namespaceLabels: Labels;
       readonly labels: Labels;
-      /** Number by name. */
+      /** Port numbers by name. */
       readonly ports: Readonly<Record<string, number>>;
     }
   | { readonly ip: string };
@@ -51,12 +52,12 @@ export type End =
 export interface Connection {
   readonly from: End;
   readonly to: End;
-  /** As the pod has it, not as a Service. */
+  /** Port of the pod, not of a Service. */
   readonly port: number;
   readonly protocol: "TCP" | "UDP";
 }
 
-/** @throws Error when a policy says something that is not known here. */
+/** @throws Error when a policy uses a field that this function does not support */
 export function allows(policies: readonly Policy[], connection: Connection): boolean {
   return allowsOne(policies, connection, "Egress") && allowsOne(policies, connection, "Ingress");
 }

@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const programs: Readonly<Record<string, string>> = { "plugin-pod": "plugins/pod", "plugin-echo": "plugins/echo" };
 
 const ELSEWHERE: End = { ip: "192.0.2.1" };
-/** Where clouds give pods the credentials of their service accounts. */
+/** Address from which clouds serve the credentials of service accounts. */
 const METADATA: End = { ip: "169.254.169.254" };
 
 describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (service) => {
@@ -33,7 +33,7 @@ describe.skipIf(!kubectlIsThere()).each(overlays())("network policies of overlay
   const objects = kubectlIsThere() ? buildOverlay(overlay).objects : [];
   const policies = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Policy[];
   const pods = objects.flatMap((object) => servicePodOf(object) ?? []);
-  /** Every port that anything might listen at. */
+  /** All ports that the objects name. */
   const named = [...JSON.stringify(objects).matchAll(/"(?:port|containerPort)":(\d+)/g)].map(([, port]) => Number(port));
   const candidates = new Set([22, 53, 80, 8080, ...named]);
 
@@ -88,9 +88,9 @@ function sorted<T>(values: Iterable<T>): T[] {
 }
 
 interface ServicePod {
-  /** Of the workload. */
+  /** Name of the workload. */
   readonly name: string;
-  /** Of the container: the service's file of settings. */
+  /** Name of the container, which is the name of its settings file. */
   readonly service: string;
   readonly end: End;
 }
@@ -110,7 +110,7 @@ function endOf(pods: readonly ServicePod[], name: string): End {
   return pods.find((pod) => pod.name === name)?.end ?? ELSEWHERE;
 }
 
-/** The addresses that a service has in its settings in an overlay, each a URL or `host:port`. */
+/** Lists the addresses in a service's settings in an overlay, each a URL or `host:port`. */
 function addressesOf(objects: readonly Manifest[], service: string): readonly string[] {
   const files = objects.filter(({ kind }) => kind === "ConfigMap").toSorted((a, b) => Number(isSite(a)) - Number(isSite(b)));
   const merged = new Map<string, string>();
@@ -132,7 +132,7 @@ function target(address: string): { host: string; port: number } {
   return { host: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
 }
 
-/** Port of a Service's pods. */
+/** Resolves the port of a Service's pods. */
 function targetPort(objects: readonly Manifest[], { host, port }: { readonly host: string; readonly port: number }): number {
   const service = objects.find(({ kind, metadata }) => kind === "Service" && metadata.name === host);
   const ports = (service?.["spec"] as { ports: { port: number; targetPort: string }[] } | undefined)?.ports;
@@ -163,7 +163,7 @@ interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** Paths of the texts that a schema knows. */
+/** Lists the paths of all string settings of a schema. */
 function textsIn(schema: Schema, path: readonly string[] = []): Set<string> {
   const { type, properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
   const inner = [

@@ -9,7 +9,8 @@ import { kubectlIsThere } from "./manifests.js";
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
 const program = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "packages", "cli", "dist", "main.js");
 
-// The cluster of access.test.ts, where nothing is refused: here is shown that it does refuse.
+// Checks that the cluster of access.test.ts, in which nothing is refused, does refuse other
+// requests.
 describe.skipIf(unavailable)("a cluster with the rights of the manifests", () => {
   let cluster: AuditedCluster;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { Manifest } from "./manifests.js";
 
-/** What a rule of a Role or ClusterRole allows an account: one line for each verb of each resource. */
+/** One verb on one resource that a rule of a Role or ClusterRole grants an account. */
 export interface AllowedVerb {
   /** Name of the service account. */
   readonly account: string;
@@ -20,7 +20,7 @@ interface Binding {
   readonly subjects: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** Everything that roles allow accounts by the bindings among the objects. */
+/** Lists the permissions that the roles and bindings among the objects grant. */
 export function rightsOf(objects: readonly Manifest[]): readonly AllowedVerb[] {
   return objects.flatMap((object) => {
     if (object.kind !== "RoleBinding" && object.kind !== "ClusterRoleBinding") return [];

@@ -3,7 +3,7 @@ import { buildOverlay, kubectlIsThere, type Manifest } from "./manifests.js";
 import { matches, type Selector } from "./network-policy.js";
 import { podOf } from "./pod.js";
 
-// All services are in it; the chart is compared with it elsewhere.
+// This overlay contains all services; another test compares the chart with it.
 const objects = kubectlIsThere() ? buildOverlay("single-cluster").objects : [];
 const workloads = objects.flatMap((object) => {
   const pod = podOf(object);
@@ -37,7 +37,7 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
       ({ spec }) => spec.scaleTargetRef.name === name,
     );
     const { replicas } = object["spec"] as { readonly replicas?: number };
-    // A number of its own would be set again by every `kubectl apply`, against the autoscaler.
+    // A replica count in the manifest would override the autoscaler at every `kubectl apply`.
     expect(scalers.map(({ spec }) => spec.minReplicas)).toEqual(replicas === undefined ? [2] : []);
     expect(replicas ?? 2).toBe(2);
   });
@@ -47,7 +47,8 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
       requests: { cpu: expect.anything() as unknown, memory: expect.anything() as unknown },
       limits: { memory: expect.anything() as unknown },
     });
-    // 5 s until nobody calls any more, and 20 s in which services end what they have begun.
+    // The grace period covers 5 s until clients stop calling and 20 s in which the service finishes
+    // its work.
     expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(25);
   });
 });

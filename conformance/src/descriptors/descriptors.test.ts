@@ -10,14 +10,14 @@ import { differences } from "./facts.js";
 import { ourFacts } from "./our-facts.js";
 import { publishedFacts } from "./published-facts.js";
 
-// @flyteorg/flyteidl 1.16.5 is the newest of the 1.16 line on npm; it ships the .proto files.
+// @flyteorg/flyteidl 1.16.5 is the newest 1.16 release on npm and contains the .proto files.
 const folder = join(dirname(createRequire(import.meta.url).resolve("@flyteorg/flyteidl/package.json")), "protos");
 const publishedPaths = protoFiles(folder);
 const published = publishedFacts({ folder, paths: publishedPaths });
 const generated = join(import.meta.dirname, "../../../packages/idl/src/gen/flyteidl");
 const files = await loadFiles();
 
-/** What Flyte 1.16.8 has and the npm package of 1.16.5 has not. */
+/** Declarations of Flyte 1.16.8 that the npm package of 1.16.5 lacks. */
 const newer = [/^extra flyteidl\.plugins\.AutoscalerOptions\b/, /^extra flyteidl\.plugins\.RayCluster\.autoscaler_options:/];
 
 function protoFiles(root: string): string[] {

@@ -14,7 +14,7 @@ import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 import { fieldFact, httpFact, methodFact, type Facts, type FieldFact, type HttpFact } from "./facts.js";
 
-/** The facts of descriptors as they were generated from idl/. */
+/** Reads the facts from descriptors generated from idl/. */
 export function ourFacts(files: Iterable<DescFile>): Facts {
   const facts = new Map<string, string>();
   for (const file of files) {

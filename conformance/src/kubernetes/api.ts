@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
-  /** Text is sent as it is. */
+  /** Strings are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
@@ -22,23 +22,23 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly type: string;
-  /** Parsed; a list of events for a watch. */
+  /** Parsed response; a list of events for a watch. */
   readonly body: unknown;
 }
 
-/** A Kubernetes API whose answers are looked at. */
+/** A Kubernetes API whose responses are compared. */
 export interface ApiUnderTest {
   call(request: ApiRequest): Promise<ApiAnswer>;
   stop(): Promise<void>;
 }
 
-/** The real one, with its garbage collector and other controllers. */
+/** Starts kube-apiserver with the garbage collector and other controllers. */
 export async function realApi(): Promise<ApiUnderTest> {
   const { url, token, ca, stop } = await kubernetesFixture({ controllers: true });
   return { call: (request) => send({ url, ca, authorization: `Bearer ${token}` }, request), stop };
 }
 
-/** The local cluster's, as its program serves it. */
+/** Starts the local cluster's program. */
 export async function localApi(): Promise<ApiUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-differential-"));
   const file = join(folder, "config.yaml");

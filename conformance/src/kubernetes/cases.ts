@@ -1,7 +1,9 @@
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import type { ApiAnswer, ApiRequest } from "./api.js";
 
-/** Later requests may need what earlier ones answered: a version, a token, a uid. */
+/**
+ * A request, or a function that derives it from earlier responses (resource version, token, uid).
+ */
 export type Step = ApiRequest | ((answers: readonly ApiAnswer[]) => ApiRequest);
 
 export interface Case {
@@ -48,7 +50,7 @@ const workflow = (name: string, more: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   ...more,
 });
-/** Bound to a node that is not there, so that nobody runs it. */
+/** Bound to a node that does not exist, so that no kubelet runs it. */
 const pod = (name: string, more: object = {}, metadata: object = {}) => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -62,7 +64,7 @@ const uid = (answers: readonly ApiAnswer[], index?: number): string => metadataO
 
 export const PREPARATION: readonly ApiRequest[] = [post(CRDS, FLYTE_WORKFLOW_CRD)];
 
-/** Each in its own names, so that the order is free. */
+/** Each case uses its own names, so the order of cases does not matter. */
 export const CASES: readonly Case[] = [
   {
     name: "discovery",

@@ -8,7 +8,7 @@ import { type ApiAnswer, type ApiUnderTest, localApi, realApi } from "./api.js";
 import { type Case, CASES, PREPARATION } from "./cases.js";
 import { mask } from "./mask.js";
 
-/** Reviewed: each with the reason why it may stay. */
+/** Reviewed differences, each with the reason why it is acceptable. */
 const list = JSON.parse(
   readFileSync(new URL("../../accepted-kubernetes-differences.json", import.meta.url), "utf8"),
 ) as AcceptedDifference[];
@@ -21,7 +21,7 @@ describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-ap
   beforeAll(async () => {
     [real, local] = await Promise.all([realApi(), localApi()]);
     for (const api of [real, local]) for (const request of PREPARATION) await api.call(request);
-    // A definition is served a moment after it was created.
+    // The API serves a definition shortly after its creation.
     const served = async () => (await real.call({ method: "GET", path: "/apis/flyte.lyft.com/v1alpha1/flyteworkflows" })).status === 200;
     while (!(await served())) await sleep(50);
   }, 120_000);
@@ -50,7 +50,7 @@ describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-ap
 
 const short = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
 
-/** Answers by the request's number, method and path. */
+/** Returns the responses by the request's number, method and path. */
 async function play(api: ApiUnderTest, steps: Case["steps"]): Promise<Record<string, unknown>> {
   const answers: ApiAnswer[] = [];
   const seen: Record<string, unknown> = {};

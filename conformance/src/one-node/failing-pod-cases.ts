@@ -4,10 +4,13 @@ import type { Logind } from "./logind.js";
 import { flytekitImage, type StackOnNode } from "./node-fixture.js";
 import { NAMESPACE, PodFates } from "./pod-fates.js";
 
-/** The first attempt lasts until somebody ends it, the second succeeds. */
+/** The first attempt runs until it is killed; the second one succeeds. */
 const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM; while :; do sleep 0.1; done";
 
-/** What a real kubelet, scheduler and node say of pods that fail, and what the user reads of it. The node is ended and made anew. */
+/**
+ * Checks what a real kubelet and scheduler report about failing pods and what the user reads of it.
+ * Deletes and recreates the node.
+ */
 export function failingPodCases(onNode: () => { readonly stack: StackOnNode; readonly logind: Logind }): void {
   let logind: Logind;
   let stack: StackOnNode;
@@ -24,7 +27,10 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     const entry = [{ name: Resources_ResourceName[name] as unknown as Resources_ResourceName, value }];
     return { container: { resources: { requests: entry, limits: entry } } };
   };
-  /** An attempt that somebody ended, and the next one, which succeeded: the user's retries are not spent. */
+  /**
+   * Expects an attempt that was interrupted and a second one that succeeded, without using up the
+   * user's retries.
+   */
   const interrupted = (code: string, message: unknown) => ({
     phase: "SUCCEEDED",
     attempts: [{ phase: "FAILED", code, kind: "SYSTEM", message }, { phase: "SUCCEEDED" }],
@@ -99,7 +105,10 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
   });
 
   describe("quotas", () => {
-    /** As long as the test lasts, however it ends: the others' pods would wait for it. */
+    /**
+     * Exists as long as the test and is deleted however it ends: other tests' pods would stay
+     * pending.
+     */
     const quota = (name: string, hard: string) => {
       onTestFinished(() => void kubectl("delete", "quota", name));
       kubectl("create", "quota", name, hard);
@@ -174,9 +183,9 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       const kubelet = stack.kubelet();
       process.kill(kubelet, "SIGSTOP");
       stack.kubectl("delete", "node", stack.node);
-      // The collector of pods looks twice, 40 s apart.
+      // The pod garbage collector needs two passes, 40 s apart.
       await expect.poll(async () => (await pods.attempts("lost"))[0]?.phase, { timeout: 120_000 }).toBe("FAILED");
-      // A new kubelet makes the node anew.
+      // A restarted kubelet recreates the node.
       process.kill(kubelet, "SIGKILL");
       const { phase, attempts } = await pods.end("lost");
       expect(phase).toBe("SUCCEEDED");

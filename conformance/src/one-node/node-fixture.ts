@@ -9,26 +9,29 @@ import { processesOf, type RunningStack, startStack } from "../stack/stack-fixtu
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-/** Why there is no real node here; it takes root, minutes at the first time, and the machine's network. */
+/**
+ * Reason why there is no real node here. A node needs root, minutes for the first start, and the
+ * machine's network.
+ */
 export const noRealNode = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
 
-/** The image with flytekit that the node has. */
+/** Image with flytekit on the node. */
 export const flytekitImage = `cr.flyte.org/flyteorg/flytekit:py3.11-${
   /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))?.[1] ?? ""
 }`;
 
-/** A real cluster of one node, started as a person starts it, and a stack for it. */
+/** A real cluster of one node, started with the documented command, and a stack for it. */
 export interface StackOnNode extends RunningStack {
   readonly node: string;
   kubectl(...args: string[]): string;
-  /** Process of the kubelet. */
+  /** Returns the process id of the kubelet. */
   kubelet(): number;
 }
 
 export interface NodeOptions {
-  /** Of `deploy/one-node/run.mjs`. */
+  /** Flags of `deploy/one-node/run.mjs`. */
   readonly flags?: readonly string[];
-  /** Of the node's programs and the services. */
+  /** Environment of the node's programs and the services. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 

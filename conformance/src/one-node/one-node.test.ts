@@ -11,7 +11,7 @@ import { noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.j
 import { PodFates } from "./pod-fates.js";
 import { trainingCases } from "./training-cases.js";
 
-// One file, for a machine can be one node at a time.
+// All cases are in one file, because a machine can be one node at a time.
 
 const KUBELET = {
   shutdownGracePeriod: "6s",
@@ -19,7 +19,7 @@ const KUBELET = {
   nodeLeaseDurationSeconds: 8,
   nodeStatusUpdateFrequency: "2s",
 };
-/** For one execution: two processors run all pods. */
+/** Timeout of one execution, ms: two cores run all pods. */
 const PATIENCE_MS = 600_000;
 
 describe.skipIf(noRealNode)("on a real node", () => {
@@ -34,7 +34,7 @@ describe.skipIf(noRealNode)("on a real node", () => {
       flags: ["--kubelet", JSON.stringify(KUBELET), "--controllers=--node-monitor-grace-period=20s"],
       environment: { ...logind.environment, FLYTE_TS_PLUGIN_POD_GRACES__IMAGE_PULL_BACK_OFF_MS: "3000" },
     });
-    // The namespace of executions is made for the first of them.
+    // The namespace of executions is created with the first of them.
     const pods = new PodFates(stack);
     await pods.run("first", "true");
     pods.close();
@@ -45,7 +45,7 @@ describe.skipIf(noRealNode)("on a real node", () => {
     rmSync(folder, { recursive: true, force: true });
   }, 120_000);
 
-  /** All Python examples, on the stack that the others use too. */
+  /** All Python examples, on the stack that the other cases use. */
   const examples = () => ExampleRuns.start(Promise.resolve({ ...stack, stop: () => Promise.resolve(0) }));
 
   describe("the training workflow", () => {

@@ -7,7 +7,7 @@ import { registerShellWorkflow, type ShellNode, TARGET } from "../stack/shell-ta
 import { processesOf } from "../stack/stack-fixture.js";
 import { flytekitImage, type StackOnNode } from "./node-fixture.js";
 
-/** What a user reads of one attempt. */
+/** The error and phase of one attempt that a user reads. */
 export interface Attempt {
   readonly phase: string;
   readonly reason: string;
@@ -21,7 +21,7 @@ export interface Fate {
   /** `closure.error` of the execution. */
   readonly code: string;
   readonly message: string;
-  /** First one first. */
+  /** In order of attempt number. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -31,7 +31,7 @@ const REACH_MS = 60_000;
 const scope = { project: TARGET.project, domain: TARGET.domain };
 export const NAMESPACE = `${scope.project}-${scope.domain}`;
 
-/** Workflows of one pod on a real node. */
+/** Runs workflows of one pod on a real node. */
 export class PodFates {
   readonly #client: FlyteClient;
 
@@ -43,7 +43,7 @@ export class PodFates {
     this.#client.close();
   }
 
-  /** Starts the workflow; its name is the execution's too. */
+  /** Starts the workflow; the execution has the same name. */
   async launch(name: string, script: string, more: Partial<ShellNode> = {}): Promise<string> {
     const container = { image: flytekitImage, ...more.container };
     const launchPlan = await registerShellWorkflow(this.#client, name, [{ id: NODE, script, after: [], ...more, container }]);
@@ -58,7 +58,7 @@ export class PodFates {
     return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", code, message, attempts: await this.#ended(name) };
   }
 
-  /** What is told of attempts comes another way than what is told of their execution. */
+  /** Waits for the attempts' ends: they are recorded independently of the execution's end. */
   async #ended(name: string): Promise<Attempt[]> {
     for (let waited = 0; ; waited += POLL_MS) {
       const attempts = await this.attempts(name);
@@ -77,7 +77,7 @@ export class PodFates {
     return taskExecutions.sort((a, b) => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0)).map(attempt);
   }
 
-  /** Waits until the attempt is in that phase; gives what the user reads of it. */
+  /** Waits until the attempt is in that phase. Resolves to what the user reads of it. */
   async reached(name: string, phase: keyof typeof TaskExecution_Phase, index = 0): Promise<Attempt> {
     for (let waited = 0; ; waited += POLL_MS) {
       const seen = (await this.attempts(name))[index];
@@ -92,7 +92,7 @@ export class PodFates {
     await this.#client.admin.terminateExecution({ id: { ...scope, name }, cause: "seen enough" });
   }
 
-  /** Process id of the task's own program, which runs as number 1 of its container. */
+  /** Finds the process id of the task's program, which is process 1 of its container. */
   processOf(name: string): number {
     const found = processesOf(`FLYTE_INTERNAL_EXECUTION_ID=${name}`).filter(({ command }) => !command.startsWith("sleep"));
     return Math.min(...found.map(({ pid }) => pid));

@@ -11,7 +11,7 @@ import type { StackOnNode } from "./node-fixture.js";
 import { NAMESPACE } from "./pod-fates.js";
 import { timelineOf } from "./timeline.js";
 
-/** The training workflow in three real pods. */
+/** Runs the training workflow in three real pods. */
 export function trainingCases(onNode: () => StackOnNode): void {
   let stack: StackOnNode;
   let client: FlyteClient;
@@ -49,7 +49,8 @@ export function trainingCases(onNode: () => StackOnNode): void {
     expect(kubectl("logs", `${name}-n2-0`)).not.toContain("Traceback");
   }, 400_000);
 
-  // For docs/benchmarks.md: TIMELINES=10 runs it so often and prints where the time goes. Nothing is asserted of it.
+  // `TIMELINES=10` runs it ten times and prints how long each phase takes, for docs/benchmarks.md,
+  // without assertions.
   test.skipIf(process.env.TIMELINES === undefined)(
     "where the time goes",
     async () => {

@@ -1,11 +1,14 @@
-/** One error of Go Flyte's compiler, out of the message that lists all. */
+/** One error of Go Flyte's compiler, parsed from the message that lists all errors. */
 export interface CompileError {
   readonly code: string;
   readonly node: string;
   readonly description: string;
 }
 
-/** Reads `failed to compile workflow for […] with err: Collected Errors: N`; undefined for other messages and for a list that is cut off. */
+/**
+ * Parses `failed to compile workflow for […] with err: Collected Errors: N`; undefined for other
+ * messages and for a truncated list.
+ */
 export function compileErrors(message: string): CompileError[] | undefined {
   const count = /^failed to compile workflow for \[.*\] with err: Collected Errors: (\d+)\n/.exec(message)?.[1];
   if (count === undefined) return undefined;
@@ -15,8 +18,9 @@ export function compileErrors(message: string): CompileError[] | undefined {
 }
 
 /**
- * Holds for a mismatch between a type and the list of it, which is all that Go Flyte finds wrong with an array whose items have an
- * interface of their own: it takes the item's interface for that of the array.
+ * Reports whether the error is a mismatch between a type and a list of that type. Go Flyte reports
+ * only that for an array whose items have an interface of their own, because it takes the item's
+ * interface for the array's.
  */
 export function isListMismatch({ code, description }: CompileError): boolean {
   if (code === "MismatchingTypes") {

@@ -1,24 +1,24 @@
-/** A key of an object or a place in a list. */
+/** A key of an object or an index of a list. */
 export type Step = string | number;
 
-/** A leaf that differs between a record and what was seen here. */
+/** A leaf that differs between a record and this system. */
 export interface Difference {
-  /** As it is printed. */
+  /** Printable path. */
   readonly path: string;
-  /** From the root of the document. */
+  /** Path from the root of the document. */
   readonly at: readonly Step[];
   readonly recorded: unknown;
   readonly here: unknown;
 }
 
-/** Stands for a leaf that one of the two does not have. */
+/** Represents a leaf that one of the two documents lacks. */
 export const ABSENT = "<absent>";
-/** Lists whose order says nothing: each item is a leaf of its own. */
+/** Lists without a meaningful order: items are compared by value. */
 const SETS = new Set(["blobs", "admin_blobs"]);
-/** Facts of the installation and of timing. */
+/** Properties of the installation and of timing. */
 const NEVER_COMPARED = new Set(["lab", "soft"]);
 
-/** Every leaf that differs between two documents, in the order of paths. */
+/** Lists the leaves that differ between two documents, sorted by path. */
 export function differences(recorded: unknown, here: unknown): Difference[] {
   const [theirs, ours] = [flatten(recorded), flatten(here)];
   return [...new Set([...theirs.keys(), ...ours.keys()])]

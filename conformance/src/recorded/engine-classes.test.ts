@@ -37,13 +37,13 @@ describe.each(CASES)("a case that was never recorded: $label", (given) => {
 
 const [GIVEN] = CASES as [NewCase];
 
-/** The pair with another record of Go Flyte's. */
+/** The pair with another record of Go Flyte. */
 function recordedAs(change: (theirs: RunRecord) => RunRecord): RunPair {
   const { theirs, ours } = runPair(GIVEN);
   return { theirs: change(structuredClone(theirs)), ours };
 }
 
-/** Replaces a text wherever it stands in a record. */
+/** Replaces a text everywhere in a record. */
 const replacing = (from: string, to: string) => (record: RunRecord) => JSON.parse(JSON.stringify(record).replaceAll(from, to)) as RunRecord;
 
 describe("a record that holds more than the reason explains is not covered:", () => {

@@ -20,7 +20,7 @@ import {
 import { interruptedByExit } from "./interrupted-pods.js";
 import { movedPod } from "./moved-pods.js";
 
-/** Differences from how Go Flyte runs workflows that are right. */
+/** Correct differences from the way Go Flyte runs workflows. */
 export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "inputs-of-executions",
@@ -260,7 +260,7 @@ function inBoth(rule: (leaf: InBoth) => boolean): (difference: RunDifference) =>
   };
 }
 
-/** A rule for the answer of the same call in both records. */
+/** Compares the responses of the same call in both records. */
 function inStep(
   rule: (step: { readonly their: RecordedStep; readonly our: RecordedStep }) => boolean,
   fields: readonly (string | number)[] = ["message"],
@@ -274,7 +274,7 @@ function inStep(
 
 const sameRefusal = (their: RecordedStep, our: RecordedStep): boolean => their.code === "INVALID_ARGUMENT" && our.code === their.code;
 
-/** Go FlyteAdmin's texts about inputs, and what ours say of the same input. */
+/** Messages of Go FlyteAdmin about inputs, and the messages of this admin for the same input. */
 const REFUSED_INPUTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^invalid input (\S+)$/, ["is fixed by the launch plan and cannot be given", "is not declared"]],
   [/^expected_inputs (\S+) missing$/, ["is required and missing"]],
@@ -298,10 +298,13 @@ const isEmpty = (value: unknown): boolean => value !== null && typeof value === 
 
 const isArray = (node: RecordedNode | undefined): boolean => node?.metadata?.is_array === true;
 
-/** Task types whose attempts are not pods. */
+/** Task types whose attempts run without pods. */
 const WITHOUT_POD = new Set(["echo", "core-sleep"]);
 
-/** Holds for a node whose attempts were pods that read and wrote its files; the pods of a map read and write those of items. */
+/**
+ * Reports whether the attempts of a node were pods that read and wrote the node's files; pods of a
+ * map task read and write those of items.
+ */
 function hasPod(node: RecordedNode): boolean {
   return !isArray(node) && (node.tasks ?? []).some(({ closure }) => !WITHOUT_POD.has(closure?.task_type ?? ""));
 }
@@ -311,7 +314,7 @@ function isCachedItem(node: RecordedNode | undefined, index: number): boolean {
   return items.some((item) => (item.index ?? 0) === index && item.cache_status === "CACHE_HIT");
 }
 
-/** Holds when another execution of the record has stored what the node's key of the cache names. */
+/** Reports whether another execution of the record stored the artifact of the node's cache key. */
 function storedElsewhere({ executions }: RunRecord, execution: RecordedExecution, { closure }: RecordedNode): boolean {
   const key = keyName(closure);
   return Object.values(executions ?? {}).some(
@@ -321,13 +324,16 @@ function storedElsewhere({ executions }: RunRecord, execution: RecordedExecution
 
 const isPopulated = ({ closure }: RecordedNode): boolean => closure?.task_node_metadata?.cache_status === "CACHE_POPULATED";
 
-/** The dataset and the tag by which the cache finds an artifact. */
+/** The dataset and tag by which the cache finds an artifact. */
 function keyName(closure: RecordedNode["closure"]): string {
   const { dataset_id: dataset, artifact_tag: tag } = closure?.task_node_metadata?.catalog_key ?? {};
   return JSON.stringify([sorted(dataset), tag?.name]);
 }
 
-/** Holds for an annotation that tells the pod's own attempt: its name, and the files that the container is called with. */
+/**
+ * Reports whether an annotation depends on the pod's own attempt: its name, and the files in the
+ * container's arguments.
+ */
 function tellsAttempt(annotation: string, podName: string, pod: RecordedPod | undefined): boolean {
   const text = Buffer.from(annotation, "base64").toString("latin1");
   const args = pod?.containers?.flatMap((each) => each.args ?? []);
@@ -340,12 +346,12 @@ function argument(args: readonly string[] | null | undefined, flag: string): str
   return index < 0 ? undefined : args?.[index + 1];
 }
 
-/** flytekit calls the failure node of a workflow so. */
+/** flytekit gives the failure node of a workflow such an id. */
 const isFailureNode = (id: string): boolean => /^fn\d+$/.test(id);
 
 const isFailed = (phase: string | undefined): boolean => phase === "FAILED" || phase === "TIMED_OUT";
 
-/** The failed node of that name, if it is not the failure node. */
+/** Returns the failed node with that name, unless it is the failure node. */
 function failedFirst({ nodes }: RecordedExecution, id: string): RecordedNode | undefined {
   const node = own(nodes, id);
   return !isFailureNode(id) && isFailed(node?.closure?.phase) ? node : undefined;
@@ -355,7 +361,7 @@ function failedHandler({ nodes }: RecordedExecution): [string, RecordedNode] | u
   return Object.entries(nodes ?? {}).find(([id, { closure }]) => isFailureNode(id) && isFailed(closure?.phase));
 }
 
-/** The field of an execution's own error that the place leads to. */
+/** Returns the field of an execution's own error at the path. */
 function errorPlace(rest: readonly (string | number)[]): "code" | "kind" | "message" | "timestamp" | undefined {
   return /^(?:closure|cr\/status)\/error\/(code|kind|message|timestamp)$/.exec(rest.join("/"))?.[1] as ReturnType<typeof errorPlace>;
 }
@@ -365,11 +371,14 @@ const isErrorOf = (error: RecordedError, { closure }: RecordedNode): boolean =>
 
 const plainMessage = (message: string | undefined): string => (message ?? "").trim();
 
-/** Places of a map's error: the execution's, the node's, the attempt's, and their like in the status of the resource. */
+/**
+ * Paths of a map task's error: in the execution, the node and the attempt, and their counterparts
+ * in the status of the resource.
+ */
 const ERRORS =
   /^(closure\/error|cr\/status\/error|cr\/status\/nodeStatus\/[^/]+\/(error|arrayNodeStatus\/executionError)|nodes\/.*\/closure\/error)$/;
 
-/** Holds for a code and a kind that belong to the text of the error. */
+/** Reports whether code and kind belong to the message of the error. */
 function fitsMessage(error: RecordedError | undefined): boolean {
   const [kind, code, message] = [kindName(error?.kind), error?.code?.replace(/^RetriesExhausted\|/, "") ?? "", error?.message ?? ""];
   const raised = /^(USER|SYSTEM):\w+$/.exec(code)?.[1];
@@ -378,10 +387,13 @@ function fitsMessage(error: RecordedError | undefined): boolean {
   return reason !== undefined && code === reason && kind === "USER";
 }
 
-/** The status of a resource has the number of the enumeration in some places. */
+/** Some fields of a resource's status hold the number of the enumeration. */
 const kindName = (kind: unknown): unknown => (kind === 1 ? "USER" : kind === 2 ? "SYSTEM" : kind);
 
-/** Holds when an array of the execution, or of one that it started, has this item among the failed. */
+/**
+ * Reports whether an array of the execution, or of one that it started, has this item among the
+ * failed ones.
+ */
 function hasFailedItem(execution: RecordedExecution, item: number): boolean {
   return allNodes(execution.nodes).some(([, node]) => {
     const items = node.tasks?.flatMap(({ closure }) => closure?.metadata?.external_resources ?? []) ?? [];
@@ -390,10 +402,10 @@ function hasFailedItem(execution: RecordedExecution, item: number): boolean {
   });
 }
 
-/** A name as Kubernetes takes it for a label. */
+/** Converts a name as Kubernetes restricts it for a label. */
 const labelOf = (name: string | undefined): string | undefined => name?.replaceAll(/[^A-Za-z0-9-]/g, "-").slice(0, 63);
 
-/** The masked name of an execution, by the folder of its data. */
+/** The masked name of an execution, from the folder of its data. */
 function ownName({ cr }: RecordedExecution): string | undefined {
   const folder = (cr?.status as { dataDir?: string } | undefined)?.dataDir;
   return /<EXEC:[^>]*>$/.exec(folder ?? "")?.[0];

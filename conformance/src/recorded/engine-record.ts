@@ -1,13 +1,14 @@
 import type { Difference, Step } from "./differences.js";
 
-// The parts of a record of workflows that rules of differences look at. A record comes from a file: every part may be missing.
+// The parts of a workflow record that the difference rules read. A record comes from a file, so
+// every part may be missing.
 
 export interface RunRecord {
   readonly steps?: readonly RecordedStep[];
   readonly executions?: Readonly<Record<string, RecordedExecution>>;
 }
 
-/** A call outside of the launch, and its answer. */
+/** A call outside of the launch, with its response. */
 export interface RecordedStep {
   readonly call?: string;
   readonly code?: string;
@@ -68,7 +69,7 @@ export interface RecordedTask {
   };
 }
 
-/** An item of an array, in one of its attempts. */
+/** One attempt of an item of an array. */
 export interface RecordedResource {
   readonly index?: number;
   readonly retry_attempt?: number;
@@ -83,26 +84,26 @@ export interface RecordedPod {
   readonly exit?: readonly (number | null)[];
 }
 
-/** A leaf that differs, with both records around it. */
+/** A leaf that differs, with both complete records. */
 export interface RunDifference extends Difference {
   readonly theirs: RunRecord;
   readonly ours: RunRecord;
 }
 
-/** The value at a place, or undefined. */
+/** Returns the value at a path, or undefined. */
 export function valueAt(document: unknown, at: readonly Step[]): unknown {
   return at.reduce<unknown>((value, step) => (value === null || typeof value !== "object" ? undefined : (value as never)[step]), document);
 }
 
-/** A leaf of a record within the innermost execution that it belongs to. */
+/** A path split at the innermost execution that contains it. */
 export interface InExecution {
-  /** The way to the execution. */
+  /** Path of the execution. */
   readonly execution: readonly Step[];
-  /** The way from there to the leaf. */
+  /** Path from the execution to the leaf. */
   readonly rest: readonly Step[];
 }
 
-/** A leaf in an execution that both records have. */
+/** A leaf in an execution that both records contain. */
 export interface InBoth extends InExecution {
   readonly recorded: unknown;
   readonly here: unknown;
@@ -110,7 +111,7 @@ export interface InBoth extends InExecution {
   readonly our: RecordedExecution;
 }
 
-/** Finds the innermost execution around a place. */
+/** Finds the innermost execution that contains a path. */
 export function inExecution(at: readonly Step[]): InExecution | undefined {
   let end = 0;
   for (let index = 0; index < at.length; index++) {
@@ -122,7 +123,10 @@ export function inExecution(at: readonly Step[]): InExecution | undefined {
 
 const EXECUTIONS = new Set(["executions", "child_executions", "eager_executions"]);
 
-/** The node that the rest of a place leads to (`nodes/n0/children/n0-0-n1/…`), and what follows it. */
+/**
+ * Returns the node at the start of the path (`nodes/n0/children/n0-0-n1/…`) and the rest of the
+ * path.
+ */
 export function inNode(rest: readonly Step[]): { readonly node: readonly Step[]; readonly rest: readonly Step[] } | undefined {
   if (rest[0] !== "nodes" || rest.length < 2) return undefined;
   let end = 2;
@@ -130,14 +134,20 @@ export function inNode(rest: readonly Step[]): { readonly node: readonly Step[];
   return { node: rest.slice(0, end), rest: rest.slice(end) };
 }
 
-/** A file of a node's folder. */
+/** A file in a node's folder. */
 export interface NodeFile {
   readonly node: RecordedNode;
-  /** The name of the file, with the folder of the attempt or item that it stands in: `inputs.pb`, `0/outputs.pb`, `0/2/0/outputs.pb`. */
+  /**
+   * File name with the folder of its attempt or item: `inputs.pb`, `0/outputs.pb`,
+   * `0/2/0/outputs.pb`.
+   */
   readonly file: string;
 }
 
-/** Finds the node whose folder a key of `blobs` stands in: `n0/data/0/n1/inputs.pb` is a file of the node n1 below n0's first attempt. */
+/**
+ * Finds the node of a key of `blobs`: `n0/data/0/n1/inputs.pb` is a file of node n1 below the first
+ * attempt of n0.
+ */
 export function nodeFile(execution: RecordedExecution, key: string): NodeFile | undefined {
   const [name = "", data, ...steps] = key.split("/");
   const node = own(execution.nodes, name);
@@ -152,12 +162,12 @@ function fileBelow(node: RecordedNode, steps: readonly string[]): NodeFile {
   return child === undefined || rest.length === 0 ? { node, file: steps.join("/") } : fileBelow(child, rest);
 }
 
-/** A value of a record by its own key. */
+/** Returns the value of an own property of a record. */
 export function own<Value>(values: Readonly<Record<string, Value>> | null | undefined, key: string): Value | undefined {
   return values !== null && values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** All nodes of an execution, those below others too. */
+/** Lists all nodes of an execution, including nested ones. */
 export function allNodes(nodes: RecordedExecution["nodes"]): [string, RecordedNode][] {
   return Object.entries(nodes ?? {}).flatMap(([id, node]) => [[id, node] as [string, RecordedNode], ...allNodes(node.children)]);
 }

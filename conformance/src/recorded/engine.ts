@@ -1,5 +1,6 @@
-// Compares how this stack runs workflows with records of Go Flyte. The records and their driver are not
-// part of this repository: `--records` names the folder that holds record.py, cases.py and golden/.
+// Compares how this stack runs workflows with records of Go Flyte. The records and their driver are
+// not part of this repository: `--records` names the folder that holds record.py, cases.py and
+// golden/.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,23 +25,25 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "3" },
     here: { type: "string" },
-    /** On a real kube-apiserver in place of the local cluster. */
+    /** Use a real kube-apiserver instead of the local cluster. */
     kubernetes: { type: "boolean", default: false },
-    /** Folder of `flyteadmin` and `datacatalog` of Go Flyte, which run in place of admin and data catalog. */
+    /**
+     * Folder of Go Flyte's `flyteadmin` and `datacatalog`, which replace admin and data catalog.
+     */
     "go-admin": { type: "string" },
-    /** FlyteAdmin leaves graphs of workflows in the blob store. */
+    /** FlyteAdmin stores workflow closures in the blob store. */
     "offload-closures": { type: "boolean", default: false },
-    /** `flytepropeller` of Go Flyte, which runs in place of propeller; it needs a real kube-apiserver. */
+    /** Go Flyte's `flytepropeller`, which replaces propeller and needs a real kube-apiserver. */
     "go-propeller": { type: "string" },
-    /** Runs so many chains of so many echo nodes at once after the cases, as in `200x120`. */
+    /** After the cases run this many chains of echo nodes concurrently, for instance `200x120`. */
     chains: { type: "string" },
-    /** Sets so many signals one after the other after the cases, and prints how long each takes. */
+    /** After the cases set this many signals one after the other and print how long each takes. */
     gates: { type: "string", default: "0" },
-    /** Leave out the cases. */
+    /** Skip the cases. */
     "no-cases": { type: "boolean", default: false },
-    /** Print what each class covers. */
+    /** Print the differences that each class covers. */
     review: { type: "boolean", default: false },
-    /** Plant wrong values at every place of every case, and print those that a class covers. */
+    /** Plant wrong values at every path of every case and print those that a class covers. */
     plant: { type: "boolean", default: false },
   },
 });
@@ -48,7 +51,7 @@ if (values.records === undefined) throw new Error("--records FOLDER is needed: t
 const records = resolve(values.records);
 const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
 
-/** Chains that failed, and signals that took longer than 5 s. */
+/** Number of failed chains, and of signals that took longer than 5 s. */
 let broken = 0;
 if (values.here === undefined) {
   const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
@@ -89,7 +92,7 @@ function recordCases(stack: RunningStack): void {
   spawnSync(python, [join(records, "record.py"), ...flags], { stdio: "inherit", env });
 }
 
-/** Answers 1 when a chain has failed. */
+/** Returns 1 when a chain has failed, else 0. */
 function runChains(stack: RunningStack): number {
   if (values.chains === undefined) return 0;
   const bench = fileURLToPath(new URL("../../../bench/dist/main.js", import.meta.url));
@@ -97,7 +100,7 @@ function runChains(stack: RunningStack): number {
   return spawnSync(process.execPath, [bench, ...flags], { stdio: "inherit" }).status === 0 ? 0 : 1;
 }
 
-/** Answers how many signals took longer than 5 s. */
+/** Returns how many signals took longer than 5 s. */
 async function setSignals(stack: RunningStack): Promise<number> {
   if (values.gates === "0") return 0;
   const times = await signalTimes(`127.0.0.1:${stack.api}`, Number(values.gates));
@@ -109,7 +112,7 @@ function keep(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-// Tracebacks name the folders of the Python and of the code that ran.
+// Tracebacks contain the folders of the Python environment and of the code.
 const read = (path: string): RunRecord =>
   JSON.parse(
     readFileSync(path, "utf8")

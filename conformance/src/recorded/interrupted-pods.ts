@@ -10,19 +10,23 @@ import {
   valueAt,
 } from "./engine-record.js";
 
-/** A node whose container ended with an exit code, which Go FlytePropeller took for an interruption in some attempts. */
+/**
+ * A node whose container exited with a code that Go FlytePropeller treated as an interruption in
+ * some attempts.
+ */
 interface Taken {
   readonly id: string;
   readonly exit: string;
   readonly their: RecordedNode;
   readonly our: RecordedNode;
-  /** Attempts that Go FlytePropeller made beyond ours: one for each that it took for interrupted. */
+  /** Additional attempts that Go FlytePropeller made, one per presumed interruption. */
   readonly more: number;
 }
 
 /**
- * Holds for what differs because Go FlytePropeller took the end of a container for an interruption of its pod: code and kind, the further
- * attempt, its pod, and the counts of attempts. What a further attempt and its pod show must be what our last attempt shows.
+ * Covers differences that exist because Go FlytePropeller treated the exit of a container as an
+ * interruption of its pod: code and kind, the additional attempt with its pod, and attempt counts.
+ * An additional attempt and its pod must equal our last attempt's.
  */
 export function interruptedByExit(leaf: InBoth): boolean {
   return taken(leaf.their, leaf.our).some(
@@ -41,7 +45,7 @@ function taken(their: RecordedExecution, our: RecordedExecution): Taken[] {
     if (exit === undefined || exits.some((each) => each !== exit) || !ourNode.tasks?.every(({ closure }) => isOwnFailure(closure?.error)))
       return [];
     const more = (theirNode.tasks?.length ?? 0) - ourNode.tasks.length;
-    // The budget of interruptions may end the node before its own retries do.
+    // The interruption budget may fail the node before its own retries are used up.
     return more < 0 || more > interruptions ? [] : [{ id, exit, their: theirNode, our: ourNode, more }];
   });
 }
@@ -52,7 +56,7 @@ const exitOf = (error: RecordedError | undefined): string | undefined =>
 const isInterruption = (error: RecordedError | undefined): boolean => error?.code === "Interrupted" && error.kind === "SYSTEM";
 const isOwnFailure = (error: RecordedError | undefined): boolean => error?.code === "Error" && error.kind === "USER";
 
-/** Leaves below the node: its attempts, and the folder of its checkpoints. */
+/** Covers leaves below the node: its attempts, and the folder of its checkpoints. */
 function inNodeItself({ rest, recorded, here }: InBoth, node: Taken): boolean {
   const { node: way = [], rest: [part, index, ...leaf] = [] } = inNode(rest) ?? {};
   if (way.at(-1) !== node.id) return false;
@@ -73,7 +77,7 @@ function inNodeItself({ rest, recorded, here }: InBoth, node: Taken): boolean {
   return sameButAttempt(recorded, valueAt(node.our.tasks?.at(-1), leaf));
 }
 
-/** The error that the node ends with, where it and the execution show it. */
+/** Covers the error of the node where the node and the execution show it. */
 function inError({ rest, recorded, here, their, our }: InBoth, node: Taken): boolean {
   const [place, field] = [rest.slice(0, -1), rest.at(-1)];
   if (rest.slice(-2).join("/") === "closure/listed_error_message_length") return inNode(rest)?.node.at(-1) === node.id;
@@ -90,7 +94,7 @@ function inError({ rest, recorded, here, their, our }: InBoth, node: Taken): boo
 
 const EXHAUSTED = /^RetriesExhausted\|/;
 
-/** Counts of attempts in the status of the resource. */
+/** Covers attempt counts in the status of the resource. */
 function inStatus({ rest: [cr, status, list, id, field, ...leaf], recorded, here }: InBoth, node: Taken): boolean {
   if (cr !== "cr" || status !== "status" || list !== "nodeStatus" || id !== node.id || leaf.length > 0) return false;
   const [theirs, ours] = [recorded, here].map((count) => (count === ABSENT ? 0 : count));
@@ -99,7 +103,7 @@ function inStatus({ rest: [cr, status, list, id, field, ...leaf], recorded, here
   return field === "systemFailures" && ours === 0 && Number(theirs) > 0 && Number(theirs) <= interruptions;
 }
 
-/** The pod that stays: the last attempt's, which has another number. */
+/** Covers the remaining pod, which belongs to the last attempt and so has another number. */
 function inPod({ rest: [list, name, ...leaf], recorded, here, their, our }: InBoth, node: Taken): boolean {
   if (list !== "pods" || node.more === 0) return false;
   const [theirName, ourName] = [podOf(their, node), podOf(our, node)];
@@ -112,13 +116,13 @@ function inPod({ rest: [list, name, ...leaf], recorded, here, their, our }: InBo
   return before === "--prev-checkpoint" ? leadsToAttemptBefore(value, String(name)) : sameButAttempt(value, twin);
 }
 
-/** Holds for a checkpoint of the attempt before that of the pod, or for none. */
+/** Reports whether a checkpoint belongs to the attempt before that of the pod, or is absent. */
 function leadsToAttemptBefore(checkpoint: unknown, podName: string): boolean {
   const [, pod, attempt] = /^(.*-)(\d+)$/.exec(podName) ?? [];
   return attempt === "0" ? checkpoint === '""' : String(checkpoint).endsWith(`/${pod}${Number(attempt) - 1}/_flytecheckpoints`);
 }
 
-/** The name of the pod of the node's last attempt, if it ended with the exit code. */
+/** Returns the name of the pod of the node's last attempt, if it exited with the code. */
 function podOf({ pods }: RecordedExecution, { id, exit }: Taken): string | undefined {
   const found = Object.entries(pods ?? {}).find(
     ([name, pod]) => name.replace(/-\d+$/, "").endsWith(`>-${id}`) && String(pod.exit?.[0]) === exit,
@@ -126,7 +130,7 @@ function podOf({ pods }: RecordedExecution, { id, exit }: Taken): string | undef
   return found?.[0];
 }
 
-/** Compares texts that name an attempt by its number. */
+/** Compares texts that contain an attempt number. */
 function sameButAttempt(one: unknown, other: unknown): boolean {
   const text = (value: unknown): string | undefined =>
     JSON.stringify(value)

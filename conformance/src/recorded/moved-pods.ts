@@ -10,8 +10,8 @@ import {
 } from "./engine-record.js";
 
 /**
- * Holds for a pod of a child execution that stands with the parent in Go Flyte's record and with the child in ours, and is the same pod but
- * for the labels that say whose it is.
+ * Covers a pod of a child execution that Go Flyte's record lists under the parent and ours under
+ * the child, if it is the same pod except for its owner labels.
  */
 export function movedPod({ at, recorded, here, theirs, ours }: RunDifference): boolean {
   const { execution = [], rest: [list, name, ...leaf] = [] } = inExecution(at) ?? {};
@@ -21,7 +21,7 @@ export function movedPod({ at, recorded, here, theirs, ours }: RunDifference): b
   const [theirParent, ourParent] = [valueAt(theirs, parent ?? []), valueAt(ours, parent ?? [])] as (RecordedExecution | undefined)[];
   if (name === undefined) {
     const [theirPods, ourPods] = [Object.keys(their?.pods ?? {}), Object.keys(our?.pods ?? {})];
-    // A record without pods tells so itself, in place of the pods of the other.
+    // A record without pods has a marker in their place.
     const childWithout = isEmpty(recorded) && here === ABSENT && all(ourPods, (each) => own(theirParent?.pods, each) !== undefined);
     const parentWithout = recorded === ABSENT && isEmpty(here) && all(theirPods, (each) => ofChild(our, each) !== undefined);
     return parent === undefined ? parentWithout : childWithout || parentWithout;
@@ -35,12 +35,12 @@ export function movedPod({ at, recorded, here, theirs, ours }: RunDifference): b
   return isOwner(leaf) ? value === holder?.cr?.labels?.[String(leaf[1])] : JSON.stringify(value) === JSON.stringify(twin);
 }
 
-/** The execution that launched the one at the place. */
+/** Returns the path of the execution that launched the one at this path. */
 function parentOf(execution: readonly Step[]): readonly Step[] | undefined {
   return execution.at(-1) === "child_execution" ? inExecution([...execution.slice(0, -1), ""])?.execution : undefined;
 }
 
-/** A pod of one of the executions that an execution launched. */
+/** Finds a pod among the child executions of an execution. */
 function ofChild(execution: RecordedExecution | undefined, name: string): RecordedPod | undefined {
   return childrenOf(execution?.nodes).flatMap((child) => own(child.pods, name) ?? ofChild(child, name) ?? [])[0];
 }
@@ -56,7 +56,7 @@ const all = (names: readonly string[], holds: (name: string) => boolean): boolea
 
 const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
 
-/** Holds for the labels that say whose a pod is: they are those of the resource of that execution. */
+/** Reports whether the labels are those of the resource of that execution. */
 function isOwner([labels, label, ...more]: readonly Step[]): boolean {
   return labels === "labels" && (label === "execution-id" || label === "workflow-name") && more.length === 0;
 }

@@ -2,7 +2,7 @@ import type { DifferenceClass } from "./difference-classes.js";
 import { differences, type Step } from "./differences.js";
 import type { RunDifference, RunRecord } from "./engine-record.js";
 
-/** A wrong leaf that a class took for a right difference. */
+/** A wrong leaf that a class accepted. */
 export interface TakenForRight {
   readonly path: string;
   readonly class: string;
@@ -10,8 +10,8 @@ export interface TakenForRight {
 }
 
 /**
- * Plants a wrong value at each leaf of our record in turn, and takes each leaf away in turn, and answers what a class covers all the same.
- * A class that covers what was planted is broader than its reason.
+ * Replaces each leaf of our record by a wrong value in turn, then removes each leaf in turn.
+ * Returns what a class covers nevertheless: such a class is broader than its reason.
  */
 export function takenForRight(theirs: RunRecord, ours: RunRecord, classes: readonly DifferenceClass<RunDifference>[]): TakenForRight[] {
   const before = new Map(differences(theirs, ours).map(({ path, here }) => [path, JSON.stringify(here)]));
@@ -27,7 +27,7 @@ export function takenForRight(theirs: RunRecord, ours: RunRecord, classes: reado
   );
 }
 
-/** Stands for a leaf that is taken away. */
+/** Represents a removed leaf. */
 const GONE = undefined;
 
 function wrong(value: unknown): unknown[] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Classification } from "./difference-classes.js";
 import { PROBE_CLASSES, type ProbeCase } from "./probe-classes.js";
 
-/** The class that covers all lines of a case. */
+/** Returns the class that covers all lines of a case. */
 function classOf(recorded: ProbeCase, ...lines: string[]): string | undefined {
   const names = lines.map((line) => new Classification(PROBE_CLASSES).classOf({ recorded, line, lines })?.name);
   return names.every((name) => name === names[0]) ? names[0] : undefined;

@@ -1,7 +1,7 @@
 import { compileErrors, isListMismatch } from "./compile-errors.js";
 import type { DifferenceClass } from "./difference-classes.js";
 
-/** A recorded request with its answer, as it stands in the file of records. */
+/** A recorded request with its response, in the format of the record file. */
 export interface ProbeCase {
   readonly id: string;
   readonly via?: string;
@@ -9,7 +9,7 @@ export interface ProbeCase {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Request as bytes, in place of a message. */
+  /** Request as bytes instead of a message. */
   readonly hex?: string;
   readonly request?: unknown;
   readonly json?: unknown;
@@ -19,14 +19,14 @@ export interface ProbeCase {
   readonly response?: unknown;
 }
 
-/** A line that tells a difference of a case, among all lines of that case. */
+/** One difference line of a case, with all lines of that case. */
 export interface ProbeDifference {
   readonly recorded: ProbeCase;
   readonly line: string;
   readonly lines: readonly string[];
 }
 
-/** Differences from Go FlyteAdmin's answers that are right. */
+/** Correct differences from Go FlyteAdmin's responses. */
 export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   {
     name: "request-that-cannot-be-decoded",
@@ -103,19 +103,19 @@ const CLOSURE_TIME = /^(response\.(?:executions\[\d+\]\.)?closure\.)(started_at|
 
 const secondsOf = (duration: string | undefined): number => Number(/^(\d+)s$/.exec(duration ?? "")?.[1]);
 
-/** The value at a place as the driver writes it: `executions[3].closure`. */
+/** Returns the value at a path in the driver's notation: `executions[3].closure`. */
 function valueAtPlace(value: unknown, place: string): unknown {
   return place.split(/[.[\]]+/).reduce<unknown>((inner, key) => child(inner, key), value) ?? {};
 }
 
 const CREATED_INSTEAD_OF_REFUSED = /^(code: OK want INVALID_ARGUMENT|status: 200 want 400) \(/;
 
-/** Holds when there is one line, and that is of the form. */
+/** Reports whether there is exactly one line and it matches the form. */
 const only = (lines: readonly string[], form: RegExp): boolean => lines.length === 1 && form.test(lines[0] ?? "");
 
 const callOf = ({ rpc, path }: ProbeCase): string => (rpc ?? path ?? "").replace(/^.*\//, "");
 
-/** The template of the workflow that the request registers. */
+/** Returns the template of the workflow that the request registers. */
 function registeredTemplate(recorded: ProbeCase): unknown {
   const registers = recorded.rpc === "AdminService/CreateWorkflow" || (recorded.method === "POST" && recorded.path === "/api/v1/workflows");
   return registers ? child(child(recorded.request ?? recorded.json, "spec"), "template") : undefined;
@@ -126,7 +126,10 @@ interface ArrayOfOwnInterface {
   readonly bound: readonly string[];
 }
 
-/** Array nodes over launch plans, and those that say that their items keep the interface of their own. */
+/**
+ * Lists array nodes over launch plans, and those that declare that their items keep their own
+ * interface.
+ */
 function arraysOfOwnInterface(template: unknown): ArrayOfOwnInterface[] {
   const nodes = child(template, "nodes");
   if (!Array.isArray(nodes)) return [];
@@ -140,7 +143,7 @@ function arraysOfOwnInterface(template: unknown): ArrayOfOwnInterface[] {
   });
 }
 
-/** The first of the keys that the object has; REST writes other names than gRPC's JSON. */
+/** Returns the value of the first existing key; REST uses other names than gRPC's JSON. */
 function child(value: unknown, ...keys: readonly string[]): unknown {
   if (value === null || typeof value !== "object") return undefined;
   const key = keys.find((each) => Object.hasOwn(value, each));

@@ -5,12 +5,12 @@ export interface DifferingCase {
 }
 
 export interface ProbeReport {
-  /** How many cases were compared; undefined when the driver did not come to its end. */
+  /** Number of compared cases; undefined when the driver did not finish. */
   readonly total: number | undefined;
   readonly differing: readonly DifferingCase[];
 }
 
-/** Reads what `probe.py --compare` printed. */
+/** Parses the output of `probe.py --compare`. */
 export function readReport(text: string): ProbeReport {
   const differing: { id: string; lines: string[] }[] = [];
   let total: number | undefined;

@@ -1,5 +1,6 @@
-// Compares the answers of admin's RPCs and REST routes with records of Go Flyte's. The records and their
-// driver are not part of this repository: `--probes` names the folder that holds probe.py and public.jsonl.
+// Compares the responses of admin's RPCs and REST routes with records of Go Flyte. The records and
+// their driver are not part of this repository: `--probes` names the folder that holds probe.py and
+// public.jsonl.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -32,7 +33,7 @@ const python = cachedPython();
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
-// The admin that was recorded served pages of any origin; ours serves those that are named.
+// The recorded admin served pages of any origin; this admin serves the configured ones.
 const allowedOrigins = [...new Set([...cases.values()].flatMap(({ headers }) => headers?.Origin ?? []))];
 const admin = await startAdmin((api) => ({ server: { host: "127.0.0.1", grpcPort: api, httpPort: api, allowedOrigins } }));
 let printed: string;
@@ -88,7 +89,7 @@ function run(args: readonly string[]): Promise<string> {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
     });
-    // Interrupted: the answer has no end, which is told below.
+    // Interrupted: the report has no end, which is printed below.
     child.once("error", (error) => (interrupted.signal.aborted ? done(text) : failed(error)));
     child.once("close", () => done(text));
   });

@@ -2,23 +2,23 @@ import type { RecordedError, RecordedExecution, RecordedNode, RunRecord } from "
 
 /** Values of a case that was never recorded. */
 export interface NewCase {
-  /** The label of the execution. */
+  /** Label of the execution. */
   readonly label: string;
-  /** Prefix of ids of nodes. */
+  /** Prefix of node ids. */
   readonly node: string;
   readonly exit: number;
-  /** The item of a map that fails, of four. */
+  /** The failing item of a map task with four items. */
   readonly failedItem: number;
   readonly errorCode: string;
 }
 
-/** Records of the same runs, of Go Flyte and ours. */
+/** Records of the same runs, by Go Flyte and by this system. */
 export interface RunPair {
   readonly theirs: RunRecord;
   readonly ours: RunRecord;
 }
 
-/** Runs in which every class of differences is met. */
+/** Builds runs in which every class of differences occurs. */
 export function runPair(given: NewCase): RunPair {
   const pairs = [values, maps, failures, interrupted, children, dynamics, cached].map((make) => make(given));
   const join = (side: "theirs" | "ours"): RunRecord => ({
@@ -94,7 +94,9 @@ function values({ label, node }: NewCase): RunPair {
   };
 }
 
-/** Calls with what Go Flyte and we answer; nothing where ours succeeds. */
+/**
+ * Calls with the responses of Go Flyte and of this system; undefined where this system succeeds.
+ */
 function refusals(label: string): [string, string, string?][] {
   const signal = (id: string) => `failed to validate that signal [${id}] exists, err: [signal does not exist]`;
   return [

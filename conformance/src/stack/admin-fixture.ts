@@ -5,7 +5,10 @@ import { freePort } from "@flyte-ts/local-servers";
 import { natsFixture, postgresFixture } from "@flyte-ts/testing";
 import { startService } from "./service-process.js";
 
-/** Admin with a database, a bus and a blob store of its own and no data plane: executions stay as requests leave them. */
+/**
+ * Admin with its own database, bus and blob store and no data plane: executions stay as requests
+ * leave them.
+ */
 export interface RunningAdmin {
   /** One port for gRPC and REST. */
   readonly api: number;
@@ -13,21 +16,22 @@ export interface RunningAdmin {
   readonly configFile: string;
   /** Process id of admin. */
   readonly pid: number;
-  /** Bytes of memory that admin's process holds. */
+  /** Resident memory of admin's process, bytes. */
   residentBytes(): number;
-  /** What admin has logged, line by line. */
+  /** Lines of admin's log. */
   log(): string[];
-  /** Ends everything; rejects when admin had ended before or ended badly. */
+  /** Stops everything; rejects when admin had exited before or exits with an error. */
   stop(): Promise<void>;
 }
 
-/** The key of the blob store that tests start. */
+/** Key of the blob store that tests start. */
 export const BLOB_KEY = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
 
 /**
- * Starts admin from its build on free ports, on a fresh database, configured as the local stack configures it.
+ * Starts the built admin on free ports and an empty database, configured as the local stack
+ * configures it.
  *
- * @param more settings beside those, given the port of its API
+ * @param more further settings, given the port of its API
  */
 export async function startAdmin(more: (api: number) => object = () => ({})): Promise<RunningAdmin> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-admin-"));

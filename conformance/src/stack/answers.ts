@@ -1,4 +1,4 @@
-/** Reports whether an address answers with a status of success within two seconds. */
+/** Reports whether a URL answers with a success status within two seconds. */
 export function answers(url: string): Promise<boolean> {
   return fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
     async (response) => {

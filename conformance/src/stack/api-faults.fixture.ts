@@ -10,13 +10,13 @@ import { type RunningStack, type StackPart, startStack } from "./stack-fixture.j
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-/** A stack whose way to the Kubernetes API leads through a proxy that can fail. */
+/** A stack that reaches the Kubernetes API through a proxy that injects faults. */
 export interface FaultyStack {
   readonly stack: RunningStack;
   readonly proxy: ApiProxy;
-  /** Leads past the proxy. */
+  /** Kubeconfig that bypasses the proxy. */
   readonly kubeconfig: string;
-  /** Only in front of a real kube-apiserver. */
+  /** Set only with a real kube-apiserver. */
   readonly kubernetes: KubernetesFixture | undefined;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startFaultyStack(real: boolean): Promise<FaultyStack> {
   }
 }
 
-/** The local cluster's API alone, without a stack around it. */
+/** Starts the API of the local cluster alone, without a stack. */
 async function startLocalCluster(): Promise<{ readonly kubeconfig: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-api-"));
   const main = join(root, "services", "local-cluster", "dist", "main.js");
@@ -70,7 +70,7 @@ async function ready(child: ChildProcess): Promise<void> {
   throw new Error("the cluster ended before it was ready");
 }
 
-/** Processor time that a part of the stack has used so far, s. */
+/** Processor time that a part of the stack has used, s. */
 export function cpuSeconds(stack: RunningStack, part: StackPart): number {
   return stack
     .pids(part)

@@ -15,15 +15,18 @@ import { registerSleepChain, registerSleepFan, sleepInputs } from "./sleep-chain
 import { keepSleepJournal, sleepsOf } from "./sleep-journal.js";
 import type { StackPart } from "./stack-fixture.js";
 
-/** `API_FAULTS=full`: a real kube-apiserver, outages of a minute, pods too. */
+/** `API_FAULTS=full`: a real kube-apiserver, outages of a minute, and pods. */
 const FULL = process.env.API_FAULTS === "full" && (await kubernetesUnavailable()) === undefined;
-/** Nodes of a chain, of the middle of a fan, and how long each sleeps, ms. */
+/** Nodes of a chain, nodes in the middle of a fan-out, and the sleep of each, ms. */
 const SHAPE = FULL ? { chain: 10, fan: 10, sleepMs: 2_000, chains: 8, fans: 4 } : { chain: 5, fan: 6, sleepMs: 400, chains: 5, fans: 2 };
-/** How long after the end of a fault all must have ended, ms. */
+/** Timeout for all executions to end after the end of a fault, ms. */
 const PATIENCE_MS = 120_000;
-/** Most of a core that a service may use while the API is away: generous, for a busy loop uses all of it. */
+/**
+ * Largest share of a core that a service may use while the API is unavailable; a busy loop would
+ * use all of it.
+ */
 const IDLE_CPU = 0.2;
-/** The same while it has work to do under a fault. */
+/** The same limit while the service has work to do during a fault. */
 const BUSY_CPU = 0.6;
 const SERVICES: readonly StackPart[] = ["propeller", "admin", "plugin-pod", "plugin-echo"];
 
@@ -52,7 +55,10 @@ afterAll(async () => {
   await faulty?.stop();
 }, 60_000);
 
-/** Pods that write down each start of an attempt: one after the other, long enough to meet the fault. */
+/**
+ * Pods that record each start of an attempt; they run in sequence, long enough to overlap the
+ * fault.
+ */
 function podNodes(folder: string) {
   const script = `echo "$FLYTE_INTERNAL_EXECUTION_ID {{.PerRetryUniqueKey}}" >> ${join(folder, "ran")}; sleep 3`;
   return ["n0", "n1", "n2"].map((id, index) => ({ id, script, after: index === 0 ? [] : [`n${index - 1}`] }));
@@ -77,7 +83,10 @@ function beginAll(): Promise<Run[]> {
   return Promise.all([...kinds("chain", SHAPE.chains), ...kinds("fan", SHAPE.fans), ...kinds("pods", FULL ? 2 : 0)].map(begin));
 }
 
-/** Ended well, every node once, one after the other where they follow each other. Resolves to how many nodes were not seen to run. */
+/**
+ * Checks that an execution succeeded, with every node once and dependent nodes in order. Resolves
+ * to the number of nodes whose run was not observed.
+ */
 async function expectWhole({ id, nodes, kind }: Run): Promise<number> {
   const execution = await waitForEnd(client, id, PATIENCE_MS);
   expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0], `${kind} ${id.name}`).toBe("SUCCEEDED");
@@ -88,7 +97,7 @@ async function expectWhole({ id, nodes, kind }: Run): Promise<number> {
   for (const { id: node, closure } of own) {
     const told = `${id.name} ${node?.nodeId}`;
     expect(NodeExecution_Phase[closure?.phase ?? 0], told).toBe("SUCCEEDED");
-    // An attempt that was over when propeller could ask again has not been seen to run.
+    // Propeller cannot observe an attempt that was over when it could query again.
     const began = at(closure?.startedAt ?? closure?.createdAt);
     expect(at(closure?.createdAt), told).toBeLessThanOrEqual(began);
     expect(began, told).toBeLessThanOrEqual(at(closure?.updatedAt));
@@ -122,15 +131,18 @@ async function expectWhole({ id, nodes, kind }: Run): Promise<number> {
 
 interface Fault {
   readonly name: string;
-  /** How long it lasts, ms. */
+  /** Duration of the fault, ms. */
   readonly lasts: number;
-  /** Most of a core that each service may use meanwhile. */
+  /** Largest share of a core that each service may use meanwhile. */
   readonly cpu: number;
   readonly begin: () => Promise<unknown>;
   readonly end: () => Promise<unknown>;
 }
 
-/** Executions before the fault and in it; then the fault ends, and all is well again by itself. */
+/**
+ * Starts executions before and during the fault, ends it, and checks that everything recovers by
+ * itself.
+ */
 async function through({ name, lasts, cpu, begin: set, end }: Fault): Promise<void> {
   const runs = await beginAll();
   await sleep(SHAPE.sleepMs * 1.5);
@@ -165,7 +177,7 @@ const told = (name: string, fault: ApiFault, more: Pick<Fault, "lasts" | "cpu">)
   end: () => faulty.proxy.set({ kind: "none" }),
 });
 
-/** A fault that somebody has to keep up: `again` until it ends. */
+/** A fault that needs repeated action: calls `again` until it ends. */
 function kept(
   name: string,
   again: () => Promise<unknown>,

@@ -10,7 +10,8 @@ import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
 import { executionRequest, id, launchPlanRequest, taskRequest, workflowRequest } from "./good-requests.js";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-// Stock flytekit signs in at an admin that asks callers who they are. In a browser it does in sign-in.test.ts: it listens on one port.
+// Unmodified flytekit signs in at an admin with authentication. sign-in.test.ts tests the browser
+// flow, for which flytekit listens on a fixed port.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const PASSWORD = "correct horse battery";
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-sign-in-"));
@@ -46,7 +47,7 @@ function accounts(words: readonly string[], input = ""): string {
 
 const secretOf = (name: string) => readFileSync(join(secretsFolder, name), "utf8");
 
-/** What flytekit got. */
+/** The token that flytekit received. */
 function signIn(mode: "client" | "device", name: string, secret: string): Promise<{ projects?: string[]; error?: string }> {
   const env = { ...process.env, PYTHON_KEYRING_BACKEND: "keyring.backends.null.Keyring" };
   const script = join(root, "conformance", "python", "sign_in.py");

@@ -16,7 +16,7 @@ import { insist, partsOf, waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
 
-/** `BACKUP=full`: waits also for what nobody knows to be found out, some minutes. */
+/** `BACKUP=full` also waits until orphans are found, which takes some minutes. */
 const FULL = process.env.BACKUP === "full";
 const PATIENCE_MS = 180_000;
 const SCOPE = { project: "flytesnacks", domain: "development" };
@@ -52,12 +52,12 @@ const nodePhase = async (name: string, nodeId: string) => {
   const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 10 }));
   return nodeExecutions.find(({ id }) => id?.nodeId === nodeId)?.closure?.phase ?? 0;
 };
-/** The node's phase is at least RUNNING. */
+/** Waits until the node's phase is RUNNING or later. */
 async function begun(name: string, nodeId: string): Promise<void> {
   const runs = async () => (await nodePhase(name, nodeId)) >= NodeExecution_Phase.RUNNING;
   await expect.poll(runs, { message: `${name} ${nodeId}`, timeout: PATIENCE_MS }).toBe(true);
 }
-/** Everything that users see of an execution which has ended. */
+/** Everything that users see of an ended execution. */
 const historyOf = async (name: string) => {
   const { spec, closure } = await insist(() => client.admin.getExecution({ id: { ...SCOPE, name } }));
   const { phase, startedAt, duration, createdAt } = closure ?? {};
@@ -86,7 +86,7 @@ test("what was backed up while it ran goes on elsewhere, and nothing of history 
   await run("past-pods", pods);
   for (const name of past) expect(await phaseOf(name)).toBe("SUCCEEDED");
   const history = await Promise.all(past.map(historyOf));
-  // From now on tasks do not end by themselves.
+  // From here on tasks do not end by themselves.
   rmSync(at("gate"));
   await run("chain", chain, sleepInputs(8_000));
   await run("pods", pods);
@@ -95,7 +95,8 @@ test("what was backed up while it ran goes on elsewhere, and nothing of history 
 
   const told = await flyteTs("backup", "--to", at("rows"), "--databases.admin", postgres.url);
   expect(told).toBe("database admin: admin.dump\n");
-  // Between the databases and the resources, as it may happen within one backup too: nobody will know this one.
+  // Create it between the backup of the databases and that of the resources, as can happen within
+  // one backup: it becomes an orphan.
   await run("orphan", chain, sleepInputs(3_600_000));
   await begun("orphan", "n0");
   await expect(flyteTs("backup", "--to", at("rows"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).rejects.toThrow("is there already");

@@ -24,10 +24,10 @@ import { type KnownNames, randomRequest } from "./random-request.js";
 import { openWire, type Wire } from "./wire.js";
 
 const ARCHIVED = "put-away";
-/** The random requests have a project of their own, for they may archive it. */
+/** Random requests use their own project, because they may archive it. */
 const PROJECT = "randomland";
 const RANDOM: KnownNames = { project: PROJECT, id: PROJECT, domain: "development", name: "known", version: "v1", node_id: "n0" };
-/** For so long requests are drawn, and at least so many. */
+/** Duration of the random requests, s, and their minimum number. */
 const FUZZ_SECONDS = Number(process.env.FUZZ_SECONDS ?? 20);
 const LEAST_REQUESTS = 1_000;
 const SEED = Number(process.env.PROPERTY_SEED ?? 1);
@@ -68,7 +68,7 @@ async function failureOf(call: Promise<unknown>): Promise<{ code: string; messag
 
 const list = (changes: object) => client.admin.listTasks({ id: scope, limit: 10, ...changes });
 const named = (name: string, project = scope.project) => client.admin.createTask(taskRequest(id(ResourceType.TASK, { name, project })));
-/** What is asked for, the code, and what its message names. */
+/** Rows of: what the call requests, the call, the expected code, and a text in its message. */
 const BAD: readonly [string, () => Promise<unknown>, keyof typeof Code, RegExp][] = [
   [
     "an input of the wrong type",
@@ -257,9 +257,9 @@ test(
     }
     if (process.env.FUZZ_SECONDS !== undefined) console.log(Object.fromEntries(seen), `${(admin.residentBytes() - before) >> 20} MiB`);
     const logged = admin.log().filter((line) => /"level":"(error|fatal)"/.test(line));
-    // A few of them tell enough.
+    // Show a few failures only.
     expect([...wrong.slice(0, 5), ...logged.slice(0, 5)]).toEqual([]);
-    // Requests that all fail at the first check would prove little.
+    // Guard against a fuzzer whose requests all fail at the first check.
     for (const code of ["OK", "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS"]) expect(seen.get(code), code).toBeGreaterThan(0);
 
     expect(admin.residentBytes() - before).toBeLessThan(512 * 1024 * 1024);

@@ -8,7 +8,8 @@ import { findChromium, openInChromium } from "./chromium.fixture.js";
 
 const chromium = findChromium();
 
-// Browsers offer `h2` and `http/1.1`, and gRPC alone is served over HTTP/2: a browser that got `h2` was shown an error page (415).
+// Browsers offer `h2` and `http/1.1`; over HTTP/2 admin serves gRPC only. A browser that negotiated
+// `h2` would get an error page (415).
 describe.runIf(chromium !== undefined)("a browser and admin's own TLS", () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-browser-"));
   const [certFile, keyFile] = [join(folder, "tls.crt"), join(folder, "tls.key")];

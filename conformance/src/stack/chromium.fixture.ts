@@ -3,7 +3,10 @@ import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
 
-/** Program of Chromium on this machine; `FLYTE_TS_CHROMIUM` names another. Undefined where there is none. */
+/**
+ * Program of Chromium on this machine, or the one that `FLYTE_TS_CHROMIUM` names; undefined where
+ * there is none.
+ */
 export function findChromium(): string | undefined {
   const named = process.env.FLYTE_TS_CHROMIUM;
   const found = (process.env.PATH ?? "")
@@ -22,7 +25,7 @@ function isProgram(path: string): boolean {
 }
 
 const PATIENCE_MS = 120_000;
-/** Keeps Chromium from asking its maker's servers, and lets root run it. */
+/** Flags that stop Chromium from contacting its vendor's servers and let root run it. */
 const QUIET = [
   "--headless",
   "--no-sandbox",
@@ -34,7 +37,10 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** Opens a page in a new profile without checking its certificate, and resolves to the document that the browser shows. */
+/**
+ * Opens a page in a new profile without verifying its certificate. Resolves to the document that
+ * the browser shows.
+ */
 export async function openInChromium(program: string, url: string): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), "flyte-ts-chromium-"));
   const words = [...QUIET, `--user-data-dir=${profile}`, "--ignore-certificate-errors", "--dump-dom", url];

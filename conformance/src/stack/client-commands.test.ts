@@ -14,7 +14,8 @@ import { stockFlytectl } from "./flytectl.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 import { type StackUse, useStack } from "./use-stack.js";
 
-// Every command of stock pyflyte and flytectl that speaks to a server, on one stack. docs/compatibility.md lists them.
+// Runs every command of unmodified pyflyte and flytectl that calls a server, on one stack.
+// docs/reference/compatibility.md lists them.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
@@ -34,7 +35,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => end(), 60_000);
 
-/** What a command prints, errors too. It must end well. */
+/** Runs a command that must succeed. Returns its output, including stderr. */
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: "utf8", env: { ...process.env, ...env } });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}:\n${stdout}\n${stderr}`);
@@ -57,18 +58,18 @@ function flytectl(...args: string[]): string {
 }
 
 const inScope = ["-p", scope.project, "-d", scope.domain];
-/** The execution that a command says it has made. */
+/** Extracts the name of the execution that a command created. */
 const named = (text: string): string => /(?:executions\/|ex:flytesnacks:development:|name:")([a-z0-9-]+)/.exec(text)?.[1] ?? "";
 const phaseOf = async (name: string): Promise<string | undefined> =>
   WorkflowExecution_Phase[(await client.admin.getExecution({ id: { ...scope, name } })).closure?.phase ?? 0];
 const ended = async (name: string): Promise<string | undefined> =>
   WorkflowExecution_Phase[(await waitForEnd(client, { ...scope, name }, 120_000)).closure?.phase ?? 0];
 
-/** The commands that docs/compatibility.md has a row for. */
+/** Commands with a row in docs/reference/compatibility.md. */
 const documented = (program: string): string[] =>
   compatibilityRows().flatMap(({ name }) => (name.startsWith(`${program} `) ? [name.slice(program.length + 1)] : []));
 
-/** Prints every command of pyflyte. What `run` and `build` offer depends on the files that are there. */
+/** Prints every command of pyflyte. The subcommands of `run` and `build` depend on local files. */
 const COMMANDS_OF_PYFLYTE = `
 import click
 from flytekit.clis.sdk_in_container.pyflyte import main
@@ -81,7 +82,7 @@ def tell(command, path, context):
 tell(main, [], click.Context(main, info_name="pyflyte", obj={}))
 `;
 
-/** Every command of flytectl, as its help tells them. */
+/** Lists every command of flytectl from its help. */
 function commandsOfFlytectl(path: readonly string[] = []): string[] {
   const help = run(flytectlProgram, [...path, "--help"], { HOME: folder });
   const listed = /Available Commands:\n((?: {2}.*\n)+)/.exec(help)?.[1] ?? "";
@@ -93,7 +94,7 @@ describe("pyflyte", () => {
   let succeeded: string;
   let failed: string;
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     const listed = run(join(stack.pythonBin, "python"), ["-W", "ignore", "-c", COMMANDS_OF_PYFLYTE]).trim().split("\n");
     expect(documented("pyflyte").sort()).toEqual(listed.filter((line) => line !== "").sort());
   }, 60_000);
@@ -181,7 +182,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
     return name;
   };
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     expect(documented("flytectl").sort()).toEqual(commandsOfFlytectl().sort());
   });
 
@@ -273,7 +274,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
       const { description, state } = (await client.admin.getNamedEntity({ resourceType, id: { ...scope, name } })).metadata ?? {};
       return [description, NamedEntityState[state ?? 0]];
     };
-    // Admin takes no state of tasks: theirs is not asked for.
+    // Admin supports no state for tasks, so this skips theirs.
     const states = resourceType === ResourceType.TASK ? [] : (["--archive", "--activate"] as const);
     flytectl("update", command, ...inScope, name, "--description", "told anew", "--force");
     const seen = [await metadata()];

@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => end(), 60_000);
 
-/** The environment's Python programs, in a folder that knows nothing of this repository. */
+/** Runs a program of the Python environment in a folder without configuration. */
 function python(program: string, ...args: string[]): string {
   return runPython({ stack, folder }, program, args);
 }
@@ -71,7 +71,7 @@ describe("the training workflow, submitted by pyflyte", () => {
     expect(Object.values(resource.status.nodeStatus).map(({ phase }) => phase)).toEqual([5, 5, 5, 5, 5]);
     const describe = () => kubectl("describe", "flyteworkflows.flyte.lyft.com", name);
     expect(describe()).toMatch(/Connections:\s+n0:\s+n1/);
-    // Until admin has recorded the end the status holds outputs and more.
+    // Until admin has recorded the end, the status contains outputs and more.
     await expect.poll(describe, { timeout: 30_000 }).toMatch(/Node Status:[\s\S]*n2:\s+Phase: +5/);
   });
 

@@ -11,10 +11,13 @@ import { mountSmallDisks } from "./complete-ends/small-disks.js";
 import { registerWorkload } from "./complete-ends/workload.js";
 import { stackFolder, startStack } from "./stack-fixture.js";
 
-// Faults befall every part of a stack on which executions run. Each execution must come to its whole end: outputs or error,
-// nodes, attempts, times.
+// Injects faults into every part of a stack with running executions. The end of each execution must
+// be recorded completely: outputs or error, nodes, attempts and times.
 
-/** `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than admin waits before it takes an end from a resource. Otherwise four. */
+/**
+ * `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than admin's delay before it takes an
+ * end from a resource; otherwise four rounds.
+ */
 const FULL = process.env.COMPLETE_ENDS === "full";
 
 const LONG: readonly Fault[] = [
@@ -49,7 +52,7 @@ const ROUNDS = FULL ? LONG : SHORT;
 const SIZE = FULL
   ? { running: 50, most: 200, holdMs: 90_000, taskMs: 6_000, patienceMs: 400_000, settleMs: 180_000 }
   : { running: 14, most: 28, holdMs: 5_000, taskMs: 800, patienceMs: 180_000, settleMs: 60_000 };
-/** In the short form admin repairs soon, so that it does so in the middle of a fault. */
+/** Shorten admin's repair delay so that the short form also repairs during a fault. */
 const SOON = { FLYTE_TS_ADMIN_REPAIR__QUIET_SECONDS: "2", FLYTE_TS_ADMIN_REPAIR__EVERY_SECONDS: "0.5" };
 
 let place: RoundPlace;

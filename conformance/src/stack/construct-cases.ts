@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExampleRuns, scope } from "./example-runs.js";
 
 /**
- * What flytekit 1.16 lets people write, each once, by stock pyflyte, as it stands in examples/python.
+ * Runs every construct of flytekit 1.16 once with unmodified pyflyte, from examples/python.
  *
- * @param patienceMs for one execution
+ * @param patienceMs timeout of one execution
  */
 export function constructCases(start: () => Promise<ExampleRuns>, patienceMs = 150_000): void {
   const PATIENCE = patienceMs + 20_000;
@@ -265,7 +265,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, patienceMs = 1
     const hostAliases = [{ ip: "127.0.0.9", hostnames: ["elsewhere"] }];
     const containers = [{ name: "default", image: "-", env: [{ name: "TEMPLATE", value: "of the template" }] }];
     try {
-      // The first execution may have made it.
+      // The first execution may have created it.
       await kube.create(NAMESPACES, { metadata: { name: namespace } }).catch(() => undefined);
       const vault = { ...named("vault"), data: { password: btoa("pass"), token: btoa("tok") } };
       await kube.create(SECRETS, vault);

@@ -25,7 +25,8 @@ import {
   workflowRequest,
 } from "./good-requests.js";
 
-// What Flyte 1.16 refuses and what it takes, rule by rule, on PostgreSQL: lists, names, definitions, executions, data. OK stands for taken.
+// Checks rule by rule which requests Flyte 1.16 refuses and accepts, on PostgreSQL: lists, names,
+// definitions, executions, data. OK means accepted.
 let admin: RunningAdmin;
 let client: FlyteClient;
 let count = 0;
@@ -57,7 +58,7 @@ afterAll(async () => {
 
 const node = (name: string) => ({ executionId: { ...scope, name }, nodeId: "n0" });
 
-/** OK, or the code and what the message says. */
+/** Returns OK, or the code and the message. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -68,7 +69,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What is asked for, how it is answered, and by which call. */
+/** Rows of: what the call requests, the expected outcome, and the call. */
 type Row = readonly [string, RegExp, () => Promise<unknown>];
 const IA = (text = "") => new RegExp(`^INVALID_ARGUMENT: .*${text}`, "s");
 const NF = /^NOT_FOUND/;
@@ -82,7 +83,7 @@ const rules = (rows: readonly Row[]) =>
 describe("lists (§1.4)", () => {
   const at = scope;
   const taskExecutionId = { taskId: id(ResourceType.TASK), nodeExecutionId: node("known"), retryAttempt: 0 };
-  /** Every list, by what may be joined to it. */
+  /** All lists, with the tables that their filters may join. */
   const LISTS: readonly [string, (page: { limit: number; token?: string; filters?: string }) => Promise<{ token: string }>][] = [
     ["tasks", (page) => client.admin.listTasks({ id: at, ...page })],
     ["workflows", (page) => client.admin.listWorkflows({ id: at, ...page })],
@@ -272,7 +273,7 @@ describe("tasks (§2.2)", () => {
 });
 
 const DATED = "dated";
-/** A workflow of a date `at` and an integer `x`. */
+/** A workflow with the inputs `at` (date) and `x` (integer). */
 function datedWorkflow() {
   const type = (simple: SimpleType) => ({ type: { type: { case: "simple" as const, value: simple } } });
   const request = workflowRequest(id(ResourceType.WORKFLOW, { name: DATED }), {});

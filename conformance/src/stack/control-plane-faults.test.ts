@@ -14,9 +14,9 @@ const FULL = process.env.CONTROL_PLANE_FAULTS === "full";
 const EXECUTIONS = FULL ? 1_000 : 120;
 const OUTAGE_MS = FULL ? 60_000 : 3_000;
 const SEED = Number(process.env.FAULT_SEED ?? 1);
-/** Requests at once. */
+/** Concurrent requests. */
 const CALLERS = 8;
-/** From the first request to the last one: before the fault, in it, and after it. */
+/** Time from the first to the last request, ms: it starts before the fault and ends after it. */
 const SPREAD_MS = OUTAGE_MS * 1.5;
 const PATIENCE_MS = 180_000;
 const SCOPE = { project: "flytesnacks", domain: "development" };
@@ -55,7 +55,7 @@ async function createAll(prefix: string, answers: Answers): Promise<string[]> {
   return names;
 }
 
-/** Phases of all executions whose names begin so; each row counts. */
+/** Phases of all executions with this name prefix, one for each row. */
 async function phasesOf(prefix: string): Promise<Map<string, Phase[]>> {
   const found = new Map<string, Phase[]>();
   const request = { id: SCOPE, limit: 10_000, filters: `contains(execution_name,${prefix}x)` };
@@ -104,7 +104,7 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
     const prefix = `f${index}${Date.now().toString(36)}`;
     const answers: Answers = new Map();
     const creating = createAll(prefix, answers);
-    // Told when all have been made, so that an early failure is not one of nobody.
+    // Prevents an unhandled rejection; the `await` below reports the error.
     creating.catch(() => undefined);
     await sleep(OUTAGE_MS / 4);
     await begin();
@@ -120,10 +120,12 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
     process.stdout.write(`${name}: ${report}; all ended ${((Date.now() - made) / 1_000).toFixed(1)} s after the last request\n`);
     const phases = await phasesOf(prefix);
     expect([...phases].filter(([, each]) => each.length !== 1 || each[0] !== Phase.SUCCEEDED)).toEqual([]);
-    // Of each fault some are looked at closely: the first, the last and those that met it.
+    // Check some executions of each fault in detail: the first, the last and those created during
+    // it.
     const every = Math.max(1, Math.floor(names.length / 20));
     for (const each of names.filter((_, place) => place % every === 0)) {
-      // What a replica had taken from the bus when it died comes to another one later than the end.
+      // Messages that a replica had received before its death are redelivered to another one after
+      // the end.
       await expect
         .poll(() => partsOf(clients[2] as FlyteClient, { ...SCOPE, name: each }), { message: each, timeout: PATIENCE_MS, interval: 500 })
         .toEqual(WHOLE);

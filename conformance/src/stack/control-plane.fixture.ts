@@ -15,54 +15,60 @@ import {
 import { BLOB_KEY } from "./admin-fixture.js";
 import { type ServiceProcess, startService } from "./service-process.js";
 
-/** One replica of admin. */
+/** A replica of admin. */
 export interface AdminReplica {
   readonly process: ServiceProcess;
   readonly api: number;
 }
 
-/** A cluster with its own propeller and plugin service. */
+/** A cluster with its own propeller and plugin services. */
 export interface DataPlane {
-  /** As admin's configuration has it. */
+  /** Name in admin's configuration. */
   readonly name: string;
-  /** File with the cluster's own address, past the proxy. */
+  /** Kubeconfig with the cluster's own address, bypassing the proxy. */
   readonly kubeconfig: string;
-  /** Between all services and the cluster's API. */
+  /** Proxy between all services and the cluster's API. */
   readonly api: ApiProxy;
   readonly propellers: readonly ServiceProcess[];
-  /** By task plugin, replicas of each. */
+  /** Replicas by task plugin. */
   readonly plugins: Readonly<Partial<Record<TaskPlugin, readonly ServiceProcess[]>>>;
 }
 
 export type TaskPlugin = "echo" | "pod";
 
 export interface ControlPlaneOptions {
-  /** Names of the data planes. Default: one without pods, whose tasks are echoes; where they are named, tasks are pods. */
+  /**
+   * Names of the data planes. Default: one without pods, whose tasks are echoes; named data planes
+   * run pods.
+   */
   readonly dataPlanes?: readonly string[];
-  /** Added to the configuration of each admin. */
+  /** Further settings of each admin. */
   readonly admin?: object;
-  /** The same of each propeller. */
+  /** Further settings of each propeller. */
   readonly propeller?: object;
-  /** Which each data plane has. */
+  /** Task plugins of each data plane. */
   readonly plugins?: readonly TaskPlugin[];
-  /** Of each propeller and task plugin. Default: 1. */
+  /** Replicas of each propeller and task plugin. Default: 1. */
   readonly dataPlaneReplicas?: number;
-  /** The data plane, in place of a local cluster; its nodes are the caller's. */
+  /** API to use as the data plane instead of a local cluster; the caller provides its nodes. */
   readonly kubernetes?: Pick<KubernetesFixture, "url" | "token" | "ca" | "kubeconfig">;
-  /** Folder of the blob store, which stays. Default: one that goes with the rest. */
+  /** Folder of the blob store, which is kept. Default: a temporary one. */
   readonly blobs?: string;
-  /** Before any service starts, when the servers are there: the database's address, and a kubeconfig for each data plane. */
+  /**
+   * Runs when the servers are up and before any service starts, with the database's URL and a
+   * kubeconfig for each data plane.
+   */
   readonly prepare?: (databaseUrl: string, kubeconfigs: readonly string[]) => Promise<void>;
 }
 
-/** Several replicas of admin on one database, and data planes; everything that they stand on can fail. */
+/** Several replicas of admin on one database, and data planes; every dependency can fail. */
 export interface ControlPlane {
   readonly admins: readonly AdminReplica[];
   readonly postgres: ServerFixture;
   readonly nats: ServerFixture;
-  /** Between the replicas and the database. */
+  /** Proxy between the replicas and the database. */
   readonly commits: CommitProxy;
-  /** Between all services and the first data plane's API. */
+  /** Proxy between all services and the first data plane's API. */
   readonly dataPlane: ApiProxy;
   readonly dataPlanes: readonly DataPlane[];
   stop(): Promise<void>;
@@ -126,7 +132,7 @@ export async function startControlPlane(
       const config = { ops: { port: readyPort }, nats: { url: nats.url }, ...settings.config };
       return keep(startService({ name, service: settings.service, folder, readyPort, config }));
     };
-    // Together: the first one migrates the database, the others wait for it.
+    // Start them concurrently: the first one migrates the database, the others wait for it.
     const admins = await Promise.all(
       Array.from({ length: replicas }, async (_, index): Promise<AdminReplica> => {
         const api = await freePort();

@@ -3,7 +3,7 @@ import { Code, codeName, type FlyteClient, RpcError } from "@flyte-ts/client";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
-/** What calls were answered, for the report. */
+/** Number of responses by code. */
 export type Answers = Map<string, number>;
 
 export interface Wanted {
@@ -13,15 +13,18 @@ export interface Wanted {
 }
 
 export interface CreateSurely {
-  /** Of the replicas of admin. */
+  /** Clients of the replicas of admin. */
   readonly clients: readonly FlyteClient[];
-  /** Index of the replica that is asked first. */
+  /** Index of the replica to call first. */
   readonly first: number;
   readonly answers: Answers;
   readonly patienceMs: number;
 }
 
-/** Creates one execution as a client does: again, at another replica, while nobody knows how the call ended. */
+/**
+ * Creates one execution as a client does: retries at the next replica while the outcome of the call
+ * is unknown.
+ */
 export async function createSurely(
   { name, launchPlan, inputs }: Wanted,
   { clients, first, answers, patienceMs }: CreateSurely,
@@ -38,7 +41,8 @@ export async function createSurely(
     );
     answers.set(codeName(code), (answers.get(codeName(code)) ?? 0) + 1);
     if (code === Code.OK) return;
-    // An earlier try has made it; before any try nobody else can have.
+    // An earlier try created it. Without an unknown outcome before, no other caller can have
+    // created it.
     if (code === Code.ALREADY_EXISTS && unknown) return;
     if (code !== Code.UNAVAILABLE && code !== Code.DEADLINE_EXCEEDED) throw new Error(`${name} was answered ${codeName(code)}`);
     if (Date.now() > deadline) throw new Error(`${name} was never accepted`);

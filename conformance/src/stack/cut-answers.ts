@@ -1,11 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** Stands between a client and a gRPC server, and cuts connections when an answer is about to come: what was asked for has been done. */
+/**
+ * A proxy between a client and a gRPC server that closes the connection when a response begins: the
+ * server has performed the call.
+ */
 export interface AnswerCutter {
   readonly port: number;
-  /** Of the answers from now on the n-th will not arrive, nor will anything else on its connection. */
+  /** Drops the n-th response from now on, and everything else on its connection. */
   cut(nth: number): void;
-  /** Answers that did not arrive. */
+  /** Number of dropped responses. */
   readonly cuts: () => number;
   stop(): Promise<void>;
 }
@@ -54,7 +57,10 @@ export async function cutAnswers(target: number): Promise<AnswerCutter> {
   };
 }
 
-/** Follows the frames of one connection (RFC 9113, 4.1) and tells in which chunk an answer begins: its headers are the first of their stream. */
+/**
+ * Parses the frames of one connection (RFC 9113, 4.1) and reports whether a chunk begins a
+ * response: the first HEADERS frame of a stream.
+ */
 function answerWatch(): (chunk: Buffer) => boolean {
   const begun = new Set<number>();
   let header = Buffer.alloc(0);

@@ -11,10 +11,12 @@ import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js
 import { insist, partsOf, waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 
-/** `DATA_PLANES=full`: three admins, hundreds of executions, and a cluster that is away for two minutes. */
+/**
+ * `DATA_PLANES=full`: three admins, hundreds of executions, and a cluster outage of two minutes.
+ */
 const FULL = process.env.DATA_PLANES === "full";
 const ADMINS = FULL ? 3 : 2;
-/** Executions before the outage, and after it is known. */
+/** Number of executions before the outage, and of those after it is known. */
 const EXECUTIONS = FULL ? 150 : 8;
 const OUTAGE_MS = FULL ? 120_000 : 0;
 const PATIENCE_MS = FULL ? 300_000 : 90_000;
@@ -24,9 +26,9 @@ const NAMESPACE = "flytesnacks-development";
 const templates = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
 
 let plane: ControlPlane;
-/** Of the replicas of admin. */
+/** Clients of the replicas of admin. */
 let clients: readonly FlyteClient[];
-/** The clusters themselves, past what fails. */
+/** Clients of the clusters that bypass the proxies. */
 let clusters: Readonly<Record<string, KubeClient>>;
 let workflow: Identifier;
 
@@ -75,7 +77,7 @@ const endOf = async (name: string) => {
   const placed = spec?.metadata?.systemMetadata?.executionCluster ?? "";
   return { phase: WorkflowExecution_Phase[closure?.phase ?? 0], cluster: placed };
 };
-/** How many pods of an execution there are in each cluster. */
+/** Counts the pods of an execution in each cluster. */
 const podsOf = async (name: string) => {
   const found = await Promise.all(
     Object.entries(clusters).map(async ([cluster, client]) => {
@@ -96,7 +98,7 @@ test("an execution runs in its cluster alone, by that cluster's own services", a
   }
 }, 120_000);
 
-/** As the second replica sees them. */
+/** States that the second replica reports. */
 const clusterStates = async () => {
   const answer = await fetch(`http://127.0.0.1:${plane.admins[1]?.api}/api/v1/clusters`);
   const { clusters: told } = (await answer.json()) as { clusters: { name: string; state: string }[] };
@@ -113,8 +115,9 @@ test(
     await Promise.all(before.map((name, i) => run(admin(i % ADMINS), name, i < EXECUTIONS / 2 ? "east" : "")));
     await east?.set({ kind: "refused" });
     await lost?.process.kill();
-    // Until the replica that is left knows it, executions may still be placed there, and are moved before they are launched. One whose
-    // request went out on a connection that broke then may be there, and stays.
+    // Until the remaining replica knows of the outage, executions may still be placed there; they
+    // are moved before they are launched. An execution whose request was sent on a broken
+    // connection may exist there and stays.
     const meanwhile = Array.from({ length: 4 }, (_, i) => `meanwhile${i}`);
     await Promise.all(meanwhile.map((name) => run(admin(1), name)));
     await expect.poll(clusterStates, { timeout: 30_000 }).toEqual(["east open", "west closed"]);
@@ -146,7 +149,8 @@ test(
     process.stdout.write(`all have ended ${((Date.now() - back) / 1_000).toFixed(1)} s after the cluster was back\n`);
     const whole = ["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED"];
     for (const name of [...before, ...meanwhile, ...after, "waits"]) {
-      // What a replica had taken from the bus when it died comes to another one later than the end.
+      // Messages that a replica had received before its death are redelivered to another one after
+      // the end.
       await expect.poll(() => partsOf(admin(1), key(name)), { message: name, timeout: PATIENCE_MS }).toEqual(whole);
     }
   },
@@ -157,7 +161,7 @@ test("what templates say is made in every cluster, and repaired where it was cha
   const object = { namespace: NAMESPACE, name: "quota" };
   const hard = (cluster: KubeClient | undefined) =>
     cluster?.get<KubeObject & { spec: { hard: object } }>(RESOURCE_QUOTAS, object).then((quota) => quota?.spec.hard);
-  // The replica that was killed above may hold the lease of a sync for another 30 s.
+  // The killed replica may hold the lease of a sync for another 30 s.
   const timeout = 90_000;
   for (const cluster of Object.values(clusters)) {
     await expect.poll(() => hard(cluster), { timeout }).toEqual({ "count/pods": "500" });

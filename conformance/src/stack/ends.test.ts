@@ -6,16 +6,16 @@ import { expect, test } from "vitest";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { processesOf, type RunningStack, startStack } from "./stack-fixture.js";
 
-// Whoever ends the stack, in whatever way, wants nothing left of it: neither servers nor services nor the pods of tasks.
+// However a stack is stopped, nothing of it may remain: no servers, services or pods of tasks.
 
 type Way = readonly NodeJS.Signals[];
 
-/** Has a task run in a stack. */
+/** Starts a stack with a running task. */
 async function busyStack(): Promise<RunningStack> {
   const stack = await startStack();
   const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
   const note = join(stack.folder, "runs");
-  // In a session of its own too, as some libraries start their helpers.
+  // The task also starts a process in its own session, as the helpers of some libraries do.
   const script = `setsid sleep 601 & echo yes > ${note}; exec sleep 600`;
   const launchPlan = await registerShellWorkflow(client, "endless", [{ id: "n0", script, after: [] }]);
   await client.admin.createExecution({

@@ -12,10 +12,11 @@ import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
 import { type Binding, bindingsOf, type Form, FORMS } from "./rest-face.js";
 import { AGENT, fillWorld, nameOf, samples, type Sample, SERVICES } from "./rpc-samples.js";
 
-// Every RPC that clients of Flyte know, by gRPC and by each of its REST paths as JSON and as protobuf: all answer the same.
+// Calls every RPC that clients of Flyte use by gRPC and by each of its REST paths, as JSON and as
+// protobuf: all responses must be equal.
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-every-rpc-"));
 const METHODS: readonly DescMethod[] = SERVICES.flatMap(({ methods }): readonly DescMethod[] => methods);
-/** Their answers hold signatures, which the clock is in. */
+/** Methods whose responses contain signatures, which depend on the time. */
 const SIGNED = ["CreateUploadLocation", "CreateDownloadLocation", "CreateDownloadLink"];
 
 let connector: RpcServer;
@@ -36,7 +37,7 @@ beforeAll(async () => {
     auth: {
       mode: "required",
       publicUrl: `http://127.0.0.1:${api}`,
-      // A service of the issuer is an engine everywhere.
+      // A client of the issuer with an engine's permissions in every scope.
       builtIn: { services: ["robot"], secretsFolder: folder },
       roles: [{ subject: "robot", role: "admin" }],
     },
@@ -88,7 +89,10 @@ async function byRest(method: DescMethod, binding: Binding, { form, fresh }: { f
   return fromJsonString(method.output, Buffer.from(bytes).toString(), { registry: createRegistry(method.parent.file) });
 }
 
-/** The ways of calling a method that are answered otherwise than by gRPC, and `nothing` where a read tells nothing. */
+/**
+ * Lists the transports whose response differs from gRPC's, or `nothing` when a read returns no
+ * data.
+ */
 async function differingAnswers(method: DescMethod): Promise<string[]> {
   const answer = await byGrpc(method, "g");
   const reads = /^(Get|List)(?!OrCreate)/.test(method.name) && !SIGNED.includes(method.name);

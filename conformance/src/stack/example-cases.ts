@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExampleRuns, examplesFolder } from "./example-runs.js";
 
 /**
- * What stock pyflyte runs, branches, sub-workflows and every way to fail, as they stand in examples/python.
+ * Runs examples/python with unmodified pyflyte: branches, sub-workflows and every kind of failure.
  *
- * @param patienceMs for one execution
+ * @param patienceMs timeout of one execution
  */
 export function exampleCases(start: () => Promise<ExampleRuns>, patienceMs = 150_000): void {
   const PATIENCE = patienceMs + 20_000;

@@ -16,12 +16,12 @@ import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
 export const examplesFolder = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
 export const scope = { project: "flytesnacks", domain: "development" };
 
-/** An example that has run to its end. */
+/** An example that has ended. */
 export interface EndedExample {
   /** Name of flyteidl.core.WorkflowExecution.Phase. */
   readonly phase: string;
   readonly execution: Execution;
-  /** Outputs as plain values; what has no plain form as the name of its kind. */
+  /** Outputs as JavaScript values; other literals as the name of their kind. */
   readonly outputs: Record<string, unknown>;
   readonly error: { readonly code: string; readonly message: string };
 }
@@ -30,9 +30,9 @@ export interface LaunchOptions {
   readonly overwriteCache?: boolean;
 }
 
-/** A stack with all Python examples registered by stock pyflyte, as version v1. */
+/** A stack on which unmodified pyflyte has registered all Python examples as version v1. */
 export class ExampleRuns {
-  /** For one execution. */
+  /** Timeout of one execution, ms. */
   patienceMs = 150_000;
 
   private constructor(
@@ -55,17 +55,20 @@ export class ExampleRuns {
     await this.stack.stop();
   }
 
-  /** Stock pyflyte, in a folder without configuration. */
+  /** Runs unmodified pyflyte in a folder without configuration. */
   pyflyte(...args: string[]): string {
     return this.python("pyflyte", ...args);
   }
 
-  /** A program of the stack's Python environment. */
+  /** Runs a program of the stack's Python environment. */
   python(program: string, ...args: string[]): string {
     return runPython({ stack: this.stack, folder: this.elsewhere }, program, args);
   }
 
-  /** Starts the launch plan of that name, without the leading `python.`. Gives the execution's name. */
+  /**
+   * Starts the launch plan with that name, without its prefix `python.`. Resolves to the
+   * execution's name.
+   */
   async launch(name: string, inputs: Record<string, Literal> = {}, options: LaunchOptions = {}): Promise<string> {
     const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: `python.${name}`, version: "v1" };
     const spec = { launchPlan, metadata: {}, overwriteCache: options.overwriteCache ?? false };
@@ -81,7 +84,7 @@ export class ExampleRuns {
     );
     const result = execution.closure?.outputResult;
     const error = result?.case === "error" ? result.value : { code: "", message: "" };
-    // For who reads why a test failed that expected another end.
+    // Print the error for a test that expected another end.
     if (error.code !== "") process.stderr.write(`${execution.spec?.launchPlan?.name} ${name}: ${error.code}: ${error.message}\n`);
     return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", execution, outputs, error };
   }
@@ -104,7 +107,7 @@ export class ExampleRuns {
     return Object.fromEntries(nodes.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? ""]));
   }
 
-  /** Cache statuses of the task nodes at the top, by node. */
+  /** Cache statuses of the top-level task nodes, by node. */
   async cacheStatuses(execution: Execution): Promise<Record<string, string>> {
     const found = (await this.nodes(execution)).flatMap(({ id, closure }) =>
       closure?.targetMetadata.case === "taskNodeMetadata"
@@ -114,7 +117,7 @@ export class ExampleRuns {
     return Object.fromEntries(found);
   }
 
-  /** Phases of the attempts of a node, first one first. */
+  /** Phases of a node's attempts, in order. */
   async attempts(execution: Execution, nodeId: string): Promise<string[]> {
     const { taskExecutions } = await this.client.admin.listTaskExecutions({
       nodeExecutionId: { executionId: execution.id, nodeId },

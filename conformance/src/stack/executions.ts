@@ -16,7 +16,7 @@ export interface ExecutionName {
   readonly name: string;
 }
 
-/** Polls until the execution has ended, over outages of admin. */
+/** Polls until the execution has ended, and tolerates outages of admin. */
 export async function waitForEnd(client: FlyteClient, id: ExecutionName, patienceMs: number): Promise<Execution> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
@@ -27,7 +27,7 @@ export async function waitForEnd(client: FlyteClient, id: ExecutionName, patienc
   }
 }
 
-/** Repeats a call over outages of admin: for calls that may be repeated. */
+/** Retries an idempotent call while admin is unavailable. */
 export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
@@ -40,7 +40,10 @@ export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Pr
   }
 }
 
-/** Nodes called n and a number, and their attempts, as `node phase` and `node attempt phase`, sorted. */
+/**
+ * Nodes named n and a number, and their attempts, as sorted lines `node phase` and `node attempt
+ * phase`.
+ */
 export async function partsOf(client: FlyteClient, id: ExecutionName): Promise<string[]> {
   const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 }));
   const own = nodeExecutions.filter((node) => /^n\d+$/.test(node.id?.nodeId ?? ""));

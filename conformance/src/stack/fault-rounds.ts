@@ -10,18 +10,21 @@ import { insist, waitForEnd } from "./executions.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
 import type { RunningStack, StackPart } from "./stack-fixture.js";
 
-/** What can be killed, NATS also so that it comes back empty; the last two only where the stack stands on a real Kubernetes API. */
+/**
+ * Parts that can be killed; NATS also with loss of its streams. The last two exist only on a real
+ * Kubernetes API.
+ */
 export type FaultPart = StackPart | "nats and its streams" | "kube-apiserver" | "etcd";
 
 export interface FaultRounds {
-  /** Killed in turn. */
+  /** Parts to kill, in rotation. */
   readonly parts: readonly FaultPart[];
-  /** How many, unless `FAULT_ROUNDS` says otherwise. */
+  /** Number of rounds; `FAULT_ROUNDS` overrides it. */
   readonly rounds: number;
   readonly stack: () => RunningStack;
 }
 
-/** Defines a test for each round. `FAULT_SEED` asks for the moments of an earlier run. */
+/** Defines a test for each round. `FAULT_SEED` repeats the times of an earlier run. */
 export function faultRounds({ parts, rounds, stack: running }: FaultRounds): void {
   let client: FlyteClient | undefined;
   let launchPlan: Identifier;
@@ -66,7 +69,9 @@ async function kill(stack: RunningStack, part: FaultPart): Promise<void> {
   }
 }
 
-/** Four rows of five: a diamond lattice in which there is always something running and something waiting. */
+/**
+ * Four rows of five nodes in a diamond lattice: some node is always running and another waiting.
+ */
 function twentyNodes(folder: string): ShellNode[] {
   return Array.from({ length: 20 }, (_, index) => {
     const [row, column] = [Math.floor(index / 5), index % 5];
@@ -99,7 +104,7 @@ async function oneRound({ stack, client, launchPlan }: Place, { round, part }: {
     .split("\n")
     .filter((line) => line.startsWith(`${name} `));
   expect(new Set(ran).size, "every attempt ran").toBeGreaterThanOrEqual(20);
-  // What runs the processes and was killed itself may have to begin an attempt's process again.
+  // If the part that runs the processes was killed, an attempt's process may start again.
   const twice = part === "local-cluster" || part === "node-runner" ? 0 : ran.length - new Set(ran).size;
   expect(twice, "attempts that ran twice").toBe(0);
 }

@@ -1,6 +1,9 @@
 import { findFlytectl } from "@flyte-ts/local-servers";
 
-/** Stock flytectl, or why there is none, in one line that is also printed. The first call on a machine builds it, which takes minutes. */
+/**
+ * Finds unmodified flytectl, or returns the reason why there is none and prints it. The first call
+ * on a machine builds it, which takes minutes.
+ */
 export async function stockFlytectl(): Promise<{ readonly program: string; readonly missing?: string }> {
   try {
     return { program: await findFlytectl((what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`)) };

@@ -7,7 +7,7 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 
 export const scope = { project: "flytesnacks", domain: "development" };
 
-/** Of version `v1`; name `known` when none is given. */
+/** Identifier of version `v1`, by default with the name `known`. */
 export function id(
   resourceType: ResourceType,
   { project = scope.project, name = "known" }: { project?: string; name?: string } = {},
@@ -35,7 +35,7 @@ export function taskRequest(taskId: Identifier) {
   };
 }
 
-/** Nodes of one task each; `after` names the nodes before each. */
+/** Nodes of one task each; `after` names the upstream nodes of each. */
 export function workflowRequest(workflowId: Identifier, after: Readonly<Record<string, readonly string[]>>) {
   const referenceId = id(ResourceType.TASK, { project: workflowId.project });
   const nodes = Object.entries(after).map(([nodeId, upstream]) => ({
@@ -69,7 +69,7 @@ export function launchPlanRequest(launchPlanId: Identifier) {
   return { id: launchPlanId, spec: { workflowId, entityMetadata: {}, defaultInputs: { parameters: { a } } } };
 }
 
-/** Of the launch plan `known` of its project. */
+/** Request for an execution of the launch plan `known` of its project. */
 export function executionRequest(
   name: string,
   { project = scope.project, ...changes }: { project?: string; spec?: object; inputs?: object } = {},
@@ -78,7 +78,10 @@ export function executionRequest(
   return { ...scope, project, name, spec, inputs: goodInputs, ...changes };
 }
 
-/** Good requests by the path of their method: what creates under a new name each, events of the execution `running()`. */
+/**
+ * Valid requests by method path: each create uses a new name, events refer to the execution
+ * `running()`.
+ */
 export function goodRequests(project: string, running: () => string): Record<string, () => Uint8Array> {
   const { method } = AdminService;
   let count = 0;

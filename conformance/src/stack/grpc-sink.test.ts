@@ -41,7 +41,7 @@ async function create(name: string, scripts: readonly string[]): Promise<Executi
   return id;
 }
 
-/** The resource is let go: the engine has heard that the end is recorded. */
+/** Waits until the engine has removed the finalizer, which it does when the end is recorded. */
 async function letGo({ name }: ExecutionName): Promise<void> {
   await insist(async () => {
     const found = await kube.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace: "flytesnacks-development", name });

@@ -10,11 +10,15 @@ import { BLOB_KEY, type RunningAdmin, startAdmin } from "./admin-fixture.js";
 import { executionRequest, id, launchPlanRequest, scope, taskRequest, textOf, workflowRequest } from "./good-requests.js";
 import { openWire, type Wire } from "./wire.js";
 
-// What attackers send to an admin that serves: bombs, depths, paths that lead elsewhere, scripts. Admin logs all it can.
+// Sends attacks to a running admin: bombs, deep nesting, path traversal, scripts. Admin logs at its
+// most detailed level.
 const SECRET_INPUT = "an-input-that-nobody-logs";
 const SECRET_TOKEN = "eyJhbGciOiJub25lIn0.a-token-that-nobody-logs.x";
 const SCRIPT = "<script>alert(document.domain)</script>";
-/** Of admin: eight requests may be as long as that, but not as long as what they unpack to. */
+/**
+ * Memory limit of admin, bytes: eight requests of the maximum size fit, but not what they expand
+ * to.
+ */
 const MOST_MEMORY = 8 * 2 * 64 * 1024 * 1024;
 
 let admin: RunningAdmin;
@@ -90,13 +94,13 @@ test("a body without an end is cut off at the limit", async () => {
     (response) => response.status,
     () => 0,
   );
-  // The answer may be lost when the connection is closed under the sender.
+  // The response may be lost when the server closes the connection while the client sends.
   expect([0, 413]).toContain(status);
   expect(sent).toBeLessThan(1024 ** 3);
   await expectServing();
 });
 
-/** A length-delimited field around each of `depth` others, the innermost empty. */
+/** Nests a length-delimited field `depth` times; the innermost is empty. */
 function nested(fields: readonly number[], depth: number): Buffer {
   const heads: Buffer[] = [];
   let length = 0;
@@ -121,7 +125,7 @@ const field = (number: number, bytes: Uint8Array) => Buffer.concat([varint((numb
 const textField = (number: number, text: string) => field(number, Buffer.from(text));
 const DEPTHS = [50, 99, 101, 500, 2_000, 10_000, 100_000];
 
-/** From the innermost field outwards; the numbers are those of flyteidl. */
+/** Fields from the innermost outwards, by their numbers in flyteidl. */
 const DEEP: readonly (readonly [string, string, (depth: number) => Buffer])[] = [
   [
     "literals in collections",
@@ -216,12 +220,12 @@ const part = fc.oneof(
 );
 const path = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join("/"));
 
-/** Where an upload would go, as whoever carries the request reads its address: after dots have been resolved. Undefined: refused. */
+/** Path of the upload URL as clients read it, with dots resolved; undefined when admin refuses. */
 async function uploadPath(request: Parameters<FlyteClient["dataProxy"]["createUploadLocation"]>[0]): Promise<string | undefined> {
   try {
     const { nativeUrl, signedUrl } = await client.dataProxy.createUploadLocation(request);
     const { pathname } = new URL(signedUrl);
-    // One store, one reading of the key.
+    // Client and store must derive the same key from the URL.
     return `s3:/${decodeURIComponent(pathname)}` === nativeUrl ? pathname : `not ${nativeUrl}: ${pathname}`;
   } catch (error) {
     if (error instanceof RpcError && codeName(error.code) === "INVALID_ARGUMENT") return undefined;
@@ -352,7 +356,7 @@ test("below its MD5 only that content can be put, nothing is written over, and t
   expect([await put(early.signedUrl, "forged", forged), await put(early.signedUrl, "forged", silent)]).toEqual([403, 403]);
   expect(await put(early.signedUrl, "forged", early.sent)).toBe(400);
   expect(await put(early.signedUrl, "bundle", early.sent)).toBe(200);
-  // As flytekit registers the same code again.
+  // Register again, as flytekit does with unchanged code.
   const again = await locate();
   expect(again.nativeUrl).toBe(early.nativeUrl);
   expect(new URL(again.signedUrl).pathname).not.toBe(new URL(early.signedUrl).pathname);
@@ -385,7 +389,7 @@ test("nothing secret is in the log, though it tells all it can", async () => {
       .filter(([, secret]) => text.includes(secret))
       .map(([name]) => name),
   ).toEqual([]);
-  // It is the configuration that holds them, which is for its owner.
+  // The configuration, which only its owner may read, does contain them.
   expect(readFileSync(admin.configFile, "utf8")).toContain(password);
 });
 

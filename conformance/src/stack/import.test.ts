@@ -40,7 +40,10 @@ afterAll(async () => {
 const lp = (name: string, project = scope.project) => id(ResourceType.LAUNCH_PLAN, { name, project });
 const workflow = (name: string, project = scope.project) => id(ResourceType.WORKFLOW, { name, project });
 
-/** What an installation holds: among it a workflow of another project's task, and one that runs a launch plan. */
+/**
+ * Content of an installation, including a workflow with a task of another project and one that runs
+ * a launch plan.
+ */
 async function fill(): Promise<void> {
   const { admin } = from;
   await admin.registerProject({ project: { id: "second", name: "Second", description: "of two", labels: { values: { team: "a" } } } });
@@ -102,7 +105,7 @@ const values = (value: bigint) => ({
   },
 });
 
-/** What an engine tells of an execution of one node with two attempts and a node below it. */
+/** Events of an engine about an execution with one node, two attempts, and a nested node. */
 async function execute(name: string, phase: WorkflowExecution_Phase): Promise<void> {
   const { admin } = from;
   await admin.createExecution(executionRequest(name));
@@ -173,7 +176,7 @@ interface Ran {
   readonly skipped: readonly { kind: string; what: string; why: string }[];
 }
 
-/** Runs the command; with `breakOff` it is killed as soon as it has got so far. */
+/** Runs the command; `breakOff` kills it when its output matches. */
 function run(flags: readonly string[] = [], breakOff?: RegExp): Promise<Ran> {
   const [source, target] = admins.map(({ api }) => `127.0.0.1:${api}`);
   const report = join(folder, "report.json");
@@ -231,7 +234,7 @@ test("entities are the same on both sides", async () => {
   const named = await to.admin.getNamedEntity({ resourceType: ResourceType.WORKFLOW, id: { ...scope, name: "known" } });
   expect(named.metadata?.description).toBe("a name");
   expect((await to.admin.getDescriptionEntity({ id: id(ResourceType.TASK) })).shortDescription).toBe("short");
-  // The workflow of the task's name had none.
+  // The workflow with the task's name had none.
   expect((await to.admin.getWorkflow({ id: workflow("known") })).shortDescription).toBe("");
   const { projects } = await to.admin.listProjects({ filters: "value_in(state,0;1)", sortBy: { key: "identifier", direction: 1 } });
   expect(projects.map((project) => [project.id, project.description, project.labels?.values ?? {}, project.state])).toEqual([
@@ -251,7 +254,10 @@ test("what was active is active, but for schedules, until they are wanted", asyn
   expect(await active()).toEqual(["known", "on-schedule"]);
 });
 
-/** Of an answer what an import keeps: not when rows were written, and not where admin puts what it was told by value. */
+/**
+ * Removes from a response what an import does not keep: creation times of rows, and the location of
+ * values that admin received inline.
+ */
 function kept<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>): unknown {
   const json = JSON.stringify(toJson(schema, message), (key, value: unknown) =>
     /^(inputs|outputs|computedInputs|systemMetadata|occurredAt)$/.test(key) ? undefined : value,
@@ -302,7 +308,7 @@ test("what has run and ended comes along when it is wanted, once, and starts not
   expect(await historyOf(to, "aborted", [""])).toEqual(await historyOf(from, "aborted", [""]));
   expect((await historyOf(to, "good")).length).toBe(2 + 2 * (2 + 2 * 2));
   expect((await run(["--executions"])).counts.execution).toEqual({ imported: 0, there: 3, skipped: 1 });
-  // As if it had run here: it can be repeated, and is listed like others.
+  // The execution behaves like one that ran here: clients can list and relaunch it.
   const { executions } = await to.admin.listExecutions({ id: scope, limit: 10, filters: "eq(phase,SUCCEEDED)" });
   expect(executions.map((each) => each.id?.name)).toEqual(["good"]);
   expect((await to.admin.relaunchExecution({ id: executionId("good"), name: "again" })).id?.name).toBe("again");

@@ -48,7 +48,8 @@ describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes A
       status: { nodeStatus: Record<string, { phase: number }> };
     };
     expect(Object.keys(workflow.status.nodeStatus)).toEqual(expect.arrayContaining(["n0", "n1", "n2"]));
-    // Pods belong to the workflow: with it they go, by the cluster's own garbage collector, which learns of new kinds every 30 s.
+    // The workflow owns the pods: the cluster's garbage collector deletes them with it, and learns
+    // of new kinds every 30 s.
     expect(kubectl("get", "pods", "-o", "name")).toContain(name);
     kubectl("delete", "flyteworkflows.flyte.lyft.com", name, "--wait=true", "--timeout=20s");
     kubectl("wait", "--for=delete", "pods", "--all", "--timeout=90s");

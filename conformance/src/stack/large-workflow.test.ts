@@ -17,7 +17,7 @@ afterAll(async () => {
   await admin.stop();
 });
 
-/** All nodes at once, but for what `last` says of the last one. */
+/** All nodes are independent, except the last one, which depends on `last`. */
 function large(name: string, last: readonly string[] = []) {
   const after: Record<string, readonly string[]> = {};
   for (let i = 0; i < NODES; i++) after[`n${i}`] = [];
@@ -35,7 +35,8 @@ test("a workflow of many nodes is registered like any other, and others are serv
   let served = 0;
   for (; pending; served++) expect(await client.admin.listTasks({ id: request.id, limit: 10 })).toEqual(before);
   await created;
-  // Where it is compiled in the way of other calls, they wait until it is done: some thirty are served, of more than a thousand.
+  // Compilation on the main thread would serve some thirty calls; compilation in a worker serves
+  // more than a thousand.
   expect(served).toBeGreaterThan(150);
 
   const { closure } = await client.admin.getWorkflow({ id: request.id });

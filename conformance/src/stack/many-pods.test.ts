@@ -19,7 +19,7 @@ import { TARGET } from "./shell-tasks.js";
 
 const PODS_WANTED = Number(process.env.MANY_PODS ?? 1_000);
 const CALLS_PER_POD = 4;
-/** How long a pod runs. */
+/** Duration of a pod, ms. */
 const POD_MS = 200;
 const NODES_WANTED = 10;
 const NAMESPACE = "flytesnacks-development";
@@ -31,7 +31,10 @@ interface Audited {
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
 }
 
-/** Pods that no kubelet runs, on a real API server with a real scheduler: what is left is what the services and the server do. */
+/**
+ * Runs pods without a kubelet on a real API server and scheduler, to measure the services and the
+ * server only.
+ */
 describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map task", () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-many-pods-"));
   const log = join(folder, "audit.log");
@@ -56,7 +59,7 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
     const { kubeconfig } = kubernetes;
     for (const name of Array.from({ length: NODES_WANTED }, (_, index) => `node-${index}`)) {
       await kube.create(NODES, node(name));
-      // A new node is given a taint, which a controller that is not here takes away when the node is ready.
+      // A new node has a taint that a controller, absent here, removes when the node is ready.
       await kube.mergePatch(NODES, { name, body: { spec: { taints: null } } });
     }
     const guard = testGuard();
@@ -127,7 +130,7 @@ function node(name: string): KubeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } }, status } as KubeObject;
 }
 
-/** How often each of our services asked for what; watches last and count once. */
+/** Counts the requests of each service by verb and resource; a watch counts once. */
 function ourCalls(text: string): Map<string, number> {
   const calls = new Map<string, number>();
   for (const line of text.split("\n").filter((each) => each.includes("flyte-ts-"))) {
@@ -139,7 +142,7 @@ function ourCalls(text: string): Map<string, number> {
   return calls;
 }
 
-/** A map of a container task over a list of integers, without outputs. */
+/** Registers a map task over a list of integers with a container and no outputs. */
 async function registerMap(client: FlyteClient, size: number) {
   const id = (resourceType: ResourceType, name: string) => create(IdentifierSchema, { ...TARGET, resourceType, name });
   const [taskId, workflowId, launchPlanId] = [

@@ -12,21 +12,21 @@ import { type RunningStack, startStack } from "./stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const operations = readFileSync(join(root, "docs", "operations.md"), "utf8");
-/** Dashboards and alerts. */
+/** Files of dashboards and alerts. */
 const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
   readFileSync(join(root, "deploy", "kubernetes", "monitoring", file), "utf8"),
 );
 
-/** Only there with another configuration. */
+/** Metrics that exist only with other configurations. */
 const ELSEWHERE = /^flyte_propeller_recorder_|^flyte_admin_cluster_resources_/;
-/** Which of the documented ones belong to which service of the local stack. */
+/** Documented metrics by the service of the local stack that exposes them. */
 const SERVICES = {
   propeller: /^flyte_propeller_/,
   admin: /^flyte_admin_/,
   scheduler: /^flyte_scheduler_/,
   "plugin-pod": /^flyte_plugin_/,
 } as const;
-/** Beside them, of services that have no table of their own. */
+/** Services without their own table. */
 const OTHERS = ["datacatalog"] as const;
 type Service = keyof typeof SERVICES;
 
@@ -60,7 +60,7 @@ async function scrapeAll(): Promise<Readonly<Record<Service, ReadonlyMap<string,
   };
 }
 
-/** Names of metrics, with those that have no sample yet. */
+/** Names of metrics, including those without a sample. */
 async function names(service: keyof typeof ports): Promise<readonly string[]> {
   const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map((match) => match[1] as string);
@@ -73,7 +73,7 @@ test("what is documented is there, what is there is documented, and it moves", a
   const before = await scrapeAll();
   const good = await registerShellWorkflow(client, "measured", [{ id: "n0", script: "sleep 3", after: [] }]);
   const bad = await registerShellWorkflow(client, "unmeasured", [{ id: "n0", script: "exit 1", after: [], retries: 1 }]);
-  // When the bad one ends, the good one is started once more, and a receiver that nobody knows is to be told.
+  // The end of the failing execution triggers the other one and notifies an unreachable receiver.
   await startAfterFailure(bad, good);
   const recipients = {
     type: { case: "slack" as const, value: { recipientsEmail: ["webhook:nobody"] } },
@@ -123,7 +123,7 @@ test("what is documented is there, what is there is documented, and it moves", a
     ["plugin-pod", "flyte_plugin_events_total"],
   ];
   for (const [service, prefix] of moved) expect(sum(after[service], prefix), prefix).toBeGreaterThan(sum(before[service], prefix));
-  // A plugin service says from time to time that it is there.
+  // A plugin service sends heartbeats.
   const silence = async () => (await scrape("propeller")).get('flyte_propeller_plugin_silence_seconds{task_type="echo"}') ?? 1e9;
   await expect.poll(silence, { timeout: 40_000, interval: 500 }).toBeLessThan(30);
   expect(after.propeller.get("flyte_propeller_free_workers")).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ test("whatever a dashboard or an alert looks at is exported", async () => {
   expect([...shown].filter((name) => !exported.has(name))).toEqual([]);
 });
 
-/** Names of the samples that a service may have: a histogram's are three. */
+/** Sample names that a service may expose: a histogram has three. */
 async function samplesOf(service: keyof typeof ports): Promise<readonly string[]> {
   const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
   return [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = "", type]) =>

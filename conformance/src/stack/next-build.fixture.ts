@@ -5,18 +5,18 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..");
 
-/** A change of a built file: the text must stand there once. */
+/** Replacement of a text in a built file; the text must occur exactly once. */
 interface Change {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** The field that the next build sets in statuses, and its column. */
+/** Field that the next build sets in statuses, and its column. */
 export const NEXT_FIELD = "nextBuild";
 export const NEXT_COLUMN = "next_build";
 
-/** What the next build does that this one does not: a column, a field of each status, a field of each message. */
+/** Changes of the next build: a column, a field in each status, a field in each message. */
 const CHANGES: readonly Change[] = [
   {
     file: "services/admin/dist/execution/insert.js",
@@ -47,12 +47,12 @@ CREATE TABLE next_things (execution_id bigint PRIMARY KEY REFERENCES executions 
 `;
 
 export interface NextBuild {
-  /** As that of the repository, for `startService`. */
+  /** Root folder for `startService`, laid out like the repository. */
   readonly root: string;
   remove(): void;
 }
 
-/** A copy of what is built, with the changes that a next version brings. */
+/** Copies the build and applies the changes of a next version. */
 export function nextBuild(): NextBuild {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-next-build-"));
   mkdirSync(join(folder, "node_modules", "@flyte-ts"), { recursive: true });

@@ -34,7 +34,7 @@ const admins: { readonly process: ServiceProcess; readonly api: number; readonly
 
 beforeAll(async () => {
   [postgres, nats] = await Promise.all([postgresFixture(), natsFixture()]);
-  // Four at once on an empty database.
+  // Start four replicas concurrently on an empty database.
   admins.push(
     ...(await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
@@ -85,7 +85,7 @@ test("replicas that start together on an empty database migrate it once", () => 
 const ready = async (
   ops: number,
 ): Promise<{ status: number; state: { ready: boolean; reason?: string; checks: Record<string, object> } }> => {
-  // A connection of its own: one that is kept may have been closed while this process waited for a program.
+  // Use a new connection: a kept one may have been closed while this process waited for a program.
   const asked = get({ host: "127.0.0.1", port: ops, path: "/readyz?verbose", agent: false });
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   return { status: response.statusCode ?? 0, state: (await json(response)) as never };

@@ -12,9 +12,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listeningSockets, socketsOf } from "./sockets.js";
 import { processesOf, type RunningStack, startStack } from "./stack-fixture.js";
 
-// What another user of the machine can do with a stack that was started with --auth: nothing, by its files or by its listeners.
+// Checks that another user of the machine can access nothing of a stack with --auth, neither its
+// files nor its listeners.
 
-/** A user who has nothing to do with the stack; the database runs as the other one where root starts it. */
+/**
+ * Users without any relation to the stack; when root starts the stack, the database runs as the
+ * second one.
+ */
 const OTHER_USERS = [61_234, 65_534];
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -33,7 +37,7 @@ let ports: Ports;
 beforeAll(async () => {
   stack = await startStack(["--auth"]);
   ports = JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as Ports;
-  // Of the example, which leaves pods' folders, logs and blobs behind.
+  // Wait for the example, which leaves pod folders, logs and blobs.
   while (!/training_workflow (SUCCEEDED|FAILED)/.test(stack.output())) await sleep(200);
   if (!stack.output().includes("training_workflow SUCCEEDED")) throw new Error(stack.output());
 }, 300_000);
@@ -41,14 +45,15 @@ afterAll(async () => {
   await stack.stop();
 }, 60_000);
 
-/** What a program prints that another user runs; its complaints too. */
+/** Runs a program as another user. Returns its output, including stderr. */
 function asOther(uid: number, program: string, args: readonly string[]): string {
   const words = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "sh", "-c", '"$@" 2>&1 || true', "sh", program, ...args];
   return execFileSync("setpriv", words, { encoding: "utf8", cwd: "/" });
 }
 
 test("what the stack writes is for its user alone", () => {
-  // Tasks unpack their code with the modes that it was packed with, in folders that nobody else can enter.
+  // Tasks extract their code with the file modes of the archive, in folders that only their owner
+  // can enter.
   const unpacked = join(stack.folder, "cluster", "pods", "*", "root", "*");
   const open = execFileSync("find", [stack.folder, "-not", "-type", "l", "-perm", "/077", "-not", "-path", unpacked], { encoding: "utf8" });
   expect(open).toBe("");

@@ -1,6 +1,6 @@
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
-/** A literal as the JavaScript value that it stands for; the name of its kind where there is none. */
+/** Converts a literal to a JavaScript value; other literals become the name of their kind. */
 export function plainLiteral(literal: Literal): unknown {
   if (literal.value.case === "collection") return literal.value.value.literals.map(plainLiteral);
   if (literal.value.case !== "scalar") return literal.value.case;

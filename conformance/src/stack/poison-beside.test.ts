@@ -15,7 +15,7 @@ import { runPython } from "./stack-fixture.js";
 const SHARE_OF_EACH = 20;
 const HEALTHY = 12;
 const LENGTH = 30;
-/** Number of unreadable resources that exist before the workload is measured beside them. */
+/** Number of undecodable resources that exist before the workload is measured beside them. */
 const ENOUGH = 5;
 
 let poisoned: PoisonedStack;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await poisoned.stop();
 }, 60_000);
 
-/** Milliseconds that the workload takes. */
+/** Duration of the workload, ms. */
 async function measure(): Promise<number> {
   const start = performance.now();
   const inputs = {
@@ -81,7 +81,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
 
   let beside = await measure();
   if (beside > 5 * alone) {
-    // Whatever else the machine did.
+    // Stop whatever the test did before.
     await spoilt.stop();
     alone = await measure();
     const again = spoiltCopies(poisoned.kube, like, "again");
@@ -94,9 +94,10 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   process.stdout.write(
     `healthy workload: alone ${alone.toFixed(0)} ms, beside ${waiting.length} that wait and ${made} that cannot be read ${beside.toFixed(0)} ms, ratio ${(beside / alone).toFixed(2)}\n`,
   );
-  // Poison that stood in the way would make it many times longer; a busy machine alone doubles it.
+  // A blocked queue would take many times longer; a busy machine alone doubles the time.
   expect(beside / alone).toBeLessThan(5);
-  // All the time it was poison: what waits waits still, and says why; what cannot be read has been let go.
+  // The load lasted the whole time: blocked executions are still blocked with their reason,
+  // undecodable ones have been released.
   for (const { id, because } of waiting) expect(errorOf(await poisoned.execution(id))?.message).toContain(because);
   const last = await until(async () => {
     const resource = await poisoned.resource({ project: "", domain: "", name: "spoilt0" });

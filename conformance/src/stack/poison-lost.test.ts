@@ -79,14 +79,14 @@ beforeAll(async () => {
   poisoned.lose(ids.futures, "/futures.pb~");
   poisoned.lose(ids.futures, "/dynamic_compiled.pb~");
   poisoned.lose(ids.outputs, "/n0/data/0/outputs.pb~");
-  // Last: propeller reads what was changed at once, and pods go with it.
+  // Do this last: propeller reads the change at once and deletes the pods.
   await poisoned.spoil(ids.closure, {
     workflowClosureReference: "s3://my-s3-bucket/nowhere/closure.pb",
     spec: null,
     tasks: null,
     subWorkflows: null,
   });
-  // Outputs that are no literals, below an attempt that runs: the engine cannot get around them.
+  // Corrupt the outputs below a running attempt: the engine cannot bypass them.
   await poisoned.spoil(ids.fault, { status: { nodeStatus: { n0: { outputs: "////" } } } });
   poisoned.restartPropeller();
   writeFileSync(join(folder, "flag"), "");

@@ -36,7 +36,7 @@ afterAll(async () => {
   await poisoned.stop();
 }, 60_000);
 
-/** Whatever was done to another workflow, one that is well runs to its end. */
+/** An unaffected workflow still succeeds after each case. */
 afterEach(async () => {
   const { closure } = await waitForEnd(client, await poisoned.create(healthy), 60_000);
   if (closure?.phase !== WorkflowExecution_Phase.SUCCEEDED) throw new Error("a workflow that is well suffered from another");
@@ -44,14 +44,16 @@ afterEach(async () => {
 
 const one = (node: Partial<ShellNode>): ShellNode[] => [{ id: "n0", script: "sleep 600", after: [], ...node }];
 
-/** The attempt of `n0` when it shows this reason. */
+/** Resolves to the attempt of `n0` once it shows this reason. */
 const attempt = (id: ExecutionName, reason: string) =>
   until(async () => {
     const { taskExecutions } = await client.admin.listTaskExecutions({ nodeExecutionId: { nodeId: "n0", executionId: id }, limit: 10 });
     return taskExecutions.find(({ closure }) => closure?.reason.includes(reason));
   });
 
-/** Changes a running workflow's resource behind propeller's back, which reads it again after its restart. */
+/**
+ * Changes the resource of a running workflow directly; propeller reads it again after its restart.
+ */
 async function corrupt(id: ExecutionName, body: object): Promise<Execution> {
   await until(async () => ((await poisoned.resource(id))?.status?.nodeStatus?.["n0"] === undefined ? undefined : true));
   await poisoned.spoil(id, body);
@@ -66,14 +68,14 @@ test("a resource that cannot be read fails its execution, which says what is wro
   expect(errorOf(execution)).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining("spec.nodes") });
 }, 120_000);
 
-/** Pods of the execution that are not on their way out. */
+/** Pods of the execution that are not terminating. */
 const podsOf = async ({ name }: ExecutionName) => {
   const selector = { namespace: "flytesnacks-development", labelSelector: `execution-id=${name}` };
   const { items } = await poisoned.kube.list<KubeObject>(PODS, selector);
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 };
 
-/** An execution whose pod sleeps for ten minutes. */
+/** Starts an execution whose pod sleeps for ten minutes. */
 async function sleeping(launchPlan: Identifier): Promise<ExecutionName> {
   const id = await poisoned.create(launchPlan);
   await poisoned.reaches(id, "n0", [NodePhase.Running]);
@@ -136,7 +138,7 @@ test("a resource cannot act for an execution of another project", async () => {
   });
   const rule = 'executionId: names an execution of namespace "flytesnacks-development", the resource is in "flytesnacks-staging"';
   expect(refused.status?.error).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining(rule) });
-  // Whatever was told of it came before this; the victim goes on.
+  // All events for it were processed before this one; the victim continues.
   expect((await waitForEnd(client, await poisoned.create(healthy), 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
   expect((await poisoned.execution(id)).closure?.phase).toBe(WorkflowExecution_Phase.RUNNING);
   expect(await podsOf(id)).toHaveLength(1);
@@ -182,7 +184,7 @@ test("a plugin that is there and never answers is waited for with a reason; once
     );
   announce();
   const timer = setInterval(announce, 1_000);
-  // Propeller takes stock once a second.
+  // Propeller counts its executions once a second.
   await sleep(2_500);
   const id = await poisoned.create(await registerShellWorkflow(client, "mute", one({ type: "mute" })));
   await attempt(id, "is there and has not answered since");

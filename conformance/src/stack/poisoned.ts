@@ -16,11 +16,13 @@ interface Resource extends KubeObject {
   readonly status?: { readonly nodeStatus?: Readonly<Record<string, { readonly phase?: number; readonly message?: string }>> };
 }
 
-/** As short as a test wants it: what a real installation waits for is in the configuration's defaults. */
+/**
+ * Timeouts of the pod plugin, short for the tests; the configuration's defaults apply elsewhere.
+ */
 const PATIENCE = { LISTENMS: "12000", UNANSWEREDAFTERMS: "3000" };
 const NAMESPACE = "flytesnacks-development";
 
-/** A program of which the error is ten megabytes long: its message and its trace. */
+/** A program that fails with an error message and a traceback of five megabytes each. */
 export const LOUD = `
 from flytekit import task, workflow
 
@@ -35,7 +37,7 @@ def loud() -> int:
     return shout()
 `;
 
-/** A local stack with hands on all that a workflow can be spoilt by. */
+/** A local stack with direct access to everything that can break a workflow. */
 export class PoisonedStack {
   #count = 0;
 
@@ -74,7 +76,7 @@ export class PoisonedStack {
     return this.kube.get<Resource>(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name });
   }
 
-  /** Changes a resource behind propeller's back, which reads it again after its restart. */
+  /** Changes a resource directly; propeller reads it again after its restart. */
   async spoil({ name }: ExecutionName, body: object): Promise<void> {
     await this.kube.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name, body });
   }
@@ -83,12 +85,12 @@ export class PoisonedStack {
     for (const pid of this.stack.pids("propeller")) process.kill(pid, "SIGKILL");
   }
 
-  /** Waits for a node of the execution to be in one of these phases, as its resource tells. */
+  /** Waits until the resource shows the node in one of these phases. */
   async reaches(id: ExecutionName, node: string, phases: readonly number[]): Promise<void> {
     await until(async () => phases.includes((await this.resource(id))?.status?.nodeStatus?.[node]?.phase ?? 0) || undefined);
   }
 
-  /** Removes the execution's blob whose address ends so. */
+  /** Deletes the execution's blob whose URI has this ending. */
   lose({ name }: ExecutionName, ending: string): void {
     const lost = filesBelow(this.stack.folder).filter((path) => path.includes(name) && path.endsWith(ending));
     if (lost.length !== 1) throw new Error(`${lost.length} blobs of ${name} end in ${ending}`);
@@ -99,7 +101,7 @@ export class PoisonedStack {
     return this.client.admin.getExecution({ id });
   }
 
-  /** GetExecution, once it shows an error that holds this text. */
+  /** Resolves to the execution's error once GetExecution shows one that contains this text. */
   shows(id: ExecutionName, text: string, patienceMs?: number): Promise<{ readonly code: string; readonly message: string }> {
     return until(async () => {
       const shown = errorOf(await this.execution(id));
@@ -108,7 +110,7 @@ export class PoisonedStack {
   }
 }
 
-/** What GetExecution says is wrong. */
+/** Returns the error of an execution. */
 export function errorOf({ closure }: Execution): { readonly code: string; readonly message: string } | undefined {
   return closure?.outputResult.case === "error" ? closure.outputResult.value : undefined;
 }
@@ -123,7 +125,7 @@ export async function until<T>(ask: () => Promise<T | undefined>, patienceMs = 6
   }
 }
 
-/** Goes on making resources like another one, each with something that keeps it from being read. */
+/** Keeps creating copies of a resource that propeller cannot decode. */
 export function spoiltCopies(
   kube: KubeClient,
   of: KubeObject & { readonly status?: unknown },

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 
-/** Clock ticks in a second, as /proc counts processor time on every Linux. */
+/** Clock ticks per second in /proc on Linux. */
 const TICKS = 100;
 
-/** Seconds of a processor that a process has used so far. */
+/** Processor time that a process has used, s. */
 export function processorSeconds(pid: number): number {
-  // Fields 14 and 15; the second may hold spaces and ends with the last parenthesis.
+  // Fields 14 and 15 count from after the command name, which may contain spaces and ends at the
+  // last parenthesis.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }

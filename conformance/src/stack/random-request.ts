@@ -14,18 +14,24 @@ export interface RandomRequest {
   readonly body: Uint8Array;
 }
 
-/** Texts by field name (project, domain, name …) of what is registered, so that some requests get past the first check. */
+/**
+ * Registered values by field name (project, domain, name …), so that some requests pass the first
+ * check.
+ */
 export type KnownNames = Readonly<Record<string, string>>;
 
 export interface RandomRequestOptions {
   readonly services: readonly DescService[];
   readonly known: KnownNames;
-  /** A good request of a method, by its path: random fields are put over it, so that the rest is good. */
+  /** Valid requests by method path, which random fields are merged into. */
   readonly samples: Readonly<Record<string, () => Uint8Array>>;
   readonly random: Random;
 }
 
-/** A request to any method: noise, random fields, a good request with random fields over it, or such a message with a damaged byte. */
+/**
+ * Generates a request for any method: noise, random fields, a valid request with random fields, or
+ * one of these with a damaged byte.
+ */
 export function randomRequest({ services, known, samples, random }: RandomRequestOptions): RandomRequest {
   const method = pick(random, pick(random, services).methods);
   const rule = getOption(method, http);
@@ -33,7 +39,7 @@ export function randomRequest({ services, known, samples, random }: RandomReques
   if (rule.pattern.case !== undefined && random() < 0.3) return restRequest({ method, rule, message, random });
   const path = `/${method.parent.typeName}/${method.name}`;
   const body = random() < 0.15 ? noise(random) : message.bytes(method.input);
-  // Of fields that come twice the last one counts, and messages are merged.
+  // When a field occurs twice the last one counts, and messages are merged.
   const whole = random() < 0.8 ? Buffer.concat([samples[path]?.() ?? new Uint8Array(), body]) : body;
   if (random() < 0.15 && whole.length > 0) whole[Math.floor(random() * whole.length)] = Math.floor(random() * 256);
   return { transport: "grpc", method: "POST", path, body: whole };
@@ -122,14 +128,17 @@ const VALUES = [
 const WHOLE = [0, 1, 2, 3, 7, 100, -1, 2 ** 31 - 1, -(2 ** 31)];
 const LONG = [0n, 1n, 5n, -1n, 1_700_000_000n, 253_402_300_799n, 253_402_300_800n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)];
 const REAL = [0, 1.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e308];
-/** Beyond it nothing but leaves. */
+/** Nesting depth beyond which messages contain leaves only. */
 const DEEPEST = 7;
 
-/** Messages of random fields, as bytes and as JSON; most texts that name something name what is known. */
+/**
+ * Generates messages of random fields, as bytes and as JSON; most name fields hold a registered
+ * name.
+ */
 class RandomMessage {
-  /** One for the whole message, or identifiers within one another would never fit. */
+  /** Resource type for the whole message, so that nested identifiers can match. */
   readonly #resourceType: number;
-  /** How likely a field is set. */
+  /** Probability that a field is set. */
   readonly #density: number;
 
   constructor(
@@ -149,7 +158,7 @@ class RandomMessage {
     return pick(this.random, TEXTS);
   }
 
-  /** Terms as they are written, most of them with something wrong. */
+  /** Filter terms, most of them with an error. */
   private filters(): string {
     const values = () => Array.from({ length: 1 + Math.floor(this.random() * 2) }, () => pick(this.random, [...TEXTS, ...VALUES]));
     const term = () => `${pick(this.random, FUNCTIONS)}(${pick(this.random, FIELDS)},${values().join(";")})`;

@@ -15,9 +15,10 @@ import { fillWorld, nameOf, type Sample, samples, SERVICES } from "./rpc-samples
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-// Every call that changes something, sent four times at once by four clients: what it makes is made once.
+// Sends every call that changes something four times concurrently from four clients: it must take
+// effect once.
 const READS = /^(Get|List)(?!OrCreate)|^CreateDownload|^UserInfo$/;
-/** Whoever is first makes it; the others hear that it is there. */
+/** The first call creates the object; the others get ALREADY_EXISTS. */
 const MADE_ONCE = [
   "CreateTask",
   "CreateWorkflow",
@@ -30,7 +31,7 @@ const MADE_ONCE = [
   "CreateNodeEvent",
   "CreateTaskEvent",
 ];
-/** All are told that it is so. */
+/** All calls succeed. */
 const SET = [
   "UpdateLaunchPlan",
   "UpdateExecution",
@@ -74,7 +75,7 @@ afterAll(async () => {
   await admin.stop();
 });
 
-/** Rows of every table. */
+/** Row counts of every table. */
 async function rowCounts(): Promise<Record<string, number>> {
   const tables = await db.query<{ name: string }>({
     text: "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1",
@@ -87,7 +88,10 @@ async function rowCounts(): Promise<Record<string, number>> {
   return counts;
 }
 
-/** What one request, sent by so many clients at once, was answered, and how many rows it made. */
+/**
+ * Responses to one request sent concurrently by `senders` clients, and the number of rows that it
+ * created.
+ */
 async function send(method: DescMethod, fresh: string, senders: number) {
   const before = await rowCounts();
   const request = create(method.input, (await requests.get(nameOf(method))?.(fresh)) as Message);
@@ -140,7 +144,10 @@ test("what flytekit sends again, because the answer was lost, ends as if it had 
   await proxy.stop();
 }, 180_000);
 
-/** Runs the script, which says which answer is to be lost and waits until that is arranged. @returns what it printed */
+/**
+ * Runs a script that prints which response to drop and waits until that is arranged. @returns its
+ * output
+ */
 function follow(program: string, args: readonly string[], cut: (nth: number) => void): Promise<string> {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
   const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "pipe"] });
@@ -160,7 +167,7 @@ function follow(program: string, args: readonly string[], cut: (nth: number) => 
   });
 }
 
-/** The stack's Python environment, with flytekit. */
+/** Returns the stack's Python environment with flytekit. */
 async function pythonEnvironment(): Promise<{ bin: string }> {
   const module = pathToFileURL(join(root, "packages", "cli", "dist", "stack", "python-environment.js")).href;
   const { ensurePythonEnvironment } = (await import(module)) as { ensurePythonEnvironment: (told: () => void) => Promise<{ bin: string }> };

@@ -15,17 +15,21 @@ import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
 import { keepSleepJournal, sleepsOf } from "./sleep-journal.js";
 import { busUrl, type RunningStack, type StackPart } from "./stack-fixture.js";
 
-/** `REPLICA_ROUNDS` asks for more rounds, `REPLICA_EXECUTIONS` for more executions in each. */
+/**
+ * `REPLICA_ROUNDS` and `REPLICA_EXECUTIONS` override the number of rounds and of executions in
+ * each.
+ */
 const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 2);
 const EXECUTIONS = Number(process.env.REPLICA_EXECUTIONS ?? 50);
 const REPLICAS: readonly StackPart[] = ["propeller", "propeller-2"];
-/** Longest time from a kill until every shard is held by a replica that lives, ms. */
+/** Longest time from a kill until live replicas hold all shards, ms. */
 const HAND_OVER_MS = 15_000;
-/** Nodes of each execution, one after the other; each sleeps for so long, ms. */
+/** Nodes of each execution, in sequence, and the sleep of each, ms. */
 const CHAIN = { length: 5, sleepMs: 1_000 };
 
 /**
- * Two replicas of propeller share the executions of a stack, and are killed, stopped and ended in turn.
+ * Defines tests in which two replicas of propeller share the executions of a stack and are killed,
+ * paused and stopped in turn.
  *
  * @param start starts the stack with these flags
  */
@@ -35,9 +39,9 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
   let kube: KubeClient;
   let bus: Bus;
   let launchPlan: Identifier;
-  /** What plugin services told of each node, as `attempt phase`, in order; by execution and node. */
+  /** Attempt numbers that plugin services reported, by execution and node. */
   const attempts = new Map<string, Set<number>>();
-  /** Terminal phases that propellers told of each execution. */
+  /** Terminal phases that propellers reported, by execution. */
   const ends = new Map<string, Set<WorkflowExecution_Phase>>();
 
   beforeAll(async () => {
@@ -79,7 +83,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     notes.set(key, (notes.get(key) ?? new Set<T>()).add(value));
   }
 
-  /** Shards by their holder, members that are dead left out. */
+  /** Counts shards by holder, without dead members. */
   async function held(): Promise<Map<string, number>> {
     const { items } = await kube.list<KubeObject & { spec?: { holderIdentity?: string } }>(LEASES, { namespace: "flyte" });
     const members = new Set(
@@ -129,7 +133,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
       const before = new Set((await held()).keys());
       for (const pid of stack.pids(victim)) process.kill(pid, "SIGKILL");
       const killedAt = Date.now();
-      // Both members of before hold their shards until the dead one is found out.
+      // Both members hold their shards until the dead one is detected.
       await until(async () => {
         const now = await held();
         return total(now) === SHARDS && [...before].some((member) => !now.has(member));
@@ -149,7 +153,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
         expect([...(ends.get(id.name) ?? [])], id.name).toEqual([WorkflowExecution_Phase.SUCCEEDED]);
         const told = [...attempts].filter(([key]) => key.includes(id.name)).map(([, numbers]) => [...numbers]);
         expect(told, id.name).toEqual(Array.from({ length: CHAIN.length }, () => [0]));
-        // What the plugin service itself did: each sleep once, and the next not before the end of the one before.
+        // Check the plugin service's own record: each sleep happened once, in sequence.
         const sleeps = sleepsOf(stack, id.name).toSorted((a, b) => a.begun - b.begun);
         expect(
           sleeps.map(({ attempt }) => attempt.split(`${id.name}-`)[1]),
@@ -173,7 +177,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     await until(async () => (await held()).size === 1 && total(await held()) === SHARDS, HAND_OVER_MS);
     process.kill(first, "SIGCONT");
     await until(evenly, 30_000);
-    // It came back as somebody else.
+    // It returned under a new member identity.
     expect([...(await held()).keys()].filter((member) => before.has(member))).toHaveLength(1);
   }, 90_000);
 

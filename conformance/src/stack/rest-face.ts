@@ -2,18 +2,18 @@ import { type DescMethod, getOption, hasOption, type JsonObject, type JsonValue,
 import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 
-/** The two forms in which a REST call may carry messages. */
+/** Content types of REST requests and responses. */
 export const FORMS = ["application/json", "application/octet-stream"] as const;
 export type Form = (typeof FORMS)[number];
 
-/** One way to make a call over HTTP, as the annotations of its method allow it. */
+/** An HTTP binding from the annotations of a method. */
 export interface Binding {
-  /** `GET /api/v1/…`, with the names of fields in braces. */
+  /** `GET /api/v1/…` with field names in braces. */
   readonly text: string;
   request(message: Message, form: Form): { readonly method: string; readonly path: string; readonly body: string | Uint8Array | undefined };
 }
 
-/** All bindings of a method; none when it has no HTTP path. */
+/** Lists all bindings of a method; none without an HTTP path. */
 export function bindingsOf(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
@@ -41,7 +41,7 @@ function bindingOf(method: DescMethod, { pattern, body: bodyField }: HttpRule): 
   };
 }
 
-/** The text at a dotted path; 0 where nothing is, which numbers and enums take. */
+/** Returns the text at a dotted path; 0 where nothing is set, which numbers and enums accept. */
 function textOf(json: JsonValue | undefined, path: string): string {
   let value = json;
   for (const part of path.split(".")) value = isObject(value) ? value[part] : undefined;

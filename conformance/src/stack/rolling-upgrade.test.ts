@@ -18,9 +18,9 @@ import { registerShellWorkflow } from "./shell-tasks.js";
 import { registerSleepChain, registerSleepFan, sleepInputs } from "./sleep-chain.js";
 import { sleepsIn } from "./sleep-journal.js";
 
-/** `ROLLING_UPGRADE=full`: three admins, more executions, and time between the replicas. */
+/** `ROLLING_UPGRADE=full`: three admins, more executions, and a delay between the replicas. */
 const FULL = process.env.ROLLING_UPGRADE === "full";
-/** So many at least; as many more as come while services are rolled. */
+/** Minimum number of executions; creation continues while services are upgraded. */
 const EXECUTIONS = FULL ? 400 : 50;
 const PER_SECOND = FULL ? 8 : 3;
 const BETWEEN_MS = FULL ? 3_000 : 300;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   plane = await startControlPlane(FULL ? 3 : 2, {
     plugins: ["echo", "pod"],
     dataPlaneReplicas: 2,
-    // Statuses of the fans stand in slices, those of the others in the resource.
+    // Statuses of fan-outs are stored in slices, those of the others in the resource.
     propeller: { engine: { inlineStatusLimitBytes: 4_096, sliceNodes: 8 } },
   });
   clients = plane.admins.map(({ api }) => createFlyteClient({ endpoint: `127.0.0.1:${api}` }));
@@ -64,10 +64,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** No name is the beginning of another. */
+/** No name is a prefix of another. */
 const nameOf = (prefix: string, index: number) => `${prefix}${["chain", "pods", "chain", "pods", "fan"][index % 5]}${index}x`;
 
-/** Creates executions, evenly, until `done` and at least EXECUTIONS; resolves to their names. */
+/**
+ * Creates executions at a constant rate until `done` and at least EXECUTIONS. Resolves to their
+ * names.
+ */
 async function load(prefix: string, done: () => boolean, answers: Answers): Promise<string[]> {
   const names: string[] = [];
   const calls: Promise<void>[] = [];
@@ -77,7 +80,7 @@ async function load(prefix: string, done: () => boolean, answers: Answers): Prom
     names.push(name);
     const wanted = { name, ...(kinds[index % kinds.length] as Omit<Wanted, "name">) };
     const call = createSurely(wanted, { clients, first: index, answers, patienceMs: PATIENCE_MS });
-    // Told when all have been made.
+    // Prevents an unhandled rejection; `Promise.all` below reports the error.
     call.catch(() => undefined);
     calls.push(call);
     await sleep(Math.max(0, begun + (names.length / PER_SECOND) * 1_000 - Date.now()));
@@ -92,7 +95,7 @@ const replicas = (): readonly ServiceProcess[] => {
   return [...plane.admins.map(({ process }) => process), ...(dataPlane?.propellers ?? []), ...echo, ...pod];
 };
 
-/** One replica after the other ends as asked and begins again from the build. */
+/** Stops one replica after the other and starts it again from the build. */
 async function roll(order: readonly ServiceProcess[], build: string | undefined): Promise<void> {
   for (const replica of order) {
     expect(await replica.terminate()).toBe("status 0");
@@ -101,7 +104,10 @@ async function roll(order: readonly ServiceProcess[], build: string | undefined)
   }
 }
 
-/** Waits for the end of these executions; resolves to all that is not as it would be without a roll, in a line each. */
+/**
+ * Waits for the end of these executions. Resolves to one line for each difference from a run
+ * without an upgrade.
+ */
 async function troubles(names: readonly string[]): Promise<string[]> {
   const [client] = clients as [FlyteClient];
   const idOf = (name: string) => ({ project: "flytesnacks", domain: "development", name });
@@ -120,8 +126,8 @@ async function troubles(names: readonly string[]): Promise<string[]> {
     const whole = nodes.flatMap((node) => [`${node} SUCCEEDED`, `${node} 0 SUCCEEDED`]).sort();
     const told = fan ? whole : await partsWhen(name, whole);
     if (String(told) !== String(whole)) found.push(`${name} consists of ${told.join(", ")}`);
-    // What an attempt does outside is told by the pods. A sleep does nothing: two replicas may wait for the end of one, which both
-    // know from the request.
+    // Pods record the effects of their attempts. Sleeps have no effect: two replicas may wait for
+    // the end of one, which both know from the request.
     const own = podsRan.filter((line) => line.startsWith(`${name} `));
     if (pods && (own.length !== nodes.length || new Set(own).size !== nodes.length)) found.push(`${name} ran ${own.join(", ")}`);
     const slept = new Set(
@@ -133,7 +139,10 @@ async function troubles(names: readonly string[]): Promise<string[]> {
   return found;
 }
 
-/** Nodes and attempts, when they are these, or at last. What a replica had taken from the bus comes to another one later than the end. */
+/**
+ * Resolves to the nodes and attempts once they match, or at the deadline. Messages that a replica
+ * had received are redelivered to another one after the end.
+ */
 async function partsWhen(name: string, wanted: readonly string[]): Promise<readonly string[]> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
     const parts = await partsOf(clients[0] as FlyteClient, { project: "flytesnacks", domain: "development", name });
@@ -155,8 +164,8 @@ test.each([
     await sleep(1_000);
     const begun = Date.now();
     const order = replicas();
-    // Back in the other order: propeller and its plugin services before admin, and after it.
-    // Also when it fails: the load is not to go on beside the next test.
+    // Downgrade in reverse order: propeller and its plugin services before admin; upgrade them
+    // after it.
     await roll(direction === "and back" ? order.toReversed() : order, build()).finally(() => (rolled = true));
     const took = Date.now() - begun;
     const names = await loading;

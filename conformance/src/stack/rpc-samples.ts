@@ -20,7 +20,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { executionRequest, goodInputs, id, launchPlanRequest, scope, taskRequest, workflowRequest } from "./good-requests.js";
 
-/** The services that clients of Flyte know and admin serves. */
+/** Services that clients of Flyte use and admin serves. */
 export const SERVICES = [
   AdminService,
   DataProxyService,
@@ -31,7 +31,7 @@ export const SERVICES = [
 ] as const;
 
 export const AGENT = { name: "queries", isSync: true };
-/** The execution of which everything is known. */
+/** The execution that has data for every read. */
 const WORLD = { ...scope, name: "world" };
 const node = { executionId: WORLD, nodeId: "n0" };
 const dynamicNode = { executionId: WORLD, nodeId: "n1" };
@@ -46,7 +46,10 @@ const yes = {
   },
 };
 
-/** What {@link samples} ask about: definitions, an execution with all that it may have, attributes, a signal. */
+/**
+ * Creates the objects that {@link samples} read: definitions, an execution with all optional data,
+ * attributes, a signal.
+ */
 export async function fillWorld({ admin, signals, dataProxy }: FlyteClient): Promise<void> {
   const { spec } = taskRequest(id(ResourceType.TASK));
   const longDescription = { content: { case: "value" as const, value: "long" } };
@@ -66,7 +69,7 @@ export async function fillWorld({ admin, signals, dataProxy }: FlyteClient): Pro
   });
   const taskEvent = { taskId: id(ResourceType.TASK), parentNodeExecutionId: node, retryAttempt: 0, occurredAt };
   await admin.createTaskEvent({ event: { ...taskEvent, phase: Task.RUNNING } });
-  // Older engines told nodes that a task made as its children.
+  // Older engines report nodes of a dynamic task as children of its node.
   const childId = { executionId: WORLD, nodeId: "n0-child" };
   await admin.createNodeEvent({ event: { id: childId, occurredAt, phase: Node.RUNNING, parentTaskMetadata: { id: taskExecution } } });
   await admin.createTaskEvent({ event: { ...taskEvent, phase: Task.SUCCEEDED, outputResult: outputs } });
@@ -84,10 +87,13 @@ export async function fillWorld({ admin, signals, dataProxy }: FlyteClient): Pro
   await admin.updateWorkflowAttributes({ attributes: { project, domain, workflow: "known", matchingAttributes: queue } });
 }
 
-/** A good request of one method. `fresh` is in the name of what it makes; an async one first makes what it changes. */
+/**
+ * A valid request of one method. Objects that it creates have `fresh` in their name; an async
+ * sample first creates what the request changes.
+ */
 export type Sample = (fresh: string) => object | Promise<object>;
 
-/** A good request of every method of {@link SERVICES}, by `Service.Method`. */
+/** Valid requests of all methods of {@link SERVICES}, by `Service.Method`. */
 export function samples({ admin, signals }: FlyteClient): ReadonlyMap<string, Sample> {
   const list = { limit: 5, sortBy: { key: "created_at", direction: 0 } };
   const { project, domain } = scope;
@@ -204,7 +210,7 @@ export function samples({ admin, signals }: FlyteClient): ReadonlyMap<string, Sa
   ]);
 }
 
-/** `Service.Method`, as docs/compatibility.md names it. */
+/** `Service.Method`, as in docs/reference/compatibility.md. */
 export function nameOf(method: DescMethod): string {
   return `${method.parent.name}.${method.name}`;
 }

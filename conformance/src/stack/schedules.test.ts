@@ -23,7 +23,7 @@ let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
 let end: StackUse["end"];
-/** A replica beside that of the stack. */
+/** A second replica beside that of the stack. */
 let second: ChildProcess;
 
 beforeAll(async () => {

@@ -9,41 +9,44 @@ import { answers } from "./answers.js";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
 export interface ServiceSpec {
-  /** Of the configuration file and of messages. */
+  /** Name in the configuration file and in messages. */
   readonly name: string;
   /** Folder of the service below `services`. */
   readonly service: string;
-  /** Where the configuration file goes. */
+  /** Folder for the configuration file. */
   readonly folder: string;
-  /** Where it answers /readyz. */
+  /** Port of /readyz. */
   readonly readyPort: number;
   readonly config: object;
-  /** Added to this process's. */
+  /** Variables added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it may still be starting when it is handed out. */
+  /** Resolve before the service is ready. */
   readonly unready?: boolean;
 }
 
-/** A service that was started from its build, as a process of its own. */
+/** A service started from its build as a separate process. */
 export interface ServiceProcess {
   readonly configFile: string;
   readonly pid: number;
-  /** What it has logged, line by line, over restarts. */
+  /** Log lines, across restarts. */
   log(): string[];
-  /** Bytes of memory that it holds. */
+  /** Resident memory, bytes. */
   residentBytes(): number;
   isReady(): Promise<boolean>;
-  /** Ends it as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** Asks it to end; resolves to how it ended. */
+  /** Stops it with SIGTERM; resolves to its exit. */
   terminate(): Promise<string>;
-  /** Starts it again after either; from then on from another build, if one is given: the folder that is to it what the repository's is to this one. */
+  /**
+   * Starts it again after either; a build given here replaces the previous one from now on: a
+   * folder laid out like this repository.
+   */
   restart(build?: string): Promise<void>;
-  /** Ends it; rejects when it had ended by itself before or ends badly. */
+  /** Stops it; rejects when it had exited before or exits with an error. */
   stop(): Promise<void>;
 }
 
-/** On a machine that is busy with other things a start takes half a minute. */
+/** Timeout of a start, ms: on a busy machine it takes half a minute. */
 const PATIENCE_MS = 150_000;
 
 export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
@@ -98,14 +101,14 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
 
 interface Begun {
   readonly child: ChildProcess;
-  /** How it ended. */
+  /** Exit code or signal. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
 }
 
 interface Beginning {
   readonly configFile: string;
-  /** Where what it logs goes. */
+  /** Receives the log lines. */
   readonly lines: string[];
   readonly build: string;
 }
@@ -114,7 +117,7 @@ function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Begi
   const program = join(build, "services", service, "dist", "main.js");
   const child = spawn(process.execPath, [program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
-    // A session of its own: Ctrl-C reaches the caller alone, who stops what it started.
+    // Own session: Ctrl-C reaches only the caller, which stops what it started.
     detached: true,
     env: { ...process.env, ...env },
   });

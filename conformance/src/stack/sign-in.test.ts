@@ -17,7 +17,8 @@ import { integerOf } from "./good-requests.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 import { type StackUse, useStack } from "./use-stack.js";
 
-// A whole stack that asks everyone who they are: `npm start -- --auth`. Services and stock clients sign in, in each of their ways.
+// Runs a whole stack with authentication (`npm start -- --auth`). Services and unmodified clients
+// sign in, in each of their ways.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
@@ -37,7 +38,7 @@ beforeAll(async () => {
     serviceMetadata(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
   ));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
-  // The browser that programs open is the person.
+  // A program replaces the browser and acts as the user.
   mkdirSync(join(folder, "bin"));
   const browser = join(root, "conformance", "python", "browser.py");
   writeFileSync(join(folder, "bin", "xdg-open"), `#!/bin/sh\n${join(stack.pythonBin, "python")} ${browser} "$@" > /dev/null 2>&1 &\n`);
@@ -47,7 +48,9 @@ afterAll(() => end(), 60_000);
 
 const password = () => readFileSync(join(secrets, "admin-password"), "utf8");
 
-/** Everything that a program printed. @param onOutput told all of it whenever there is more */
+/**
+ * Collects the output of a program. @param onOutput called with all output whenever there is more
+ */
 function run(
   program: string,
   args: readonly string[],
@@ -92,7 +95,7 @@ const pyflyte = (env: NodeJS.ProcessEnv, ...args: string[]) =>
     onOutput: confirmDevice(),
   });
 
-/** Confirms the code of a device, once, when a program shows it. */
+/** Confirms the code of a device once, when a program prints it. */
 function confirmDevice(): (all: string) => void {
   let confirmed = false;
   return (all) => {

@@ -7,28 +7,31 @@ import { fileURLToPath } from "node:url";
 import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-/** For what ends because another process has ended. */
+/** Time for processes to exit after their parent has exited, ms. */
 const LEAVING_MS = 5_000;
 
-/** A whole local stack, started as a person starts it, on free ports and in a folder of its own. */
+/** A whole local stack, started by the documented command on free ports and in its own folder. */
 export interface RunningStack {
   readonly folder: string;
-  /** Address of API and blob store. */
+  /** Host of API and blob store. */
   readonly host: string;
   readonly api: number;
   readonly blobs: number;
   readonly kubeconfig: string;
-  /** The real Kubernetes API that it stands on, if it was started on one. */
+  /** The real Kubernetes API under it, if it was started on one. */
   readonly kubernetes?: KubernetesFixture;
   /** Folder of pyflyte. */
   readonly pythonBin: string;
-  /** Process ids of one part, by the name that its command line shows: `admin`, `propeller`, `postgres`, `nats` … */
+  /**
+   * Process ids of one part by its name in the command line: `admin`, `propeller`, `postgres`,
+   * `nats` …
+   */
   pids(part: StackPart): number[];
-  /** What the stack has printed so far. */
+  /** Output of the stack so far. */
   output(): string;
-  /** Sends a signal to the process that was started, which started all others. */
+  /** Signals the supervisor process. */
   signal(signal: NodeJS.Signals): void;
-  /** Ends it by Ctrl-C's signal and resolves to its exit status. */
+  /** Stops it as Ctrl-C does. Resolves to its exit code. */
   stop(): Promise<number>;
 }
 
@@ -46,7 +49,10 @@ export type StackPart =
   | "postgres"
   | "nats";
 
-/** The stack on a real kube-apiserver, with its garbage collector and other controllers; both end together. */
+/**
+ * Starts the stack on a real kube-apiserver with its garbage collector and other controllers; both
+ * stop together.
+ */
 export async function startStackOnKubernetes(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
   const kubernetes = await kubernetesFixture({ controllers: true });
   try {
@@ -65,10 +71,10 @@ export async function startStackOnKubernetes(flags: readonly string[] = ["--no-e
   }
 }
 
-/** A new folder for the data of a stack. */
+/** Creates a folder for the data of a stack. */
 export const stackFolder = (): string => mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
 
-/** @param folder for its data; removed when the stack ends */
+/** @param folder folder for its data; deleted when the stack stops */
 export async function startStack(
   flags: readonly string[] = ["--no-example"],
   environment: Readonly<Record<string, string>> = {},
@@ -114,14 +120,14 @@ export async function startStack(
   };
 }
 
-/** Address of the message bus, with the user and password of a service. */
+/** URL of the bus with the user and password of a service. */
 export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" | "plugin-pod" | "plugin-echo"): string {
   const url = /nats:\/\/\S+/.exec(readFileSync(join(folder, "config", `${service}.yaml`), "utf8"))?.[0];
   if (url === undefined) throw new Error(`${service} has no address of the message bus`);
   return url;
 }
 
-/** Key of the stack's blob store, which is made anew for each stack. */
+/** Key of the stack's blob store; each stack has a new one. */
 export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
   const text = readFileSync(join(folder, "client.env"), "utf8");
   const read = (name: string): string => {
@@ -132,7 +138,10 @@ export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secr
   return { accessKeyId: read("FLYTE_AWS_ACCESS_KEY_ID"), secretAccessKey: read("FLYTE_AWS_SECRET_ACCESS_KEY") };
 }
 
-/** A program of the stack's Python environment, in a folder without configuration. Gives what it prints; throws when it fails. */
+/**
+ * Runs a program of the stack's Python environment in a folder without configuration. Returns its
+ * output; throws when it fails.
+ */
 export function runPython(
   { stack, folder }: { readonly stack: RunningStack; readonly folder: string },
   program: string,
@@ -157,7 +166,7 @@ function follow(child: ChildProcess): { output: () => string; ended: Promise<num
   return { output: () => text, ended: new Promise((done) => child.once("exit", (code) => done(code ?? 1))) };
 }
 
-/** Live processes whose command line or environment names the folder. */
+/** Live processes whose command line or environment contains the folder. */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

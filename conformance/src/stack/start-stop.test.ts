@@ -19,7 +19,7 @@ afterEach(async () => {
     process.kill(-started.pid, "SIGKILL");
     await new Promise((ended) => started?.once("close", ended));
   }
-  // Not before the guard has ended what is left.
+  // Wait until the watchdog has stopped the remaining processes.
   await vi.waitUntil(() => processesOf(folder).length === 0, { timeout: 60_000 });
   rmSync(folder, { recursive: true, force: true });
 });
@@ -30,14 +30,17 @@ interface Started {
   readonly ended: Promise<number | string | null>;
 }
 
-/** Runs an npm command, below another command if one is given, in a process group of its own, as a service manager, a container or a terminal does. */
+/**
+ * Runs an npm command, optionally below another command, in its own process group, as a service
+ * manager, a container or a terminal does.
+ */
 function npm(words: readonly string[], environment: Readonly<Record<string, string>> = {}, below: readonly string[] = []): Started {
   const [command = "npm", ...all] = [...below, "npm", ...words];
   const child = spawn(command, all, {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    // Turbo of the build holds nothing of this test open.
+    // Turbo's build daemon must not keep this test's pipes open.
     env: { ...process.env, TURBO_NO_UPDATE_NOTIFIER: "1", ...environment },
   });
   started = child;
@@ -48,7 +51,7 @@ function npm(words: readonly string[], environment: Readonly<Record<string, stri
   return { npm: child, output: () => text, ended };
 }
 
-/** A stack that ends in order gives its folder back last. */
+/** A stack that stops in order deletes its folder last. */
 const IN_ORDER = { timeout: 60_000 };
 const stack = (data: string) => ["start", "--", "--no-example", "--data", data, "--port", "0", "--blobPort", "0"];
 const said = async ({ output }: Started, what: RegExp) => {
@@ -61,7 +64,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s to `npm start` ends the stack, and
   run.npm.kill(signal);
   expect(await run.ended).toBe(0);
   expect(readdirSync(folder)).not.toContain("stack.pid");
-  // The Python that attends to pods ends by itself when the cluster's end of its pipe is gone.
+  // The Python fork server exits by itself when the cluster's end of its pipe is closed.
   await expect.poll(() => processesOf(folder), IN_ORDER).toEqual([]);
 });
 
@@ -81,7 +84,9 @@ test("a signal to the whole process group, as of a closed terminal or a unit of 
   await expect.poll(() => readdirSync(folder), IN_ORDER).not.toContain("stack.pid");
 });
 
-/** Making a namespace of processes takes root, and rights that some containers do not give even to root. */
+/**
+ * Creating a process namespace needs root, and permissions that some containers withhold from root.
+ */
 const namespaces = spawnSync("unshare", ["--pid", "--fork", "--mount-proc", "true"]).status === 0;
 
 test.runIf(namespaces)("SIGTERM to `npm start` as process 1 of a container ends the stack", async () => {
@@ -128,7 +133,7 @@ test("SIGTERM to `npx flyte-ts start` ends the stack", async () => {
 });
 
 test("SIGTERM ends a start that hangs", async () => {
-  // Another process, which lives, holds the lock of the Python environment.
+  // Another live process holds the lock of the Python environment.
   const cache = join(folder, "cache");
   const bin = join(folder, "bin");
   mkdirSync(bin);

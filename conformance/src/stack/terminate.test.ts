@@ -21,7 +21,7 @@ afterAll(async () => {
 
 test("terminating an execution ends its processes and tells why", async () => {
   const marks = join(stack.folder, "marks");
-  // The second script ignores the polite signal and has a child of its own.
+  // The second script ignores SIGTERM and has a child process.
   const scripts = [`echo up >> ${marks}; sleep 300`, `trap '' TERM; echo up >> ${marks}; (sleep 301 & wait)`];
   const launchPlan = await registerShellWorkflow(
     client,

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { type ChannelOptions, createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { RunningStack } from "./stack-fixture.js";
 
-/** A client of a stack, and a folder that knows nothing of this repository, for programs that use the stack from there. */
+/** A client of a stack, and a folder without configuration for programs that use the stack. */
 export interface StackUse {
   readonly client: FlyteClient;
   readonly folder: string;
-  /** Ends both, and the stack with them. */
+  /** Closes both and stops the stack. */
   readonly end: () => Promise<void>;
 }
 
-/** @param access what the client sends with each call, where callers are asked who they are */
+/** @param access credentials that the client sends with each call to a stack with authentication */
 export function useStack(stack: RunningStack, access: Pick<ChannelOptions, "metadata"> = {}): StackUse {
   const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}`, ...access });
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));

@@ -1,17 +1,20 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:http2";
 
-/** How a request ended: by gRPC's code, whichever protocol carried it. */
+/** Outcome of a request as a gRPC code, for both protocols. */
 export interface WireAnswer {
   readonly code: number;
   readonly message: string;
 }
 
-/** Sends what a well-behaved client never would: bytes as they are, no encoding of its own. */
+/** Sends raw bytes that a conforming client never sends. */
 export interface Wire {
-  /** A unary gRPC call with these bytes as its message, which `encoding` says is compressed. */
+  /**
+   * Makes a unary gRPC call with these bytes as its message, declared as compressed with
+   * `encoding`.
+   */
   grpc(path: string, message: Uint8Array, encoding?: "gzip" | "deflate"): Promise<WireAnswer>;
-  /** An HTTP/1.1 request; a failure without a code in its body counts as what its status says. */
+  /** Makes an HTTP/1.1 request; without a code in the body its status determines the outcome. */
   rest(request: { readonly method: string; readonly path: string; readonly body?: string | Uint8Array }): Promise<WireAnswer>;
   close(): void;
 }

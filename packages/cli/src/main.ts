@@ -37,7 +37,7 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
        flyte-ts restore --from FOLDER, and the same
 
   backup  the databases and the FlyteWorkflows with their statuses, into a folder, while
-          everything runs; docs/backup.md says what else is to be kept
+          everything runs; docs/guides/back-up-and-restore.md says what else is to be kept
   restore brings them to empty databases and to data planes whose services do not run
 
        flyte-ts watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME

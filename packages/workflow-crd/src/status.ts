@@ -19,7 +19,7 @@ export interface WorkflowStatus {
   defVersion?: number;
   /** Ours: number of events published so far, so that their order survives a restart. */
   eventSequence?: number;
-  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/upgrades.md. */
+  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/guides/upgrade.md. */
   requires?: number;
   /** Ours: the id of the node whose failure made the workflow fail. */
   failedNode?: string;

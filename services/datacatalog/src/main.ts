@@ -5,7 +5,8 @@ import { serviceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
+import { startPeriodic } from "@flyte-ts/async";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { catalogLimits } from "./request-limits.js";
 import { forgetReservations } from "./reservation/forget.js";
@@ -41,12 +42,12 @@ const server = createRpcServer({
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
-const forgetting = startRounds(
+const forgetting = startPeriodic(
   {
-    everyMs: FORGET_EVERY_MS,
-    batch: 5_000,
-    work: (limit) => forgetReservations(db, limit),
-    trouble: "reservations that nobody holds cannot be removed now",
+    intervalMs: FORGET_EVERY_MS,
+    batchSize: 5_000,
+    run: (limit) => forgetReservations(db, limit),
+    errorMessage: "reservations that nobody holds cannot be removed now",
   },
   logger,
 );

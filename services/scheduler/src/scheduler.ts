@@ -3,7 +3,7 @@ import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminApi } from "./admin-api.js";
 import type { SchedulerConfig } from "./config.js";
 import { type Decision, decide } from "./decide.js";
-import { DueQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/async";
 import type { RunOutcome, SchedulerMetrics, Trying } from "./metrics.js";
 import type { ProgressStore } from "./progress.js";
 import { RateLimit } from "./rate-limit.js";
@@ -65,7 +65,7 @@ interface Entry {
  */
 export class Scheduler {
   #entries = new Map<string, Entry>();
-  readonly #queue = new DueQueue<Entry>();
+  readonly #queue = new DelayQueue<Entry>();
   readonly #limit: RateLimit;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
@@ -175,9 +175,9 @@ export class Scheduler {
     this.#cancelWake = undefined;
     while (!this.#stopped && this.#working < config.concurrency) {
       const now = clock.now();
-      const entry = this.#queue.take(now);
+      const entry = this.#queue.popDue(now);
       if (entry === undefined) {
-        const next = this.#queue.first();
+        const next = this.#queue.nextDueAt();
         // Bounded, since the clock may be set.
         if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;

@@ -10,7 +10,7 @@ const TASK = { task_id: { project: "p", domain: "d", name: "flows.t", version: "
 const META = "<META>/<NS>-<EXEC:run>";
 const ADMIN = "<ADMIN>/p/d/<EXEC:run>";
 
-/** One execution of a node below another, whose values stand where the addresses say. */
+/** An execution of a node in another node, whose values are stored at the given addresses. */
 function run(
   addresses: { readonly inputs: string; readonly outputs: string; readonly attempt: string },
   offloaded: readonly string[],

@@ -5,7 +5,7 @@ import { allNodes, inExecution, inNode, type RecordedExecution, type RecordedNod
 const REASON =
   "Our propeller sends values with its events. Go FlyteAdmin writes them below its own prefix and tells that address, where Go FlytePropeller had written them to its folder of the node (docs/decisions/0064).";
 
-/** Further differences that are right where our propeller runs under Go FlyteAdmin. */
+/** Additional correct differences when our propeller runs with Go FlyteAdmin. */
 export const GO_ADMIN_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "addresses-of-offloaded-values",
@@ -38,7 +38,10 @@ export const GO_ADMIN_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
 ];
 
-/** The kind of values that an address at the place leads to, and the path of the attempt that has them. */
+/**
+ * Returns whether an address at the path refers to inputs or outputs, and the path of their
+ * attempt.
+ */
 function addressed(leaf: readonly Step[], node: RecordedNode | undefined): ["inputs" | "outputs", string?] | undefined {
   const [list, index, ...rest] = leaf[0] === "tasks" ? leaf : [undefined, undefined, ...leaf];
   const place = rest.join("/");
@@ -51,7 +54,10 @@ function addressed(leaf: readonly Step[], node: RecordedNode | undefined): ["inp
   return [kind, `${project}/${domain}/${name}/${version}/${task?.retry_attempt ?? 0}`];
 }
 
-/** Holds for an address below Go FlyteAdmin's folder of the execution at which something stands. */
+/**
+ * Reports whether the address is in Go FlyteAdmin's folder of the execution and a blob exists
+ * there.
+ */
 function isOffloaded(address: string, { admin_blobs: keys }: RecordedExecution): boolean {
   const key = /^<ADMIN>\/[^/]+\/[^/]+\/<EXEC:[^>]*>\/(.+)$/.exec(address)?.[1];
   return key !== undefined && keys?.includes(key) === true;

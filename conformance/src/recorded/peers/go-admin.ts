@@ -9,17 +9,22 @@ import { reconfigure, type Settings, settingsOf } from "./reconfigured.js";
 export interface GoAdminOptions {
   /** Folder of `flyteadmin` and `datacatalog`. */
   readonly programs: string;
-  /** Graphs of workflows stand in the blob store, not in their FlyteWorkflows; the records were made without. */
+  /**
+   * Store closures in the blob store instead of the FlyteWorkflows; the records were made without.
+   */
   readonly offloadsClosures: boolean;
 }
 
-/** Puts Go FlyteAdmin and DataCatalog in the place of admin and data catalog of a running stack, whose propeller reports to them. */
+/**
+ * Replaces admin and data catalog of a running stack by Go FlyteAdmin and DataCatalog; the stack's
+ * propeller reports to them.
+ */
 export async function startGoAdmin(stack: RunningStack, { programs, offloadsClosures }: GoAdminOptions): Promise<RunningProgram> {
   const { server, database } = settingsOf(stack, "admin") as { server: object; database: { url: string } };
   const catalog = (settingsOf(stack, "datacatalog") as { server: { grpcPort: number } }).server;
   const catalogPort = catalog.grpcPort;
   const elsewhere = await freePort();
-  // Without clusters it takes no FlyteWorkflow for its own.
+  // With an empty list of clusters our admin manages no FlyteWorkflow.
   await reconfigure(stack, "admin", { clusters: [], server: { ...server, grpcPort: elsewhere, httpPort: elsewhere } });
   await reconfigure(stack, "datacatalog", { server: { ...catalog, grpcPort: await freePort() } });
   const storage = goStorage(stack, blobKeyOf(stack));
@@ -96,7 +101,7 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
   }
 }
 
-/** FlyteAdmin's job for cluster resources, which makes namespaces, does not run. */
+/** Creates the namespace, because FlyteAdmin's job for cluster resources does not run. */
 async function makeNamespace(kubeconfig: string): Promise<void> {
   const kube = await createKubeClient({ kubeconfig });
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "flytesnacks-development" } };
@@ -105,7 +110,7 @@ async function makeNamespace(kubeconfig: string): Promise<void> {
   });
 }
 
-/** Settings of a new database on the server of another. */
+/** Settings of a new database on the server of another one. */
 async function goDatabase(url: string, name: string): Promise<{ postgres: Settings }> {
   const place = new URL(url);
   place.pathname = `/${name}`;

@@ -11,9 +11,9 @@ export interface GoProgram {
   /** The program file. */
   readonly file: string;
   readonly settings: Settings;
-  /** Commands that run to their end before it serves. */
+  /** Commands that run to completion before it serves. */
   readonly before?: readonly (readonly string[])[];
-  /** The command that serves. */
+  /** Command that serves. */
   readonly serve: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Port of its profiler, which answers /healthcheck. */
@@ -28,7 +28,9 @@ export interface RunningProgram {
 
 const LOG_TAIL = 4_000;
 
-/** Starts a program of Go Flyte with its settings in the folder of a stack; resolves when it answers. */
+/**
+ * Starts a program of Go Flyte with settings in the folder of a stack. Resolves when it is healthy.
+ */
 export async function startGoProgram({ folder }: RunningStack, program: GoProgram): Promise<RunningProgram> {
   const place = join(folder, "go");
   mkdirSync(place, { recursive: true });
@@ -66,7 +68,7 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
   return { logFile, stop };
 }
 
-/** Settings of Go Flyte's client of the stack's blob store. */
+/** Settings of Go Flyte's blob store client for the stack. */
 export function goStorage({ blobs }: RunningStack, key: { readonly accessKeyId: string; readonly secretAccessKey: string }): Settings {
   const endpoint = `http://localhost:${blobs}`;
   const config = {

@@ -6,7 +6,7 @@ import { runPair } from "../run-record.fixture.js";
 import { GO_PROPELLER_CLASSES } from "./go-propeller-classes.js";
 
 const pair = runPair({ label: "run", node: "n", exit: 3, failedItem: 1, errorCode: "UserProvidedError" });
-/** The execution whose container ends with an exit code. */
+/** Selects the execution whose container exits with a code. */
 const only = ({ executions }: RunRecord): RunRecord => ({ executions: { "run exit": executions?.["run exit"] ?? {} } });
 const [interrupted, exited] = [only(pair.theirs), only(pair.ours)];
 

@@ -4,7 +4,7 @@ import { allNodes, type RunDifference, type RunRecord } from "../engine-record.j
 
 const EXIT = "exit-taken-for-interruption";
 
-/** Further differences that are right where Go FlytePropeller runs under our admin. */
+/** Additional correct differences when Go FlytePropeller runs with our admin. */
 export const GO_PROPELLER_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "interruption-in-place-of-exit",
@@ -18,7 +18,10 @@ export const GO_PROPELLER_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
 ];
 
-/** Code and kind of the errors that an attempt reports for a container that has exited: its own failure, or an interruption. */
+/**
+ * Code and kind of the errors that an attempt reports for an exited container: its own failure, or
+ * an interruption.
+ */
 const TOLD = new Set(["Error USER", "Interrupted SYSTEM"]);
 
 function exitsAreTold({ executions }: RunRecord): boolean {

@@ -5,17 +5,20 @@ import { parse, stringify } from "yaml";
 import { answers } from "../../stack/answers.js";
 import type { RunningStack, StackPart } from "../../stack/stack-fixture.js";
 
-/** Settings of a service of a stack, as its configuration file holds them. */
+/** Settings of a service, as in its configuration file. */
 export type Settings = Readonly<Record<string, unknown>>;
 
 const PATIENCE_MS = 120_000;
 
-/** Reads the configuration of one service of a stack. */
+/** Reads the configuration of a service of a stack. */
 export function settingsOf({ folder }: RunningStack, part: StackPart): Settings {
   return parse(readFileSync(join(folder, "config", `${part}.yaml`), "utf8")) as Settings;
 }
 
-/** Changes settings of one service of a running stack, and resolves when the stack has started it again and it is ready. */
+/**
+ * Changes settings of a service of a running stack. Resolves when the stack has restarted it and it
+ * is ready.
+ */
 export async function reconfigure(stack: RunningStack, part: StackPart, changes: Settings): Promise<void> {
   const settings = { ...settingsOf(stack, part), ...changes };
   writeFileSync(join(stack.folder, "config", `${part}.yaml`), stringify(settings), { mode: 0o600 });
@@ -25,7 +28,7 @@ export async function reconfigure(stack: RunningStack, part: StackPart, changes:
   await untilAnswered(part, ready, () => stack.pids(part).some((pid) => !before.has(pid)));
 }
 
-/** Resolves when the address answers 200, and the condition holds. @throws Error when neither comes in two minutes */
+/** Resolves when the URL answers 200 and the condition holds. @throws Error after two minutes */
 export async function untilAnswered(name: string, url: string, condition: () => boolean = () => true): Promise<void> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(100)) {
     if ((await answers(url)) && condition()) return;

@@ -10,9 +10,9 @@ import { sleepInputs } from "../../stack/sleep-chain.js";
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs a workflow of gates and sets their signals one after the other.
+ * Runs a workflow of gate nodes and sets their signals one after the other.
  *
- * @returns how long after the answer to each signal admin still did not tell its node's end, ms
+ * @returns for each signal the time from its response until admin reported the end of its node, ms
  */
 export async function signalTimes(endpoint: string, gates: number): Promise<number[]> {
   const client = createFlyteClient({ endpoint });
@@ -37,7 +37,7 @@ export async function signalTimes(endpoint: string, gates: number): Promise<numb
     const times: number[] = [];
     for (let gate = 0; gate < gates; gate++) {
       await until(`g${gate}`, NodeExecution_Phase.RUNNING);
-      // Another moment of the round in which propeller reads signals each time.
+      // Vary the offset to the period with which propeller reads signals.
       await sleep((gate * 370) % 1_000);
       await client.signals.setSignal({ id: { executionId: id, signalId: `s${gate}` }, value: booleanLiteral(true) });
       const set = performance.now();

@@ -10,7 +10,7 @@ import { type ExecutionName, insist } from "../executions.js";
 import { plainLiteral } from "../plain-literal.js";
 import type { AttemptRecord, ExecutionRecord, NodeRecord } from "./evidence.js";
 
-/** Asks the API for everything of an execution, over outages of admin. */
+/** Reads everything about an execution from the API, retrying while admin is unavailable. */
 export async function readExecution(client: FlyteClient, id: ExecutionName): Promise<ExecutionRecord> {
   const { closure } = await insist(() => client.admin.getExecution({ id }));
   const [{ fullOutputs }, nodes] = await Promise.all([insist(() => client.admin.getExecutionData({ id })), nodesOf(client, id)]);
@@ -27,7 +27,7 @@ export async function readExecution(client: FlyteClient, id: ExecutionName): Pro
   };
 }
 
-/** Nodes at every depth; not those that start and end a graph. */
+/** Nodes at every depth, without the start and end nodes. */
 async function nodesOf(client: FlyteClient, id: ExecutionName, uniqueParentId = ""): Promise<NodeRecord[]> {
   const request = { workflowExecutionId: id, limit: 100, uniqueParentId };
   const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions(request));

@@ -43,7 +43,10 @@ const rowsOf = ({ name, phase, nodes }: ExecutionRecord): Row[] => {
   ];
 };
 
-/** A round of one execution that succeeded, one that failed, and one that passes on the output of a child. */
+/**
+ * A round with an execution that succeeded, one that failed, and one that passes on a child's
+ * output.
+ */
 function whole(change: (records: Record<"a" | "b" | "p" | "c", ExecutionRecord>) => void = () => undefined): Evidence {
   const passing = node("p", { node: "n0", attempts: [], child: "c" });
   const records = { a: small("a"), b: failing("b"), p: { ...small("p"), nodes: [passing, node("p", { node: "n1" })] }, c: small("c") };

@@ -1,33 +1,36 @@
 import type { AttemptRecord, ExecutionRecord, JournalLine, NodeRecord, Row } from "./evidence.js";
 import { type Expected, expectedEnd, type Shape } from "./shapes.js";
 
-/** One execution as it was asked for. */
+/** A requested execution. */
 export interface Asked {
   readonly name: string;
   readonly shape: Shape;
   readonly x: string;
 }
 
-/** All that is known of the executions of a round when they have ended. */
+/** Everything recorded about the executions of a round after their end. */
 export interface Evidence {
-  /** Executions that clients created, and children of these. */
+  /** Executions that clients created, and their child executions. */
   readonly asked: readonly Asked[];
   readonly records: ReadonlyMap<string, ExecutionRecord>;
   readonly rows: readonly Row[];
   readonly journal: readonly JournalLine[];
-  /** First start that the database showed, by the row's id. */
+  /** First start that the database showed, by row id. */
   readonly firstStarts: ReadonlyMap<string, bigint>;
-  /** Whether the fault may have ended the processes of tasks: then an attempt's process may begin twice, and attempts may be lost. */
+  /**
+   * True when the fault may have killed task processes: an attempt's process may then start twice,
+   * and attempts may be lost.
+   */
   readonly podsLost: boolean;
 }
 
 const ENDED = new Set(["SUCCEEDED", "FAILED", "ABORTED", "TIMED_OUT"]);
 const NODE_ENDED = new Set([...ENDED, "SKIPPED", "RECOVERED"]);
 const CACHE_FACTS = new Set(["CACHE_HIT", "CACHE_POPULATED", "CACHE_LOOKUP_FAILURE", "CACHE_PUT_FAILURE"]);
-/** Clocks of Kubernetes count whole seconds. */
+/** Resolution of Kubernetes timestamps, ms. */
 const CLOCK_MS = 1_000;
 
-/** Everything that is lost or wrong, one line for each finding; empty when all ends are complete. */
+/** Returns one line for each inconsistency; empty when all ends are completely recorded. */
 export function lostEnds(evidence: Evidence): string[] {
   const executions = evidence.asked.flatMap((asked) => {
     const record = evidence.records.get(asked.name);
@@ -92,7 +95,10 @@ function attemptLosses(about: string, attempt: AttemptRecord): string[] {
   return losses;
 }
 
-/** A start is at its place in time, or is not recorded: what had ended when its engine could ask again has not been seen to run. */
+/**
+ * Checks that a start is recorded in order or not at all: the engine cannot observe a run that was
+ * over when it could query again.
+ */
 function timeLosses(about: string, times: Pick<NodeRecord, "startedAt" | "updatedAt">, earliest: number | undefined): string[] {
   const { startedAt, updatedAt } = times;
   const losses: string[] = [];
@@ -102,7 +108,10 @@ function timeLosses(about: string, times: Pick<NodeRecord, "startedAt" | "update
   return losses;
 }
 
-/** No start is later than what ran then, nor other than the one that was recorded first. */
+/**
+ * Checks that no start is later than the run that the journal recorded, or differs from the first
+ * recorded start.
+ */
 function startLosses(record: ExecutionRecord, { journal }: Evidence): string[] {
   const begun = (key: string) => Math.min(...journal.filter((line) => line.key === key).map(({ at }) => at));
   const attempts = record.nodes.flatMap(({ attempts: each }) => each);
@@ -117,7 +126,7 @@ function startLosses(record: ExecutionRecord, { journal }: Evidence): string[] {
   return losses;
 }
 
-/** The database says the same as the API, and nothing in it is open. */
+/** Checks that the database equals the API and contains no open row. */
 function rowLosses({ rows, records, firstStarts, asked }: Evidence): string[] {
   const told = phasesOf([...records.values()]);
   const losses = asked.filter(({ name }) => !rows.some(({ id }) => id === name)).map(({ name }) => `${name}: no row`);
@@ -126,7 +135,7 @@ function rowLosses({ rows, records, firstStarts, asked }: Evidence): string[] {
     if (endedNs === undefined && ENDED.has(phase)) losses.push(`row ${id} has no end`);
     if (told.has(id) && told.get(id) !== phase) losses.push(`row ${id} is ${phase}, the API says ${told.get(id)}`);
     const first = firstStarts.get(id);
-    // An event that was late may tell of an earlier one; none may move it on.
+    // A late event may report an earlier start; no event may move it to a later time.
     if (first !== undefined && (startedNs === undefined || startedNs > first))
       losses.push(`row ${id}: its start was ${first} and is ${startedNs}`);
   }
@@ -146,7 +155,10 @@ function phasesOf(records: readonly ExecutionRecord[]): Map<string, string> {
   return phases;
 }
 
-/** Each attempt's process began once, and what succeeded in a pod has begun. */
+/**
+ * Checks that each attempt's process started once, and that each attempt that succeeded in a pod
+ * has started.
+ */
 function doubles({ journal, records, podsLost }: Evidence): string[] {
   const begun = new Map<string, number>();
   for (const { key } of journal) begun.set(key, (begun.get(key) ?? 0) + 1);

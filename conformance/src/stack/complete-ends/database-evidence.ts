@@ -13,13 +13,13 @@ interface FoundRow {
   readonly ended_ns: bigint | null;
 }
 
-/** A child beside the execution that started it. */
+/** A child execution with the execution that started it. */
 export interface ChildRow {
   readonly name: string;
   readonly parent: string;
 }
 
-/** Rows of the executions of one round, which share the beginning of their names, and of the children of these. */
+/** Reads the rows of one round's executions, which share a name prefix, and of their children. */
 export class DatabaseEvidence {
   readonly #db: Database;
 

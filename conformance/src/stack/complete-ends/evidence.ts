@@ -1,4 +1,4 @@
-/** Times are milliseconds since 1970; undefined where nothing is recorded. */
+/** Times are milliseconds since 1970; undefined when not recorded. */
 export interface AttemptRecord {
   /** Name of the attempt in its data plane. */
   readonly key: string;
@@ -17,14 +17,14 @@ export interface NodeRecord {
   readonly updatedAt: number | undefined;
   readonly hasError: boolean;
   readonly output: string | undefined;
-  /** Name of the cache status; empty where the node is no task. */
+  /** Name of the cache status; empty when the node is not a task. */
   readonly cache: string;
   /** Name of the execution that the node started. */
   readonly child: string | undefined;
   readonly attempts: readonly AttemptRecord[];
 }
 
-/** Everything that the API says of one execution. */
+/** Everything that the API returns about one execution. */
 export interface ExecutionRecord {
   readonly name: string;
   readonly phase: string;
@@ -36,7 +36,7 @@ export interface ExecutionRecord {
   readonly nodes: readonly NodeRecord[];
 }
 
-/** A row of an execution, of a node or of an attempt. */
+/** A row of an execution, a node or an attempt. */
 export interface Row {
   /** `execution`, `execution/node` or `execution/node/attempt`. */
   readonly id: string;
@@ -46,7 +46,7 @@ export interface Row {
   readonly endedNs: bigint | undefined;
 }
 
-/** One beginning of an attempt's process, as the process itself has written it down. */
+/** A start of an attempt's process, written by the process itself. */
 export interface JournalLine {
   readonly execution: string;
   readonly key: string;

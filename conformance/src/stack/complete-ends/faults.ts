@@ -3,7 +3,7 @@ import type { RunningStack, StackPart } from "../stack-fixture.js";
 import type { StackLinks } from "./links.js";
 import type { Disk, SmallDisks } from "./small-disks.js";
 
-/** One fault, for a time, of some parts of a stack at once. */
+/** A temporary fault of some parts of a stack. */
 export type Fault =
   | { readonly kind: "stopped" | "killed" | "blackhole"; readonly parts: readonly StackPart[] }
   | { readonly kind: "disk full"; readonly disk: Disk };
@@ -14,19 +14,19 @@ export interface FaultyParts {
   readonly disks: SmallDisks | undefined;
 }
 
-/** Parts whose end, or full disk, ends the processes of tasks. */
+/** Parts whose exit or full disk ends task processes. */
 const RUNS_PODS = new Set<string>(["local-cluster", "cluster"]);
 
 export function nameOf(fault: Fault): string {
   return fault.kind === "disk full" ? `disk of ${fault.disk} full` : `${fault.parts.join(", ")} ${fault.kind}`;
 }
 
-/** Whether processes of tasks may be lost. */
+/** Reports whether the fault may kill task processes. */
 export function losesPods(fault: Fault): boolean {
   return fault.kind === "disk full" ? RUNS_PODS.has(fault.disk) : fault.parts.some((part) => RUNS_PODS.has(part));
 }
 
-/** Begins a fault; gives what ends it. */
+/** Begins a fault. Returns the function that ends it. */
 export function beginFault(fault: Fault, { stack, links, disks }: FaultyParts): () => void {
   switch (fault.kind) {
     case "stopped": {
@@ -54,12 +54,12 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // One that has ended needs none.
+    // A process that has exited needs no signal.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 
-/** A process and those that PostgreSQL has made for its connections. */
+/** A process and its PostgreSQL backends. */
 function family(pid: number): number[] {
   const others = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return [pid, ...others.map(Number).filter((other) => isBackend(other, pid))];

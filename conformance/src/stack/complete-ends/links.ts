@@ -5,7 +5,10 @@ import { answers } from "../answers.js";
 import type { RunningStack, StackPart } from "../stack-fixture.js";
 import { type SilentLink, startSilentLink } from "./silent-link.js";
 
-/** The services of a stack that call others, and what each calls. Pods get their addresses from local-cluster. */
+/**
+ * Services of a stack that call others, and their targets. Pods get their addresses from
+ * local-cluster.
+ */
 const CALLS = {
   admin: ["postgres", "nats", "local-cluster", "local-blobstore"],
   propeller: ["nats", "local-cluster", "local-blobstore", "admin", "datacatalog"],
@@ -19,20 +22,21 @@ const CALLS = {
 type Caller = keyof typeof CALLS;
 const CALLERS = Object.keys(CALLS) as Caller[];
 
-/** Time for all services to come back with their new addresses, ms. */
+/** Timeout for all services to restart with their new addresses, ms. */
 const PATIENCE_MS = 120_000;
 
-/** Links between all services of a stack and what they call, each of which can fall silent. */
+/** Links between all services of a stack and their targets; each link can drop all packets. */
 export interface StackLinks {
-  /** All links from this part and to it. */
+  /** Silences all links from and to this part. */
   silence(part: StackPart, silent: boolean): void;
   stop(): Promise<void>;
 }
 
 /**
- * Puts a link in front of each address in the configuration of each service, and starts the services again.
+ * Puts a link in front of each address in the configuration of each service and restarts the
+ * services.
  *
- * @param more settings to set in the configuration beside that, by service: text that is replaced, and by what
+ * @param more further text replacements in the configuration, by service
  */
 export async function linkStack(stack: RunningStack, more: Partial<Record<Caller, readonly [RegExp, string]>> = {}): Promise<StackLinks> {
   const ports = portsOf(stack);
@@ -68,7 +72,7 @@ function portsOf({ folder }: RunningStack): Record<Callee, number> & { readonly 
     "local-blobstore": port("blobs"),
     admin: port("api"),
     datacatalog: port("catalog"),
-    // Local-cluster answers on the port of its API alone.
+    // Local-cluster answers on the port of its API only.
     ops: { ...ports.ops, "local-cluster": port("cluster") },
   };
 }
@@ -80,7 +84,10 @@ interface Rewriting {
   readonly change: (text: string) => string;
 }
 
-/** Changes the addresses that the service calls; its own, and those that it tells others, stay. */
+/**
+ * Replaces the addresses that the service calls; its own, and those that it reports to others,
+ * stay.
+ */
 function rewrite({ folder, kubeconfig }: RunningStack, { caller, own, ports, change }: Rewriting): void {
   const file = join(folder, "config", `${caller}.yaml`);
   let text = change(readFileSync(file, "utf8"));
@@ -96,7 +103,7 @@ function rewrite({ folder, kubeconfig }: RunningStack, { caller, own, ports, cha
   writeFileSync(file, text);
 }
 
-/** Ends the services, which the stack starts again with what now stands in their files. */
+/** Stops the services; the stack restarts them with their changed files. */
 async function restartAll(stack: RunningStack, ops: Readonly<Record<string, number>>): Promise<void> {
   const before = new Map(CALLERS.map((caller) => [caller, stack.pids(caller).join()]));
   for (const caller of CALLERS) for (const pid of stack.pids(caller)) process.kill(pid, "SIGTERM");

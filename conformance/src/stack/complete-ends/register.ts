@@ -11,7 +11,9 @@ import { TARGET } from "../shell-tasks.js";
 
 const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), "task-program.mjs");
 
-/** A task that takes the string `x` and gives the string `o`: an echo without a pod, or a pod that runs task-program.mjs. */
+/**
+ * A task from string `x` to string `o`: an echo without a pod, or a pod that runs task-program.mjs.
+ */
 export interface TaskSpec {
   readonly name: string;
   readonly deed: string;
@@ -22,7 +24,7 @@ export interface TaskSpec {
 export interface NodeSpec {
   readonly id: string;
   readonly target: { readonly kind: "task" | "workflow" | "launchPlan"; readonly name: string };
-  /** Node whose output `o` is the input; the workflow's own input where empty. */
+  /** Node whose output `o` becomes the input; empty for the workflow's own input. */
   readonly from: string;
 }
 
@@ -30,14 +32,14 @@ export interface WorkflowSpec {
   readonly name: string;
   readonly nodes: readonly NodeSpec[];
   readonly failureNode?: NodeSpec;
-  /** Workflows that its nodes run as parts of it. */
+  /** Sub-workflows that its nodes run. */
   readonly subWorkflows?: readonly WorkflowSpec[];
 }
 
 export interface PodDeeds {
-  /** File to which each attempt adds a line. */
+  /** File to which each attempt appends a line. */
   readonly journal: string;
-  /** How long each attempt takes, ms. */
+  /** Duration of each attempt, ms. */
   readonly sleepMs: number;
 }
 
@@ -46,7 +48,7 @@ const INTERFACE = { inputs: { variables: { x: text } }, outputs: { variables: { 
 const id = (resourceType: ResourceType, name: string): Identifier =>
   create(IdentifierSchema, { ...TARGET, resourceType, name: `complete-ends.${name}` });
 
-/** Launch plan of a workflow that {@link registerWorkflow} has made. */
+/** Launch plan of a workflow that {@link registerWorkflow} registered. */
 export const launchPlanOf = (workflow: string): Identifier => id(ResourceType.LAUNCH_PLAN, workflow);
 
 export async function registerTask(
@@ -71,7 +73,7 @@ export async function registerTask(
   await client.admin.createTask({ id: taskId, spec: { template } });
 }
 
-/** Makes a workflow and a launch plan of that name. */
+/** Registers a workflow and a launch plan of that name. */
 export async function registerWorkflow(client: FlyteClient, spec: WorkflowSpec): Promise<void> {
   const { name, subWorkflows = [] } = spec;
   const workflowId = id(ResourceType.WORKFLOW, name);

@@ -20,32 +20,32 @@ export interface RoundPlace extends FaultyParts {
 export interface RoundOptions {
   readonly prefix: string;
   readonly fault: Fault;
-  /** How long the fault lasts, ms. */
+  /** Duration of the fault, ms. */
   readonly holdMs: number;
   readonly running: number;
   readonly most: number;
-  /** For the last end after the fault, ms. */
+  /** Timeout for the last end after the fault, ms. */
   readonly patienceMs: number;
-  /** For what is recorded after the end of its execution, ms. */
+  /** Timeout for records that follow the end of an execution, ms. */
   readonly settleMs: number;
 }
 
 export interface RoundResult {
-  /** Executions, and children of these. */
+  /** Number of executions and their children. */
   readonly executions: number;
-  /** From the end of the fault to the last end, ms. */
+  /** Time from the end of the fault to the last end, ms. */
   readonly recoveryMs: number;
-  /** Findings of {@link lostEnds}, and executions without an end. */
+  /** Findings of {@link lostEnds}, and executions that did not end. */
   readonly lost: readonly string[];
 }
 
-/** Nothing that is still recorded comes so long after the findings before it, ms, while no row is open. */
+/** Time without a change after which the findings are final, ms, provided that no row is open. */
 const STILL_MS = 20_000;
-/** Calls at once when evidence is gathered. */
+/** Concurrent calls while gathering evidence. */
 const READERS = 6;
 const LOOK_AGAIN_MS = 1_000;
 
-/** Lets a fault befall a stack on which executions run, and gathers what became of each. */
+/** Injects a fault into a stack that runs executions, and gathers evidence about each. */
 export async function oneRound(place: RoundPlace, options: RoundOptions): Promise<RoundResult> {
   const { prefix, fault, holdMs, running, most, patienceMs } = options;
   const starts = watchStarts(place.database, prefix);
@@ -66,7 +66,7 @@ export async function oneRound(place: RoundPlace, options: RoundOptions): Promis
   }
 }
 
-/** Waits until a third of the executions have tasks that run. */
+/** Waits until a third of the executions have running tasks. */
 async function someRun({ journal }: RoundPlace, { prefix, running }: Pick<RoundOptions, "prefix" | "running">): Promise<void> {
   const begun = () =>
     new Set(
@@ -83,7 +83,7 @@ interface Asking {
   readonly firstStarts: ReadonlyMap<string, bigint>;
 }
 
-/** Looks again while something is missing that may still be recorded. */
+/** Gathers evidence again while a missing record may still arrive. */
 async function settledLosses(place: RoundPlace, asking: Asking): Promise<Pick<RoundResult, "executions" | "lost">> {
   const whole = new Map<string, ExecutionRecord>();
   let before = -1;
@@ -95,7 +95,7 @@ async function settledLosses(place: RoundPlace, asking: Asking): Promise<Pick<Ro
     before = lost.length;
     const still = Date.now() - changedAt > STILL_MS && !lost.some((line) => line.includes("has not ended"));
     if (lost.length === 0 || still || Date.now() > deadline) return { executions: evidence.asked.length, lost };
-    // Whole ones need not be asked for again.
+    // Complete records need no second read.
     for (const [name, record] of evidence.records) if (!lost.some((line) => line.includes(name))) whole.set(name, record);
   }
 }

@@ -1,6 +1,6 @@
 import type { NodeSpec, TaskSpec, WorkflowSpec } from "./register.js";
 
-/** Attempts of tasks of the workload: outputs by value, outputs in the blob store, failures of each kind. */
+/** Tasks of the workload: outputs by value, outputs in the blob store, and each kind of failure. */
 const TASKS: readonly TaskSpec[] = [
   { name: "small", deed: "small" },
   { name: "large", deed: "large" },
@@ -16,7 +16,7 @@ const child = (name: string): NodeSpec => ({ id: "n0", target: { kind: "launchPl
 
 const SMALL = { name: "small", nodes: [task("n0", "small"), task("n1", "echo", "n0")] } as const satisfies WorkflowSpec;
 
-/** Each workflow takes `x` and gives the output `o` of its last node. */
+/** Each workflow takes `x` and returns the output `o` of its last node. */
 const WORKFLOWS = [
   SMALL,
   { name: "large", nodes: [task("n0", "echo"), task("n1", "large", "n0")] },
@@ -39,29 +39,31 @@ export type Shape = (typeof WORKFLOWS)[number]["name"];
 
 export const SHAPES: readonly Shape[] = WORKFLOWS.map(({ name }) => name);
 
-/** All tasks and workflows, in an order in which they can be registered. */
+/** All tasks and workflows in order of registration. */
 export const CATALOGUE: { readonly tasks: readonly TaskSpec[]; readonly workflows: readonly WorkflowSpec[] } = {
   tasks: TASKS,
   workflows: WORKFLOWS,
 };
 
-/** The end that an execution must come to, and what its nodes are. */
+/** Expected end of an execution and of its nodes. */
 export interface Expected {
   readonly phase: "SUCCEEDED" | "FAILED";
-  /** Output `o`, where it succeeds. */
+  /** Output `o`, if it succeeds. */
   readonly output?: string;
-  /** Part of the message, where it fails: it names the execution whose task failed. */
+  /** Part of the error message, if it fails: it names the execution whose task failed. */
   readonly error?: string;
-  /** Task nodes by id at any depth, with the phase that each ends in; a child's nodes are the child's. */
+  /**
+   * Task nodes by id at any depth, with their final phases; a child's nodes belong to the child.
+   */
   readonly nodes: Readonly<Record<string, "SUCCEEDED" | "FAILED">>;
-  /** Shape of the child, whose input is that of its parent. */
+  /** Shape of the child execution, which has its parent's input. */
   readonly child?: Shape;
 }
 
 const LARGE_BYTES = 300_000;
 const SMALL_NODES = { n0: "SUCCEEDED", n1: "SUCCEEDED" } as const;
 
-/** @param child name of the child, once it is known */
+/** @param child name of the child execution, once it is known */
 export function expectedEnd(
   shape: Shape,
   { name, x, child }: { readonly name: string; readonly x: string; readonly child?: string },

@@ -1,9 +1,15 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A port in front of another one of this machine, which can fall silent as a network that drops every packet. */
+/**
+ * A proxy in front of a local port that can drop everything, as a network that loses every packet
+ * does.
+ */
 export interface SilentLink {
   readonly port: number;
-  /** While silent, connections stay open and are accepted, and nothing comes through, not even their ends; afterwards everything does. */
+  /**
+   * While silent, connections stay open and are accepted, but nothing passes, not even their ends;
+   * afterwards everything does.
+   */
   silence(silent: boolean): void;
   stop(): Promise<void>;
 }

@@ -3,22 +3,25 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Folders of a stack that stand on disks of their own. */
+/** Folders of a stack that get their own disks. */
 export const DISKS = ["postgres", "nats", "blobs", "cluster", "logs"] as const;
 export type Disk = (typeof DISKS)[number];
 
 const SIZE_MIB = 1_024;
 
-/** Disks in memory, one for each folder, that can be full. */
+/** In-memory disks, one for each folder, that can be filled. */
 export interface SmallDisks {
-  /** Takes all room that is left, and what comes free later. */
+  /** Uses up all free space, including space that is freed later. */
   fill(disk: Disk): void;
-  /** Gives the room back. */
+  /** Frees the space again. */
   empty(disk: Disk): void;
   stop(): void;
 }
 
-/** Links the folders below `folder` to disks. Undefined where this process may not mount any: that takes root, and rights that some containers withhold from it. */
+/**
+ * Links the folders below `folder` to disks. Undefined where this process may not mount: that needs
+ * root, and permissions that some containers withhold from root.
+ */
 export function mountSmallDisks(folder: string): SmallDisks | undefined {
   const place = mkdtempSync(join(tmpdir(), "flyte-ts-disks-"));
   const mounted: string[] = [];
@@ -40,7 +43,7 @@ export function mountSmallDisks(folder: string): SmallDisks | undefined {
   const timers = new Map<Disk, NodeJS.Timeout>();
   const shrink = (disk: Disk): void => {
     const { blocks, bfree, bsize } = statfsSync(join(place, disk));
-    // Somebody may write meanwhile: then it is too small, and the next try takes what is left.
+    // A concurrent write can make the size too small: the next try uses the remaining space.
     if (bfree > 0) resize(disk, `${Math.ceil(((blocks - bfree) * bsize) / 1_024)}k`);
   };
   return {

@@ -3,14 +3,14 @@ import type { DatabaseEvidence } from "./database-evidence.js";
 
 const LOOK_EVERY_MS = 700;
 
-/** Remembers the first start that is recorded of each execution, node and attempt, while they run. */
+/** Records the first start that the database shows of each execution, node and attempt. */
 export interface StartWatch {
-  /** By the row's id, ns since 1970. */
+  /** Starts by row id, ns since 1970. */
   readonly first: ReadonlyMap<string, bigint>;
   stop(): Promise<void>;
 }
 
-/** Looks again and again, over outages of the database. */
+/** Polls the database and tolerates its outages. */
 export function watchStarts(database: DatabaseEvidence, prefix: string): StartWatch {
   const first = new Map<string, bigint>();
   const stopping = new AbortController();

@@ -1,5 +1,6 @@
-// One attempt of a task, run by Node without any package: node task-program.mjs DEED VALUE OUTPUT_PREFIX KEY JOURNAL SLEEP_MS
-// It writes a line to the journal, sleeps, and leaves outputs or an error in the blob store. A store that does not answer is asked again.
+// Runs one attempt of a task on Node without packages: node task-program.mjs DEED VALUE
+// OUTPUT_PREFIX KEY JOURNAL SLEEP_MS. It appends a line to the journal, sleeps, and writes outputs
+// or an error to the blob store, retrying while the store does not answer.
 import { createHash, createHmac } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -11,7 +11,10 @@ import { CATALOGUE, SHAPES, type Shape } from "./shapes.js";
 
 const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];
 const LOOK_EVERY_MS = 500;
-/** Executions with the same input of the cached task: the first runs it, the others find what it left. */
+/**
+ * Executions with the same input of the cached task: the first runs it, the others reuse its
+ * output.
+ */
 const SHARE_CACHE = 4;
 
 export async function registerWorkload(client: FlyteClient, pods: PodDeeds): Promise<void> {
@@ -20,17 +23,17 @@ export async function registerWorkload(client: FlyteClient, pods: PodDeeds): Pro
 }
 
 export interface WorkloadOptions {
-  /** Beginning of the names of its executions. */
+  /** Prefix of the names of its executions. */
   readonly prefix: string;
-  /** Executions that run at once. */
+  /** Concurrent executions. */
   readonly running: number;
-  /** Executions in all, at most. */
+  /** Maximum total of executions. */
   readonly most: number;
-  /** For one call while the API is away, and for the last end, ms. */
+  /** Timeout of a call while the API is unavailable, and of the last end, ms. */
   readonly patienceMs: number;
 }
 
-/** Executions of every shape in turn; when some have ended, others follow. */
+/** Creates executions of every shape in rotation and replaces those that have ended. */
 export class Workload {
   readonly asked: Asked[] = [];
   readonly answers: Answers = new Map();
@@ -47,7 +50,9 @@ export class Workload {
     this.#keeping = this.#keep();
   }
 
-  /** Creates no more, and waits for all to end. Gives the names of those that do not. */
+  /**
+   * Stops creating and waits for all ends. Returns the names of the executions that did not end.
+   */
   async end(): Promise<string[]> {
     this.#closed = true;
     await this.#keeping;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Logger, Running } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/async";
+import type { Logger } from "@flyte-ts/telemetry";
 
 /** Tables that grow quickly and have several indexes with the same leading columns. */
 const TABLES = ["executions", "node_executions", "task_executions"];
@@ -13,7 +14,7 @@ const EVERY_MS = 1_000;
  * index on project and domain like the one that ends with the name, and scans all rows of a project to find one. Stops
  * when every table has statistics, at once on a used database.
  */
-export function startFirstStatistics(db: Queryable, logger: Logger): Running {
+export function startFirstStatistics(db: Queryable, logger: Logger): Closeable {
   const closing = new AbortController();
   const run = async () => {
     for (let waiting = TABLES; waiting.length > 0 && !closing.signal.aborted; ) {

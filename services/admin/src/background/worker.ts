@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type Logger, type Running, startRounds } from "@flyte-ts/telemetry";
+import { type Closeable, startPeriodic } from "@flyte-ts/async";
+import type { Logger } from "@flyte-ts/telemetry";
 import { extendLeases, type TakenRow, type WorkTable } from "./lease.js";
 
 export interface WorkerDeps {
@@ -24,7 +25,7 @@ export interface Work<Row extends TakenRow> {
   readonly trouble: string;
 }
 
-export interface Worker<Row extends TakenRow> extends Running {
+export interface Worker<Row extends TakenRow> extends Closeable {
   /** Polls now. */
   wake(): void;
   /**
@@ -46,8 +47,8 @@ export interface Place<Row extends TakenRow> {
 export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<Row>): Worker<Row> {
   const loop = new WorkLoop(deps, work);
   const running = loop.run();
-  const extending = startRounds(
-    { everyMs: work.leaseMs / 3, batch: 1, work: () => loop.extend(), trouble: `${work.trouble}: leases cannot be extended` },
+  const extending = startPeriodic(
+    { intervalMs: work.leaseMs / 3, batchSize: 1, run: () => loop.extend(), errorMessage: `${work.trouble}: leases cannot be extended` },
     deps.logger,
   );
   return {

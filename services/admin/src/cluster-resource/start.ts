@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { Counter, type Metrics, type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
@@ -29,7 +30,7 @@ const RETRY_MS = 5_000;
 const ENSURE_MS = 60_000;
 
 /** Syncs the data planes with the templates until it is closed. Any number of replicas share the work. */
-export function startSync(deps: SyncDeps): Running {
+export function startSync(deps: SyncDeps): Closeable {
   const { db, config, logger, pollMs = 1_000 } = deps;
   const applied =
     deps.metrics &&
@@ -41,21 +42,26 @@ export function startSync(deps: SyncDeps): Running {
     });
   const onApplied = (cluster: string, { outcome }: ResourceOutcome) => applied?.inc({ cluster, outcome });
   const rounds = [
-    startRounds(
-      { everyMs: ENSURE_MS, batch: 1, work: () => ensureSyncs(db, config).then(() => 0), trouble: "cluster resources cannot be owed now" },
+    startPeriodic(
+      {
+        intervalMs: ENSURE_MS,
+        batchSize: 1,
+        run: () => ensureSyncs(db, config).then(() => 0),
+        errorMessage: "cluster resources cannot be owed now",
+      },
       logger,
     ),
-    startRounds(
+    startPeriodic(
       {
-        everyMs: pollMs,
-        batch: AT_ONCE,
-        work: (limit) => syncDue(deps, limit, onApplied),
-        trouble: "cluster resources cannot be looked at now",
+        intervalMs: pollMs,
+        batchSize: AT_ONCE,
+        run: (limit) => syncDue(deps, limit, onApplied),
+        errorMessage: "cluster resources cannot be looked at now",
       },
       logger,
     ),
   ];
-  return together(rounds);
+  return closeAll(rounds);
 }
 
 /** Runs the syncs that are due once; returns their number. */

@@ -1,4 +1,4 @@
-import { type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { forgetDone } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
@@ -15,7 +15,7 @@ const SEND_EVERY_MS = 500;
 const FORGET_EVERY_MS = 600_000;
 
 /** Starts notifications and triggers for completed executions. Any number of replicas share the work. */
-export function startTellingEnds(deps: EndedDeps): Running {
+export function startTellingEnds(deps: EndedDeps): Closeable {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
   const { tries } = notificationMetrics(deps.metrics, db);
@@ -30,25 +30,25 @@ export function startTellingEnds(deps: EndedDeps): Running {
     return ends;
   };
   const parts = [
-    startRounds(
+    startPeriodic(
       {
-        everyMs: ENDS_EVERY_MS,
-        batch: 200,
-        work: tell,
-        trouble: "ends of executions cannot be told now",
+        intervalMs: ENDS_EVERY_MS,
+        batchSize: 200,
+        run: tell,
+        errorMessage: "ends of executions cannot be told now",
       },
       logger,
     ),
     sender,
-    startRounds(
+    startPeriodic(
       {
-        everyMs: FORGET_EVERY_MS,
-        batch: 5_000,
-        work: (limit) => forgetDone(db, DELIVERIES, { keepDays: config.keepDays, limit }),
-        trouble: "old notifications cannot be removed now",
+        intervalMs: FORGET_EVERY_MS,
+        batchSize: 5_000,
+        run: (limit) => forgetDone(db, DELIVERIES, { keepDays: config.keepDays, limit }),
+        errorMessage: "old notifications cannot be removed now",
       },
       logger,
     ),
   ];
-  return together(parts);
+  return closeAll(parts);
 }

@@ -1,6 +1,6 @@
 import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
@@ -34,7 +34,7 @@ export class ClosureBlobs {
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
     const seenAt = this.#seenAt.get(address);
     if (seenAt !== undefined && isRecent(this.clock(), seenAt, TRUST_MS)) return;
-    await this.#storing.do(address, () => this.#store(address, { encoded, known: seenAt !== undefined }));
+    await this.#storing.run(address, () => this.#store(address, { encoded, known: seenAt !== undefined }));
   }
 
   /** Uploads a closure. `known`: this process has uploaded it before, so only its existence is checked. */

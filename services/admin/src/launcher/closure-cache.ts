@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
 import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
 import { RecentlyUsed } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
@@ -35,7 +35,7 @@ export class ClosureCache {
 
   async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
-    return this.#closures.get(key) ?? (await this.#reading.do(key, () => this.#read(key, id)));
+    return this.#closures.get(key) ?? (await this.#reading.run(key, () => this.#read(key, id)));
   }
 
   async #read(key: string, id: Identifier): Promise<StoredClosure | undefined> {

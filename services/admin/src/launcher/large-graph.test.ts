@@ -3,7 +3,8 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Bus } from "@flyte-ts/messaging";
-import { createLogger, type Running } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/async";
+import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
@@ -38,7 +39,7 @@ const blobs = {
 
 let database: AdminDatabase;
 let served: ServedAdmin;
-let launcher: Running;
+let launcher: Closeable;
 beforeAll(async () => {
   database = await adminDatabase();
   const { db } = database;

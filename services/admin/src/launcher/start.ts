@@ -1,5 +1,5 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Running } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/async";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
 import { startWorker } from "../background/worker.js";
 import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";
@@ -31,7 +31,7 @@ const TOLD_FROM = 3;
 const POLL_MS = 1_000;
 
 /** Processes the outbox until it is closed. Any number of replicas share the work. */
-export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: Launches }> {
+export async function startLauncher(deps: LauncherDeps): Promise<Closeable & { readonly launches: Launches }> {
   const launcher = new Launcher(deps);
   const worker = startWorker(deps, {
     table: OUTBOX,

@@ -12,7 +12,7 @@ export interface Listed {
   /** The request without filters and order. */
   readonly request: Pick<ListRequest, "equal" | "where" | "known">;
   readonly plan: (request: ListRequest) => Promise<ListPlan>;
-  /** True for combinations that docs/lists.md documents as slow. */
+  /** True for combinations that docs/reference/list-queries.md documents as slow. */
   readonly slow?: (combination: Combination) => boolean;
 }
 

@@ -1,4 +1,4 @@
-import { type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { createBindings } from "../access/bindings.js";
 import { forgetDone } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";
@@ -10,21 +10,21 @@ import { triggerMetrics } from "./metrics.js";
 const FORGET_EVERY_MS = 600_000;
 
 /** Processes the firings of triggers. Any number of replicas share the work. */
-export function startTriggers(deps: AdminDeps): Running {
+export function startTriggers(deps: AdminDeps): Closeable {
   const { db, config, clock, logger } = deps;
   const { outcomes } = triggerMetrics(deps.metrics, db);
   const bindings = config.auth.mode === "required" ? createBindings({ db, auth: config.auth, clock, logger }).current : undefined;
   const parts = [
     startWorker(deps, firingWork({ ...deps, bindings, outcomes })),
-    startRounds(
+    startPeriodic(
       {
-        everyMs: FORGET_EVERY_MS,
-        batch: 5_000,
-        work: (limit) => forgetDone(db, FIRINGS, { keepDays: config.triggers.keepDays, limit }),
-        trouble: "old firings of triggers cannot be removed now",
+        intervalMs: FORGET_EVERY_MS,
+        batchSize: 5_000,
+        run: (limit) => forgetDone(db, FIRINGS, { keepDays: config.triggers.keepDays, limit }),
+        errorMessage: "old firings of triggers cannot be removed now",
       },
       logger,
     ),
   ];
-  return together(parts);
+  return closeAll(parts);
 }

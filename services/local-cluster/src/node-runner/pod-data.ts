@@ -1,5 +1,6 @@
 import { CONFIG_MAPS, type KubeClient, SECRETS } from "@flyte-ts/kubernetes";
-import { type Logger, SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
+import type { Logger } from "@flyte-ts/telemetry";
 import type { Lookup } from "../kubelet/container/environment.js";
 import { dataOf } from "../kubelet/object-data.js";
 import { isObject, type Json, type KubeObject, textAt } from "../object/model.js";
@@ -41,7 +42,7 @@ export class PodData {
 
   #read(namespace: string, kind: Kind, name: string): Promise<void> {
     const key = keyOf(namespace, kind, name);
-    return this.#reading.do(key, () => this.#readNow(key, { namespace, kind, name }));
+    return this.#reading.run(key, () => this.#readNow(key, { namespace, kind, name }));
   }
 
   async #readNow(key: string, { namespace, kind, name }: { namespace: string; kind: Kind; name: string }): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecent } from "@flyte-ts/auth";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
 
@@ -39,7 +39,7 @@ export class SharedGraphs {
   async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#trusted(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
+    const graphs = this.#trusted(key) ?? (await this.#reading.run(key, () => this.#read(key, platform, read)));
     this.#keep(graphs);
     return graphs;
   }
