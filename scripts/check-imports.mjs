@@ -55,6 +55,7 @@ const TABLE = {
   "packages/cli": [
     "client",
     "config",
+    "service-manifest",
     "idl",
     "auth",
     "local-servers",

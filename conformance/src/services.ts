@@ -17,3 +17,8 @@ export function serviceOf(id: string): LocatedService {
   if (found === undefined) throw new Error(`there is no service ${id}`);
   return found;
 }
+
+/** Folders of `deploy/kubernetes` that an overlay adds to run the optional services. */
+export const OPTIONAL_FOLDERS: readonly string[] = DEPLOYED.filter(({ manifest }) => manifest.optional).map(
+  ({ manifest }) => `optional/${manifest.id}`,
+);

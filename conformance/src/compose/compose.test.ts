@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examplesFolder, scope } from "../stack/example-runs.js";
 import { insist, waitForEnd } from "../stack/executions.js";
 import { carriedOut, REQUESTS, SENDERS, type Target } from "../attack/pages.fixture.js";
-import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
+import { COMPOSE_SERVICES, ComposeProject, DEPLOYED_IDS, REVISION } from "./compose-project.js";
 
 /** Services of this project. */
 const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", "api"].includes(service));
@@ -91,7 +91,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   });
 
   test("images say what they are and what is in them, and hold no shell", async () => {
-    const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore"];
+    const services = [...DEPLOYED_IDS, "local-blobstore"];
     for (const name of services) {
       const { User, Labels } = project.image(name).Config;
       expect([User, Labels["org.opencontainers.image.version"], Labels["org.opencontainers.image.revision"]]).toEqual([

@@ -1,16 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import * as kubernetes from "@flyte-ts/kubernetes";
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { describe, expect, test } from "vitest";
 import { buildOverlay, kubectlIsThere } from "./manifests.js";
 import { rightsOf } from "./rights.js";
+import { DEPLOYED, OPTIONAL_FOLDERS } from "../services.js";
 
 // Complements access.test.ts, which runs with exactly these permissions and sees the requests of
 // one minute: this test finds requests of rarely taken paths in the source.
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
 /** Resource types by the constants that the source uses. */
 const KINDS: ReadonlyMap<string, kubernetes.ResourceRef> = new Map(
@@ -31,16 +30,6 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   apply: ["patch", "create"],
 };
 
-/** Folder below services/ → its service account. */
-const ACCOUNTS = {
-  admin: "flyteadmin",
-  propeller: "flytepropeller",
-  "plugins/pod": "flyte-plugin-pod",
-  datacatalog: "datacatalog",
-  scheduler: "flytescheduler",
-  "plugins/echo": "flyte-plugin-echo",
-};
-
 /**
  * Requests that stand in the source of a service and that it does not make with the settings of the
  * manifests.
@@ -49,10 +38,11 @@ const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
   "propeller customresourcedefinitions": "kubernetes.createCrd is false: the manifests bring it",
 };
 
-describe.skipIf(!kubectlIsThere()).each(Object.entries(ACCOUNTS))("the source of %s", (service, account) => {
-  const source = readSource(join(root, "services", service, "src"));
+describe.skipIf(!kubectlIsThere()).each(DEPLOYED)("the source of $manifest.id", ({ manifest, folder }) => {
+  const account = serviceNames(manifest).kubernetes;
+  const source = readSource(join(folder, "src"));
   const allowed = kubectlIsThere()
-    ? rightsOf(buildOverlay("single-cluster", { components: ["cluster-resources/access"] }).objects).filter(
+    ? rightsOf(buildOverlay("single-cluster", { components: ["cluster-resources/access"], resources: OPTIONAL_FOLDERS }).objects).filter(
         (right) => right.account === account,
       )
     : [];
@@ -69,7 +59,7 @@ describe.skipIf(!kubectlIsThere()).each(Object.entries(ACCOUNTS))("the source of
     );
     const without = named
       .map(([, ref]) => ref)
-      .filter((ref) => !resources.has(lineOf(ref)) && NOT_ASKED_FOR[`${service} ${ref.plural}`] === undefined);
+      .filter((ref) => !resources.has(lineOf(ref)) && NOT_ASKED_FOR[`${manifest.id} ${ref.plural}`] === undefined);
     expect(without).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { DEPLOYED } from "../services.js";
 
 // Access that docker-compose.yml gives to other users of the machine and to its services among
 // themselves.
@@ -19,6 +20,11 @@ interface ComposeService {
 const file = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "docker-compose.yml");
 const { services } = parse(readFileSync(file, "utf8"), { merge: true }) as { services: Readonly<Record<string, ComposeService>> };
 const entries = Object.entries(services);
+const idsOf = (uses: boolean) =>
+  DEPLOYED.filter(({ manifest }) => (manifest.requires.kubernetes !== undefined) === uses).map(({ manifest }) => manifest.id);
+/** Services that reach the cluster, which is in the network of tasks. */
+const besideCluster = idsOf(true);
+const apartFromCluster = idsOf(false);
 const withVolume = (pattern: RegExp) =>
   entries.filter(([, { volumes = [] }]) => volumes.some((volume) => pattern.test(volume))).map(([name]) => name);
 
@@ -31,17 +37,17 @@ test("ports are published on the loopback address, and only those of listeners t
 
 test("tasks reach neither the database nor the message bus nor the data catalog", () => {
   const besideTasks = entries.filter(([, { networks = [] }]) => networks.includes("tasks")).map(([name]) => name);
-  for (const name of ["postgres", "nats", "datacatalog", "scheduler", "plugin-echo"]) expect(besideTasks).not.toContain(name);
+  for (const name of ["postgres", "nats", ...apartFromCluster]) expect(besideTasks).not.toContain(name);
 });
 
-test.each(["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo"])("the secrets of %s are its own", (service) => {
+test.each(DEPLOYED.map(({ manifest }) => manifest.id))("the secrets of %s are its own", (service) => {
   expect(withVolume(new RegExp(`^secrets-${service}:`))).toEqual(["configure", service]);
   const secrets = (services[service]?.volumes ?? []).filter((volume) => volume.startsWith("secrets"));
   expect(secrets).toEqual([`secrets-${service}:/secrets/services:ro`]);
 });
 
 test("the cluster's credentials and the clients' secrets are mounted where they are needed", () => {
-  expect(withVolume(/^kubeconfig:/)).toEqual(["configure", "cluster", "admin", "propeller", "plugin-pod"]);
+  expect(withVolume(/^kubeconfig:/)).toEqual(["configure", "cluster", ...besideCluster]);
   expect(withVolume(/^sign-in:/)).toEqual(["configure", "admin", "scheduler", "propeller"]);
   expect(withVolume(/^sign-in:.*(?<!:ro)$/)).toEqual(["configure", "admin"]);
   expect(withVolume(/docker\.sock|^\/|^~/)).toEqual([]);

@@ -4,8 +4,14 @@ import { fileURLToPath } from "node:url";
 import { kubernetesUnavailable } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuditedCluster } from "./audited-cluster.js";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { DEPLOYED } from "../services.js";
 import { kubectlIsThere } from "./manifests.js";
 
+/** Accounts with rights in every deployment. */
+const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
+  ({ manifest }) => serviceNames(manifest).kubernetes,
+);
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
 const program = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "packages", "cli", "dist", "main.js");
 
@@ -18,7 +24,7 @@ describe.skipIf(unavailable)("a cluster with the rights of the manifests", () =>
   });
   afterAll(() => cluster?.stop());
 
-  test.each(["flyteadmin", "flytepropeller", "flyte-plugin-pod"])("doctor finds those of %s enough for it, and for no other", (account) => {
+  test.each(ACCOUNTS)("doctor finds those of %s enough for it, and for no other", (account) => {
     const flags = ["doctor", "--kubeconfig", cluster.kubeconfig, "--context", account, "--namespace", "flyte"];
     const { stdout } = spawnSync(process.execPath, [program, ...flags], { encoding: "utf8" });
     const enough = [...stdout.matchAll(/(?<!not )enough for ([a-z-]+)$/gm)].map(([, name]) => name);

@@ -1,4 +1,6 @@
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { describe, expect, test } from "vitest";
+import { DEPLOYED } from "../services.js";
 import { buildOverlay, kubectlIsThere, type Manifest } from "./manifests.js";
 import { matches, type Selector } from "./network-policy.js";
 import { podOf } from "./pod.js";
@@ -55,12 +57,9 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
 
 test.skipIf(!kubectlIsThere())("admin alone grows with its work: others share it out or stand by", () => {
   expect(ofKind<object>("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual(["flyteadmin"]);
-  expect(workloads.map(({ name }) => name).toSorted()).toEqual([
-    "datacatalog",
-    "flyte-plugin-echo",
-    "flyte-plugin-pod",
-    "flyteadmin",
-    "flytepropeller",
-    "flytescheduler",
-  ]);
+  expect(workloads.map(({ name }) => name).toSorted()).toEqual(
+    DEPLOYED.filter(({ manifest }) => !manifest.optional)
+      .map(({ manifest }) => serviceNames(manifest).kubernetes)
+      .toSorted(),
+  );
 });

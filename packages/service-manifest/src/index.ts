@@ -7,4 +7,5 @@ export { loadServices, type LocatedService } from "./load-services.js";
 export type { BusAccess, PermissionRule, ServiceManifest, ServiceManifestInput } from "./manifest-schema.js";
 export { serviceNames, type ServiceNames } from "./names.js";
 export { NETWORK_PEERS, type NetworkPeer } from "./network-peers.js";
+export { type PermissionSet, permissionSets } from "./permission-sets.js";
 export { sortServices } from "./sort-services.js";

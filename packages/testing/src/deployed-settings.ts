@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const deploy = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy");
@@ -15,6 +15,8 @@ export function deployedSettings(file: string): readonly (readonly [place: strin
     const site = join(kubernetes, "overlays", overlay, "site", file);
     return existsSync(site) ? [[`overlay ${overlay}`, [...settings, site]] as const] : [];
   });
+  const optional = ["settings", "site"].map((folder) => join(kubernetes, "optional", basename(file, ".yaml"), folder, file));
+  if (optional.every(existsSync)) places.push(["optional service", optional]);
   const compose = join(deploy, "compose", "config", file);
   if (existsSync(compose)) places.push(["compose", [compose]]);
   return places.map(([place, files]) => [place, files.flatMap((path) => ["--config", path])] as const);

@@ -1,4 +1,6 @@
+import { loadServices } from "@flyte-ts/service-manifest";
 import { z } from "zod";
+import { repositoryRoot } from "../stack/paths.js";
 
 const cluster = z.strictObject({
   /** Name in admin's `clusters`. */
@@ -7,11 +9,17 @@ const cluster = z.strictObject({
   context: z.string().optional(),
 });
 
+/** Backup order: a later database may hold facts that earlier ones lack, never the reverse. */
+export const DATABASES: readonly string[] = (await loadServices(repositoryRoot))
+  .flatMap(({ manifest: { id, requires } }) =>
+    requires.database === undefined ? [] : [{ id, position: requires.database.backupPosition }],
+  )
+  .toSorted((a, b) => a.position - b.position)
+  .map(({ id }) => id);
+
 const places = {
   /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
-  databases: z
-    .strictObject({ scheduler: z.string().optional(), datacatalog: z.string().optional(), admin: z.string().optional() })
-    .prefault({}),
+  databases: z.strictObject(Object.fromEntries(DATABASES.map((name) => [name, z.string().optional()]))).prefault({}),
   /** The only data plane. */
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
@@ -35,11 +43,7 @@ type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig
 
 export type NamedCluster = z.infer<typeof cluster>;
 
-/** Backup order: later databases may hold facts that earlier ones lack, never the reverse. */
-export const DATABASES = ["scheduler", "datacatalog", "admin"] as const;
-export type DatabaseName = (typeof DATABASES)[number];
-
-export function databasesOf({ databases }: Places): readonly { readonly name: DatabaseName; readonly url: string }[] {
+export function databasesOf({ databases }: Places): readonly { readonly name: string; readonly url: string }[] {
   return DATABASES.flatMap((name) => {
     const url = databases[name];
     return url === undefined ? [] : [{ name, url }];

@@ -1,7 +1,8 @@
 import { type AccessOptions, createKubeClient, isNotFound, type KubeClient, type KubeObject, type ResourceRef } from "@flyte-ts/kubernetes";
+import { loadServices, type PermissionRule, permissionSets } from "@flyte-ts/service-manifest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import { repositoryRoot } from "../stack/paths.js";
 import { type Finding, ill, reasonOf, warning, well } from "./finding.js";
-import { NEEDED_RIGHTS, type Right } from "./rights.js";
 
 const WHAT = "data plane";
 const ACCESS_REVIEWS: ResourceRef = { group: "authorization.k8s.io", version: "v1", plural: "selfsubjectaccessreviews", namespaced: false };
@@ -44,39 +45,62 @@ async function definition(client: KubeClient): Promise<Finding> {
 
 async function rights(client: KubeClient, namespace: string): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const [service, needed] of Object.entries(NEEDED_RIGHTS)) {
-    const lacking = (await Promise.all(needed.map((right) => refused(client, right, namespace)))).flat();
+  const manifests = (await loadServices(repositoryRoot)).map(({ manifest }) => manifest);
+  for (const { role, rules } of permissionSets(manifests)) {
+    const applicable = await rulesThatApply(client, rules);
+    const lacking = (await Promise.all(applicable.map((rule) => refused(client, rule, namespace)))).flat();
     findings.push(
       lacking.length === 0
-        ? well(`${WHAT}: rights`, `enough for ${service}`)
+        ? well(`${WHAT}: rights`, `enough for ${role}`)
         : warning(
             `${WHAT}: rights`,
-            `not enough for ${service}: ${lacking.join(", ")}`,
-            `if these are the credentials of ${service}, give it what deploy/kubernetes says`,
+            `not enough for ${role}: ${lacking.join(", ")}`,
+            `if these are the credentials of ${role}, give it what deploy/kubernetes says`,
           ),
     );
   }
   return findings;
 }
 
+/** Drops rules for resources of operators that the cluster does not have. */
+async function rulesThatApply(client: KubeClient, rules: readonly PermissionRule[]): Promise<readonly PermissionRule[]> {
+  const applies = await Promise.all(rules.map((rule) => rule.whenServed === undefined || isServed(client, rule)));
+  return rules.filter((_, index) => applies[index]);
+}
+
+async function isServed(client: KubeClient, { apiGroup, whenServed = "", resources: [resource = ""] }: PermissionRule): Promise<boolean> {
+  const [plural = ""] = resource.split("/");
+  const ref: ResourceRef = { group: apiGroup, version: whenServed.slice(whenServed.indexOf("/") + 1), plural, namespaced: true };
+  try {
+    await client.list(ref, { atMost: 1, metadataOnly: true });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    if ((error as { status?: number }).status === 403) return true;
+    throw error;
+  }
+}
+
 /** Verbs of the rule that these credentials lack. */
-async function refused(client: KubeClient, right: Right, namespace: string): Promise<string[]> {
-  const [resource = "", subresource] = right.resource.split("/");
-  const asked = right.verbs.map(async (verb) => {
-    const resourceAttributes = {
-      group: right.group,
-      resource,
-      ...(subresource && { subresource }),
-      verb,
-      ...(right.own && { namespace }),
-      ...(right.own && resource === "namespaces" && { name: namespace }),
-    };
-    const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", metadata: {}, spec: { resourceAttributes } };
-    const { status } = await client.create<KubeObject & { status?: { allowed?: boolean } }>(
-      ACCESS_REVIEWS,
-      review as unknown as KubeObject,
-    );
-    return status?.allowed === true ? [] : [`${verb} ${right.resource}`];
+async function refused(client: KubeClient, { scope, apiGroup, resources, verbs }: PermissionRule, namespace: string): Promise<string[]> {
+  const asked = resources.flatMap((path) => {
+    const [resource = "", subresource] = path.split("/");
+    return verbs.map(async (verb) => {
+      const resourceAttributes = {
+        group: apiGroup,
+        resource,
+        ...(subresource && { subresource }),
+        verb,
+        ...(scope === "namespace" && { namespace }),
+        ...(scope === "namespace" && resource === "namespaces" && { name: namespace }),
+      };
+      const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", metadata: {}, spec: { resourceAttributes } };
+      const { status } = await client.create<KubeObject & { status?: { allowed?: boolean } }>(
+        ACCESS_REVIEWS,
+        review as unknown as KubeObject,
+      );
+      return status?.allowed === true ? [] : [`${verb} ${path}`];
+    });
   });
   return (await Promise.all(asked)).flat();
 }

@@ -35,6 +35,10 @@ const settings = z.strictObject({
   requirements: z.string().optional(),
   /** Number of propeller replicas, which share the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
+  /** Ids of optional services to run, such as `[plugin-demo]`. */
+  services: z.array(z.string().min(1)).default([]),
+  /** Folders with further plugin services: each folder in them is a built package with a manifest. */
+  pluginFolders: z.array(z.string().min(1)).default([]),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
   /** Stop after the example, with its outcome as exit status. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { BUS_USERS, type BusPasswords, type BusUser } from "./bus.js";
+import type { BusPasswords } from "./bus.js";
 import { StackError } from "./stack-error.js";
 import { writeWhole } from "./write-whole.js";
 
@@ -27,9 +27,10 @@ const stored = z.record(z.string(), z.string().min(1));
  * Reads the secrets of a stack and generates missing ones. The file is readable by its owner alone; it is replaced
  * atomically, so that a crash leaves the old or the new one.
  *
+ * @param busUsers services that use the message bus
  * @throws StackError when the file is damaged
  */
-export function stackCredentials(file: string): StackCredentials {
+export function stackCredentials(file: string, busUsers: readonly string[]): StackCredentials {
   const kept = { ...read(file) };
   const before = Object.keys(kept).length;
   const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (kept[name] ??= prefix + randomBytes(bytes).toString("hex"));
@@ -38,7 +39,7 @@ export function stackCredentials(file: string): StackCredentials {
     blobSecretKey: secret("blobSecretKey"),
     clusterToken: secret("clusterToken"),
     clusterLogToken: secret("clusterLogToken"),
-    bus: Object.fromEntries(BUS_USERS.map((user) => [user, secret(`bus.${user}`)])) as Record<BusUser, string>,
+    bus: Object.fromEntries(busUsers.map((user) => [user, secret(`bus.${user}`)])),
   };
   if (Object.keys(kept).length > before) writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
   return credentials;

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const load = (...argv: string[]) => loadConfig(stackConfigSchema, { service: "stack", argv, env: {} });
-const choose = (...argv: string[]) => choosePorts(load(...argv), stackFolders(root));
+const choose = (...argv: string[]) => choosePorts(load(...argv), stackFolders(root), ["admin", "propeller", "plugin-pod"]);
 const all = ({ ops, ...ports }: Ports) => [...Object.values(ports), ...Object.values(ops)];
 
 test.each([

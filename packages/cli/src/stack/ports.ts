@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { StackConfig } from "./config.js";
 import { StackError } from "./stack-error.js";
 import type { StackFolders } from "./paths.js";
-import { propellerName } from "./service-configs.js";
+import { replicaNames } from "./service-configs.js";
 import { writeWhole } from "./write-whole.js";
 
 const port = z.number().int().min(0).max(65_535);
@@ -23,14 +23,16 @@ const portsSchema = z.object({
 /** Ports of one stack; 0 for a part that the stack does not run. */
 export type Ports = Readonly<z.infer<typeof portsSchema>>;
 
-const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "scheduler", "plugin-pod", "plugin-echo"];
+/** Services that the stack starts beside those of the control and data planes. */
+const LOCAL_SERVICES = ["local-blobstore", "local-cluster", "node-runner"];
 
 /**
  * Chooses the ports of a stack. Free choices are kept across restarts, so that recorded addresses stay valid.
  *
+ * @param services ids of the services of the control and data planes
  * @throws StackError when a configured port is in use
  */
-export async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
+export async function choosePorts(config: StackConfig, folders: StackFolders, services: readonly string[]): Promise<Ports> {
   const file = join(folders.config, "ports.json");
   const known = readPorts(file);
   // Configured ports are reserved, whatever was chosen before.
@@ -51,8 +53,8 @@ export async function choosePorts(config: StackConfig, folders: StackFolders): P
   const blobs = config.s3 === undefined ? await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }) : (known.blobs ?? 0);
   const cluster = await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster });
   const ops: Record<string, number> = {};
-  const propellers = Array.from({ length: config.propellers }, (_, index) => propellerName(index));
-  for (const service of [...SERVICES, ...propellers]) ops[service] = await free(known.ops?.[service]);
+  const replicas = services.flatMap((id) => replicaNames(id, config.propellers));
+  for (const service of [...LOCAL_SERVICES, ...replicas]) ops[service] = await free(known.ops?.[service]);
   const [postgres, nats, catalog] = [await free(known.postgres), await free(known.nats), await free(known.catalog)];
   const ports = { api, blobs, cluster, postgres, nats, catalog, ops };
   writeWhole(file, JSON.stringify(ports, null, 2));

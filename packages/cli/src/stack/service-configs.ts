@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type LocatedService, mergeSettings, type ServiceManifest, type StackFacts as ManifestFacts } from "@flyte-ts/service-manifest";
 import type { StackBlobs } from "./blobs.js";
-import { type BusUser, busUrlFor } from "./bus.js";
+import { busUrlFor } from "./bus.js";
 import type { StackCluster } from "./cluster.js";
 import type { StackCredentials } from "./credentials.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
@@ -44,7 +46,6 @@ interface StackFacts {
   readonly cluster: StackCluster;
   readonly blobs: StackBlobs;
   readonly folders: StackFolders;
-  /** Folder of pyflyte-execute. */
   /** Programs of the Python environment that all stacks share. */
   readonly sharedPythonBin: string;
   readonly logLevel: string;
@@ -54,11 +55,14 @@ interface StackFacts {
   readonly propellers: number;
   /** Undefined: no sign-in. */
   readonly signIn: StackSignIn | undefined;
+  /** Services of the control and data planes. */
+  readonly services: readonly LocatedService[];
 }
 
-/** Name of a propeller replica, counted from 0. */
-export function propellerName(index: number): string {
-  return index === 0 ? "propeller" : `propeller-${index + 1}`;
+/** Names of a service's replicas: propeller runs in several, which are counted from the second on. */
+export function replicaNames(id: string, propellers: number): readonly string[] {
+  if (id !== "propeller") return [id];
+  return Array.from({ length: propellers }, (_, index) => (index === 0 ? id : `${id}-${index + 1}`));
 }
 
 /** Infrastructure services, the cluster and the blob store: they depend on nothing, start first and stop last. */
@@ -68,107 +72,68 @@ export function groundConfigs(facts: StackFacts): ServiceConfig[] {
 }
 
 /** Configuration of the services that depend on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
-export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
-  const { endpoints, cluster, blobs, logLevel, propellers, signIn } = facts;
-  const ops = opsOf(facts);
-  const program = programsOf(facts);
-  const { bucket, own: _, ...s3 } = blobs;
-  const signing = { ...s3, publicEndpoint: publicAddress(s3.endpoint) };
-  // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
-  const podLog = `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
-  const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: facts.credentials.bus }) });
-  const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const adminFor = (clientId: string) => ({
-    endpoint: `${endpoints.host}:${endpoints.api}`,
-    ...(signIn && { auth: credentialsOf(signIn, clientId) }),
+export function userConfigs(facts: StackFacts, servers: Servers): ServiceConfig[] {
+  return facts.services.flatMap((service) => {
+    const replicas = replicaNames(service.manifest.id, facts.propellers);
+    return replicas.map((name) => ({
+      name,
+      program: programOf(facts, service.folder),
+      config: settingsOf(facts, { service: service.manifest, name, replicas: replicas.length, servers }),
+    }));
   });
-  return [
-    {
-      name: "admin",
-      program: program("admin"),
-      config: {
-        logLevel,
-        ops: ops("admin"),
-        server: {
-          host: endpoints.host,
-          grpcPort: endpoints.api,
-          httpPort: endpoints.api,
-          // A stack for a cluster's pods without sign-in is open to the network.
-          ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
-        },
-        database: { url: databaseUrl },
-        nats: natsFor("admin"),
-        storage: { container: `s3://${bucket}`, s3: signing },
-        clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
-        // A task alone on its node may use all idle processors.
-        taskResources: {
-          defaults: { cpu: "500m", memory: "500Mi" },
-          defaultLimits: { cpu: "4" },
-          limits: { cpu: "4", memory: "4Gi", gpu: "1" },
-        },
-        registration: { maxWorkflowNodes: 100_000 },
-        ...(signIn && { auth: adminAuth(signIn) }),
+}
+
+interface Replica {
+  readonly service: ServiceManifest;
+  readonly name: string;
+  readonly replicas: number;
+  readonly servers: Servers;
+}
+
+/** Settings for the requirements of a service, merged with those of its manifest. */
+function settingsOf(facts: StackFacts, { service, name, replicas, servers }: Replica): object {
+  const { endpoints, cluster, blobs, logLevel, signIn, credentials } = facts;
+  const { database, bus, blobStore, kubernetes, admin, catalog } = service.requires;
+  const { bucket: _, own: __, ...s3 } = blobs;
+  const required = {
+    logLevel,
+    ops: opsOf(facts)(name),
+    ...(database && { database: { url: new URL(`/${database.stackName ?? database.name}`, servers.databaseUrl).href } }),
+    ...(bus && { nats: { url: busUrlFor(service.id, { url: servers.natsUrl, passwords: credentials.bus }) } }),
+    ...(blobStore && { storage: { s3: blobStore.presigns ? { ...s3, publicEndpoint: publicAddress(s3.endpoint) } : s3 } }),
+    ...(kubernetes === "own" && { kubernetes: { kubeconfig: cluster.kubeconfig } }),
+    ...(admin && {
+      admin: { endpoint: `${endpoints.host}:${endpoints.api}`, ...(signIn && { auth: credentialsOf(signIn, admin.clientId) }) },
+    }),
+    ...(catalog && {
+      catalog: {
+        endpoint: `127.0.0.1:${endpoints.catalog}`,
+        ...(signIn && { auth: { ...credentialsOf(signIn, catalog.clientId), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
       },
-    },
-    {
-      name: "datacatalog",
-      program: program("datacatalog"),
-      config: {
-        logLevel,
-        ops: ops("datacatalog"),
-        server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
-        database: { url: new URL("/datacatalog", databaseUrl).href },
-        storage: { container: `s3://${bucket}`, s3 },
-        ...(signIn && { auth: catalogAuth(signIn) }),
-      },
-    },
-    {
-      name: "scheduler",
-      program: program("scheduler"),
-      config: {
-        logLevel,
-        ops: ops("scheduler"),
-        database: { url: new URL("/scheduler", databaseUrl).href },
-        admin: adminFor("flytescheduler"),
-      },
-    },
-    ...Array.from({ length: propellers }, (_, index) => ({
-      name: propellerName(index),
-      program: program("propeller"),
-      config: {
-        logLevel,
-        ops: ops(propellerName(index)),
-        nats: natsFor("propeller"),
-        kubernetes,
-        catalog: {
-          endpoint: `127.0.0.1:${endpoints.catalog}`,
-          ...(signIn && { auth: { ...credentialsOf(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
-        },
-        admin: adminFor("flytepropeller"),
-        // Users look at recent runs; a laptop need not keep a day of them.
-        garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
-        // A single propeller only has to survive its own restart: it starts when its predecessor is dead. The lease may
-        // therefore be long: a machine that is busy with a huge graph may delay renewals by seconds.
-        ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
-        storage: { metadataPrefix: `s3://${bucket}/metadata/propeller`, rawOutputPrefix: `s3://${bucket}/data`, s3 },
-      },
-    })),
-    {
-      name: "plugin-pod",
-      program: program("plugins/pod"),
-      config: {
-        logLevel,
-        ops: ops("plugin-pod"),
-        nats: natsFor("plugin-pod"),
-        kubernetes,
-        storage: { s3 },
-        logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
-        // As the node, this machine sets these for its pods itself, and their copilot is a local process as they are.
-        pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
-      },
-    },
-    { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats: natsFor("plugin-echo") } },
-  ];
+    }),
+    ...(signIn && service.auth && { auth: service.auth === "issuer" ? adminAuth(signIn) : catalogAuth(signIn) }),
+  };
+  return mergeSettings(required, service.settings.stack?.(manifestFacts(facts, replicas)) ?? {});
+}
+
+/** Facts that manifests turn into settings. */
+function manifestFacts(facts: StackFacts, replicas: number): ManifestFacts {
+  const { endpoints, cluster, blobs, signIn } = facts;
+  return {
+    host: endpoints.host,
+    apiPort: endpoints.api,
+    catalogPort: endpoints.catalog,
+    kubeconfig: cluster.kubeconfig,
+    runsPods: !cluster.hasNodes,
+    bucket: blobs.bucket,
+    signIn: signIn !== undefined,
+    replicas,
+    // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
+    podLogUri: `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
+    podEnvironment: podEnv(facts),
+    // Pods that are local processes run copilot as a local process too.
+    copilotCommand: [process.execPath, programOf(facts, localService("copilot"))],
+  };
 }
 
 function blobService(facts: StackFacts): ServiceConfig {
@@ -180,7 +145,7 @@ function blobService(facts: StackFacts): ServiceConfig {
   const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
   const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
   const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
-  return { name, program: programsOf(facts)(name), config };
+  return { name, program: programOf(facts, localService(name)), config };
 }
 
 /** For pods that are local processes: a task and its copilot have the same user, and no other user may read their files. */
@@ -189,7 +154,7 @@ const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
 /** The service that makes this machine the node: the local cluster, or a runner of another cluster's pods. */
 function nodeService(facts: StackFacts): ServiceConfig {
   const { endpoints, cluster, folders, sharedPythonBin, logLevel } = facts;
-  const program = programsOf(facts);
+  const folder = localService("local-cluster");
   // Kill pods on shutdown; interrupted tasks are recreated as after a lost machine.
   const pods = {
     // The stack's own environment comes first, and may be created while the stack runs.
@@ -202,11 +167,11 @@ function nodeService(facts: StackFacts): ServiceConfig {
     const { clusterToken: token, clusterLogToken: logToken } = facts.credentials;
     const access = { access: "token", token, logToken };
     const config = { logLevel, port: endpoints.cluster, ...access, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
-    return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };
+    return { name: "local-cluster", program: programOf(facts, folder), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };
   const config = { logLevel, ops: opsOf(facts)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
-  return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), config };
+  return { name: "node-runner", program: programOf(facts, folder, "node-runner/main.js"), config };
 }
 
 /** Environment variables of every pod. */
@@ -222,8 +187,13 @@ function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<strin
   };
 }
 
-function programsOf({ bundles }: StackFacts): (folder: string, main?: string) => string {
-  return (folder, main = "main.js") => join(repositoryRoot, "services", folder, bundles ? "bundle" : "dist", main);
+/** Folder of a service's package in this repository. */
+const localService = (name: string): string => join(repositoryRoot, "services", name);
+
+/** A program of a service. Packages outside of the repository may have no bundle. */
+function programOf({ bundles }: StackFacts, folder: string, main = "main.js"): string {
+  const bundle = join(folder, "bundle", main);
+  return bundles && existsSync(bundle) ? bundle : join(folder, "dist", main);
 }
 
 /** Health and metrics listen on loopback only. */

@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Guard, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
-import { BUS_USERS, writeBusConfig } from "./bus.js";
+import { busServices } from "@flyte-ts/service-manifest";
+import { writeBusConfig } from "./bus.js";
 import { watchBus } from "./bus-watch.js";
 import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
 import { claimFolder } from "./claim.js";
@@ -20,9 +21,10 @@ import { keepFilesPrivate } from "./private-folder.js";
 import type { Progress } from "./progress.js";
 import type { PyflyteTarget } from "./pyflyte.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
-import { type Endpoints, groundConfigs, type ServiceConfig, userConfigs } from "./service-configs.js";
+import { type Endpoints, groundConfigs, replicaNames, type ServiceConfig, userConfigs } from "./service-configs.js";
 import { makeAccounts, type StackSignIn } from "./sign-in.js";
 import { StackError } from "./stack-error.js";
+import { stackServices } from "./stack-services.js";
 import { SupervisedService } from "./supervised-service.js";
 import { writeWhole } from "./write-whole.js";
 import { binOf, preparePython } from "../python/own-packages.js";
@@ -68,14 +70,23 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     release();
   };
   try {
-    const credentials = stackCredentials(folders.credentials);
+    const services = await stackServices(config);
+    const manifests = services.map(({ manifest }) => manifest);
+    const credentials = stackCredentials(
+      folders.credentials,
+      busServices(manifests).map(({ id }) => id),
+    );
     const { kubeconfig, host = "127.0.0.1" } = config;
     if (config.host !== undefined && kubeconfig === undefined)
       throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
     const given = kubeconfig === undefined ? undefined : givenCluster(kubeconfig, config.host !== undefined);
     const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
     if (givenStore !== undefined) await checkBlobs(givenStore);
-    const ports = await choosePorts(config, folders);
+    const ports = await choosePorts(
+      config,
+      folders,
+      manifests.map(({ id }) => id),
+    );
     const onInstall = (text: string) => progress.line(`  ${text} …`);
     const shared = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
     const python = { own: folders.python, shared: shared.folder, signal };
@@ -113,11 +124,11 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     };
     const cluster = given ?? ownCluster(folders.kubeconfig, ports.cluster, credentials);
     const blobs = givenStore ?? ownBlobs({ host, port: ports.blobs }, config.bucket, credentials);
-    writeBusConfig(folders.busConfig, credentials.bus);
+    writeBusConfig(folders.busConfig, credentials.bus, manifests);
     writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
     const { logLevel, bundles, propellers } = config;
     const sharedPythonBin = shared.bin;
-    const facts = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn };
+    const facts = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn, services };
     const startServices = async (configs: readonly ServiceConfig[]) => {
       const services = configs.map(({ name, program, config: content, readyPort }) => {
         const configFile = join(folders.config, `${name}.yaml`);
@@ -165,7 +176,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     const watching = new AbortController();
     const watched = watchBus(
       {
-        ports: Object.keys(ports.ops).flatMap((service) => (usesBus(service) ? (ports.ops[service] ?? []) : [])),
+        ports: busServices(manifests).flatMap(({ id }) => replicaNames(id, propellers).flatMap((name) => ports.ops[name] ?? [])),
         obstacle: () => lackOfRoom(folders.nats),
         restart: (why) => bus.renew(why),
         pause,
@@ -201,8 +212,5 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
   return Promise.race([promise, aborted]).finally(() => listening.abort());
 }
-
-/** True for a user of the message bus; propellers beyond the first have numbers. */
-const usesBus = (service: string): boolean => BUS_USERS.some((user) => service === user || service.startsWith(`${user}-`));
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
