@@ -17,7 +17,7 @@ export interface CompatibilityRow {
   readonly tests: readonly string[];
 }
 
-/** The rows of all tables of docs/reference/compatibility.md whose columns are: name, detail, works, shown by. */
+/** The rows of all tables of docs/reference/compatibility.md whose columns are: name, detail, support, test. */
 export function compatibilityRows(): CompatibilityRow[] {
   const rows: CompatibilityRow[] = [];
   let section = "";
