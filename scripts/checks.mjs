@@ -16,6 +16,7 @@ export function checks() {
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],
     ["the Helm chart is current", ...script("chart.mjs", "--check")],
+    ["the reference pages are current", ...script("reference.mjs", "--check")],
   ];
   return all.map(([name, command, args]) => {
     const passed = run(command, args) === 0;
