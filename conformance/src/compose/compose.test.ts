@@ -18,7 +18,7 @@ const PROXY_HEALTH = 8404;
 const AWAY_MS = 30_000;
 const PATIENCE_MS = 600_000;
 
-// Needs a Docker engine with compose; docs/guides/install-on-kubernetes.md describes machines that reach no registry.
+// Needs a Docker engine with compose; see docs/guides/test.md for machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   let project: ComposeProject;
   let client: FlyteClient;

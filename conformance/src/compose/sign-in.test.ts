@@ -27,7 +27,7 @@ const PATIENCE_MS = 120_000;
 const OPS = 10254;
 const logger = createLogger({ service: "test", level: "silent" });
 
-// Needs a Docker engine with compose; docs/guides/install-on-kubernetes.md describes machines that reach no registry.
+// Needs a Docker engine with compose; see docs/guides/test.md for machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AUTH=required", () => {
   let project: ComposeProject;
   let containers: Readonly<Record<string, ContainerAddress>>;

@@ -11,7 +11,7 @@ import { registerShellWorkflow } from "./shell-tasks.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-const operations = readFileSync(join(root, "docs", "operations.md"), "utf8");
+const metricsReference = readFileSync(join(root, "docs", "reference", "metrics.md"), "utf8");
 /** Files of dashboards and alerts. */
 const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
   readFileSync(join(root, "deploy", "kubernetes", "monitoring", file), "utf8"),
@@ -98,7 +98,7 @@ test("what is documented is there, what is there is documented, and it moves", a
   await expect.poll(givenUp, { timeout: 20_000 }).toBe(1);
 
   const after = await scrapeAll();
-  const documented = [...operations.matchAll(/^\| `(flyte_\w+)`/gm)]
+  const documented = [...metricsReference.matchAll(/^\| `(flyte_\w+)`/gm)]
     .map((match) => match[1] as string)
     .filter((name) => !ELSEWHERE.test(name));
   expect(documented.length).toBeGreaterThan(25);
