@@ -9,7 +9,7 @@ import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
-import { defaultEngineConfig, POLLED } from "./engine/config.js";
+import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
@@ -118,11 +118,16 @@ const controller: Controller = new Controller({
   slices,
   engine: {
     ...defaultEngineConfig(Math.random),
-    ...(config.events.sink === "grpc" && { awaitedAgain: POLLED, storesInputs: true }),
+    ...(config.events.sink === "grpc" && { wakeupFallbackBackoff: PRIMARY_POLL, storesInputs: true }),
     cache:
       catalogChannel === undefined
         ? undefined
-        : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
+        : {
+            ...defaultCacheConfig,
+            maxAge: catalog.maxCacheAgeMs,
+            lookupTimeout: catalog.patienceMs,
+            heartbeatInterval: catalog.heartbeatMs,
+          },
     metadataPrefix: storage.metadataPrefix,
     rawOutputPrefix: storage.rawOutputPrefix,
     producerId: engine.producerId ?? (config.cluster || "propeller"),
@@ -133,11 +138,11 @@ const controller: Controller = new Controller({
     defaultActiveDeadline: engine.defaultActiveDeadlineMs,
     maxInstances: engine.maxInstances,
     maxDepth: engine.maxDepth,
-    unansweredAfter: config.plugins.unansweredAfterMs,
-    pluginDeadline: config.plugins.deadlineMs,
-    abandonAborts: config.plugins.stopDeadlineMs,
-    inlineStatusLimit: engine.inlineStatusLimitBytes,
-    slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
+    pluginResponseTimeout: config.plugins.unansweredAfterMs,
+    pluginUnavailableTimeout: config.plugins.deadlineMs,
+    abortTimeout: config.plugins.stopDeadlineMs,
+    maxInlineStatusBytes: engine.inlineStatusLimitBytes,
+    sliceLimits: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
     deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
   },
   metrics,

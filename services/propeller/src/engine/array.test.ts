@@ -206,7 +206,7 @@ describe("a map", () => {
   });
 
   it("waits for its items' outputs in the blob store where they are large", () => {
-    const d = Driver.of(mapped({}), { inlineBudget: 0 });
+    const d = Driver.of(mapped({}), { maxTotalInlineOutputBytes: 0 });
     for (const item of [0, 1]) {
       d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
       d.observe({ kind: "outputsWritten", uri: d.writes.at(-1) ?? "" });

@@ -50,12 +50,12 @@ describe("outputs that do not come by value", () => {
     d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
     d.now += 1_000;
     d.observe({ kind: "timer" });
-    expect(d.run.wakeAt).toBeGreaterThan(d.now);
+    expect(d.run.nextTimerAt).toBeGreaterThan(d.now);
     expect(d.reads.filter((read) => read === uri)).toHaveLength(1);
   });
 
   it("are written before the success is told when they are too large for the status", () => {
-    const d = new Driver(Driver.of(chain).workflow, { inlineBudget: 0 });
+    const d = new Driver(Driver.of(chain).workflow, { maxTotalInlineOutputBytes: 0 });
     d.observe({ kind: "load" });
     d.takeTold();
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
@@ -89,7 +89,7 @@ describe("outputs that do not come by value", () => {
 
 describe("inputs that are too large for a message", () => {
   it("stand in the blob store before the task is asked for", () => {
-    const d = new Driver(Driver.of(chain).workflow, { inlineLimit: 4 });
+    const d = new Driver(Driver.of(chain).workflow, { maxInlineOutputBytes: 4 });
     d.observe({ kind: "load" });
     const uri = `${DIR}/n0/data/inputs.pb`;
     expect([d.writes, d.takeSent()]).toEqual([[uri], []]);

@@ -57,24 +57,24 @@ describe("a status that does not fit into the resource", () => {
 describe("a large graph", () => {
   it("begins so many with one fact, and the others only when there is room", () => {
     const nodes = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`n${index}`, task]));
-    const d = new Driver(buildWorkflow({ main: { nodes } }), { startsPerRound: 2 });
+    const d = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
     d.hasRoom = false;
     d.observe({ kind: "load" });
     expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
     d.reply("n0", "SUCCEEDED");
     d.observe({ kind: "resync" });
     expect(d.takeSent()).toEqual([]);
-    expect(d.run.wantsRoom).toBe(true);
+    expect(d.run.needsCapacity).toBe(true);
     d.observe({ kind: "room" });
     expect(d.takeSent()).toEqual(["n2/0 RUN", "n3/0 RUN"]);
     d.observe({ kind: "room" });
     expect(d.takeSent()).toEqual(["n4/0 RUN"]);
-    expect(d.run.wantsRoom).toBe(false);
+    expect(d.run.needsCapacity).toBe(false);
   });
 
   it("goes ahead of its status with all that begins at once, unless the status is written in between", () => {
     const nodes = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`n${index}`, task]));
-    const { run } = new Driver(buildWorkflow({ main: { nodes } }), { startsPerRound: 2 });
+    const { run } = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
     const ahead = (kind: "load" | "room") => {
       const effects = run.observe(kind === "load" ? { kind, isNew: true } : { kind }, 1_000);
       return effects.flatMap((effect) =>
@@ -83,9 +83,9 @@ describe("a large graph", () => {
     };
     expect(ahead("load")).toEqual(["n0", "n1"]);
     expect(ahead("room")).toEqual(["n2", "n3"]);
-    run.takePatch();
+    run.takeStatusPatch();
     expect(ahead("room")).toEqual([]);
-    expect(run.wantsRoom).toBe(false);
+    expect(run.needsCapacity).toBe(false);
   });
 
   it("of ten thousand nodes in a row neither recurses nor slows down", () => {

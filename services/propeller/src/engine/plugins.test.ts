@@ -2,12 +2,12 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
 import { Driver } from "../simulation/build/driver.js";
 import type { WorkflowSpec } from "../simulation/build/workflow.js";
-import type { PluginsKnown } from "./plugin/known.js";
+import type { PluginHealth } from "./plugin/known.js";
 
-const known = (served: readonly string[], silent: readonly [string, number][] = []): PluginsKnown => ({
-  complete: true,
-  served: new Set(served),
-  silent: new Map(silent),
+const known = (served: readonly string[], silent: readonly [string, number][] = []): PluginHealth => ({
+  discoveryDone: true,
+  available: new Set(served),
+  stale: new Map(silent),
 });
 const spec: WorkflowSpec = { main: { nodes: { n0: { kind: "task", type: "spark", attempts: 2 } } } };
 const NOBODY = "no plugin service serves task type [spark]";
@@ -46,7 +46,7 @@ test("an attempt that nobody serves waits with a reason that is told once, over 
 test("each new reason has a new version, and none is held against anybody before it was listened for long enough", () => {
   const d = new Driver(Driver.of(spec).workflow);
   d.observe({ kind: "load" });
-  d.observe({ kind: "plugins", plugins: { ...known([]), complete: false } });
+  d.observe({ kind: "plugins", plugins: { ...known([]), discoveryDone: false } });
   expect(toldOf(d)).toEqual([]);
   const since = Date.parse("2026-11-21T09:59:00.000Z");
   d.observe({ kind: "plugins", plugins: known([], [["spark", since]]) });
@@ -60,10 +60,10 @@ test("each new reason has a new version, and none is held against anybody before
 });
 
 test("with a deadline it fails, for good, and admin is told of the attempt's end", () => {
-  const d = Driver.of(spec, { pluginDeadline: 300_000 });
+  const d = Driver.of(spec, { pluginUnavailableTimeout: 300_000 });
   d.observe({ kind: "plugins", plugins: known([]) });
   d.advance(150_000);
-  const next = d.reread({ pluginDeadline: 300_000 });
+  const next = d.reread({ pluginUnavailableTimeout: 300_000 });
   next.observe({ kind: "load" });
   next.observe({ kind: "plugins", plugins: known([]) });
   next.advance(149_000);
@@ -106,7 +106,7 @@ test("nor does a node whose own time is up", () => {
 });
 
 test("where the service is there and says nothing, it waits for it a while", () => {
-  const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } }, { abandonUnanswered: 300_000 });
+  const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } }, { unstartedAbortTimeout: 300_000 });
   d.observe({ kind: "plugins", plugins: known(["spark"]) });
   d.advance(300_000);
   expect(d.resource.status.phase).toBe(1);

@@ -63,7 +63,7 @@ describe("a chain", () => {
         ["start-node", "n0", "n1", "end-node"].map((id) => [id, { phase: 5, stoppedAt: "2026-11-21T10:00:00Z" }]),
       ),
     });
-    expect(d.run.wakeAt).toBeUndefined();
+    expect(d.run.nextTimerAt).toBeUndefined();
   });
 
   it("keeps the status of a node named __proto__ as that of any other, and changes nothing that objects inherit", () => {
@@ -315,9 +315,9 @@ describe("a branch", () => {
   });
 
   it("that stands in an arm which is not taken skips none of its own arms", () => {
-    const inner: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
+    const childScope: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
     const d = Driver.of({
-      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: inner }], otherwise: { kind: "task" } } } },
+      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: childScope }], otherwise: { kind: "task" } } } },
     });
     d.reply("n0-n1", "SUCCEEDED", { outputs: one });
     d.observe({ kind: "recorded", phase: "SUCCEEDED" });
@@ -478,7 +478,7 @@ describe("a gate that sleeps", () => {
     d.takeTold();
     d.observe({ kind: "abort" });
     expect(d.takeTold()).toEqual(["n0 ABORTED", "workflow ABORTED"]);
-    expect(d.run.wakeAt ?? 0).toBeLessThan(d.now + 19_000);
+    expect(d.run.nextTimerAt ?? 0).toBeLessThan(d.now + 19_000);
   });
 });
 

@@ -1,30 +1,30 @@
 import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { wakes } from "./ask/asked.js";
+import { wakeupKeys } from "./ask/asked.js";
 import { START_NODE } from "./graph/index-graph.js";
 import { RuntimeNode } from "./graph/runtime.js";
-import { restoreWritten, takeStatusChanges, wholeStatus } from "./status/resource-status.js";
+import { restorePersisted, collectStatusPatch, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
-import { takeAnswer, wake } from "./walk/asking.js";
+import { onCallResult, onWakeup } from "./walk/asking.js";
 import { abortAll } from "./walk/abort-all.js";
-import { tellNews } from "./walk/array-news.js";
-import { armAgain } from "./walk/attempt.js";
-import { start } from "./walk/begin.js";
+import { publishArrayChanges } from "./walk/array-news.js";
+import { rescheduleTimers } from "./walk/attempt.js";
+import { startNode } from "./walk/begin.js";
 import { BlobReads } from "./walk/blob-reads.js";
-import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
-import { nodeDue } from "./walk/deadline.js";
-import { restore, revive } from "./walk/load.js";
-import { look } from "./walk/look.js";
-import { noticeBlob, tellNotice } from "./walk/noticing.js";
-import { askAgain, takePlugins } from "./walk/plugins-changed.js";
-import { scan } from "./walk/scan.js";
-import { failScope, stepScope } from "./walk/scope-step.js";
-import { nextWaiting } from "./walk/slots.js";
-import { ABORT_REASON, stopScope } from "./walk/stop.js";
-import { takeTaskEvent } from "./walk/task-event.js";
-import { tellUnknown } from "./walk/tell-again.js";
-import { Walk } from "./walk/walk.js";
-import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
+import { onBlobTimer, onBlobWritten, blobTimerOf } from "./walk/blob-writes.js";
+import { onNodeTimer } from "./walk/deadline.js";
+import { restore, resumeRun } from "./walk/load.js";
+import { reconcileNode } from "./walk/look.js";
+import { addBlobBlocker, publishBlocker } from "./walk/noticing.js";
+import { onPluginStarted, onPluginHealth } from "./walk/plugins-changed.js";
+import { resyncScope } from "./walk/scan.js";
+import { failScope, reconcileScope } from "./walk/scope-step.js";
+import { dequeueStart } from "./walk/slots.js";
+import { ABORT_REASON, abortScope } from "./walk/stop.js";
+import { onTaskEvent } from "./walk/task-event.js";
+import { republishUnknownNode } from "./walk/tell-again.js";
+import { RunState } from "./walk/walk.js";
+import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "./walk/workflow.js";
 
 /**
  * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
@@ -36,38 +36,38 @@ export function createRun(input: RunInput): WorkflowRun {
 }
 
 /** Effects that abort all attempts that the resource shows as running, when no run can be created, or none progresses. */
-export function abortsOf({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
-  const walk = walkOf({ workflow, config, now });
-  walk.begin(now, false);
-  abortAll(walk, walk.root, reason);
-  return walk.end();
+export function buildAbortEffects({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
+  const state = newRunState({ workflow, config, now });
+  state.beginObservation(now, false);
+  abortAll(state, state.root, reason);
+  return state.endObservation();
 }
 
-function walkOf({ workflow, config, now, testing }: RunInput): Walk {
-  const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
-  walk.fullWalks = testing?.fullWalks ?? false;
-  walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
-  walk.forgetsStarts = testing?.forgetsStarts ?? false;
-  walk.forgetsChildren = testing?.forgetsChildren ?? false;
-  walk.crowdsArrays = testing?.crowdsArrays ?? false;
-  walk.forgetsOutputs = testing?.forgetsOutputs ?? false;
-  walk.forgetsBelow = testing?.forgetsBelow ?? false;
-  walk.forgetsItems = testing?.forgetsItems ?? false;
-  walk.blobs = new BlobReads(config.blobRetry, config.random);
-  restore(walk, workflow.status);
-  return walk;
+function newRunState({ workflow, config, now, testing }: RunInput): RunState {
+  const state = new RunState({ model: workflow.model, config, now }, workflow.status);
+  state.fullWalks = testing?.fullWalks ?? false;
+  state.forgetsFollowers = testing?.forgetsFollowers ?? false;
+  state.forgetsStarts = testing?.forgetsStarts ?? false;
+  state.forgetsChildren = testing?.forgetsChildren ?? false;
+  state.crowdsArrays = testing?.crowdsArrays ?? false;
+  state.forgetsOutputs = testing?.forgetsOutputs ?? false;
+  state.forgetsBelow = testing?.forgetsBelow ?? false;
+  state.forgetsItems = testing?.forgetsItems ?? false;
+  state.blobReads = new BlobReads(config.blobRetry, config.random);
+  restore(state, workflow.status);
+  return state;
 }
 
 class Run implements WorkflowRun {
-  readonly #walk: Walk;
+  readonly #state: RunState;
   readonly #workflow: ParsedWorkflow;
   /** No status patch was taken since the last observation, so `room` continues that observation. */
-  #unwritten = false;
+  #persistedPending = false;
 
   constructor(input: RunInput) {
     this.#workflow = input.workflow;
-    this.#walk = walkOf(input);
-    restoreWritten(this.#walk, input.workflow);
+    this.#state = newRunState(input);
+    restorePersisted(this.#state, input.workflow);
   }
 
   get key(): string {
@@ -75,64 +75,64 @@ class Run implements WorkflowRun {
   }
 
   get status(): WorkflowStatus {
-    return wholeStatus(this.#walk);
+    return wholeStatus(this.#state);
   }
 
   get revision(): number {
-    return this.#walk.revision;
+    return this.#state.revision;
   }
 
-  get wakeAt(): number | undefined {
-    return this.#walk.finishing === "no" ? this.#walk.timers.next : undefined;
+  get nextTimerAt(): number | undefined {
+    return this.#state.finalization === "no" ? this.#state.timers.next : undefined;
   }
 
-  get wantsRoom(): boolean {
-    const { crowded, waiting, starting, finishing } = this.#walk;
-    return crowded && finishing === "no" && (this.#walk.hasWork || waiting.size + starting.size > 0);
+  get needsCapacity(): boolean {
+    const { startsThrottled: crowded, slotQueue: waiting, startQueue: starting, finalization: finishing } = this.#state;
+    return crowded && finishing === "no" && (this.#state.hasWork || waiting.size + starting.size > 0);
   }
 
   get phase(): number {
-    return this.#walk.status.phase;
+    return this.#state.status.phase;
   }
 
   get terminal(): boolean {
-    return isTerminalWorkflow(this.#walk.status.phase);
+    return isTerminalWorkflow(this.#state.status.phase);
   }
 
-  get finished(): boolean {
-    return this.#walk.finishing !== "no";
+  get isFinalizing(): boolean {
+    return this.#state.finalization !== "no";
   }
 
   get counts(): RunCounts {
-    const { activeNodes, slotsUsed, waiting } = this.#walk;
-    return { activeNodes, activeTasks: slotsUsed, waitingTasks: waiting.size };
+    const { activeNodes, slotsUsed, slotQueue: waiting } = this.#state;
+    return { activeNodes, activeTasks: slotsUsed, queuedTasks: waiting.size };
   }
 
   observe(observation: Observation, now: number): readonly Effect[] {
-    const walk = this.#walk;
-    walk.begin(now, observation.kind === "room" && this.#unwritten);
-    this.#unwritten = true;
-    this.#take(observation);
+    const state = this.#state;
+    state.beginObservation(now, observation.kind === "room" && this.#persistedPending);
+    this.#persistedPending = true;
+    this.#apply(observation);
     this.#drain();
-    tellNews(walk);
-    armAgain(walk);
-    tellNotice(walk);
-    return walk.end();
+    publishArrayChanges(state);
+    rescheduleTimers(state);
+    publishBlocker(state);
+    return state.endObservation();
   }
 
-  takePatch(): ResourcePatch | undefined {
-    const walk = this.#walk;
-    this.#unwritten = false;
-    const changes = takeStatusChanges(walk);
+  takeStatusPatch(): ResourcePatch | undefined {
+    const state = this.#state;
+    this.#persistedPending = false;
+    const changes = collectStatusPatch(state);
     // Changes that cancel each other make no patch, but effects may wait for their revision.
-    const news = changes !== undefined || walk.revision > walk.takenRevision;
-    walk.takenRevision = walk.revision;
-    if (walk.finishing !== "asked") return news ? { status: {}, ...changes } : undefined;
-    walk.finishing = "taken";
+    const news = changes !== undefined || state.revision > state.patchedRevision;
+    state.patchedRevision = state.revision;
+    if (state.finalization !== "asked") return news ? { status: {}, ...changes } : undefined;
+    state.finalization = "taken";
     const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
     return {
       metadata: {
-        labels: terminatedLabels(new Date(walk.now)),
+        labels: terminatedLabels(new Date(state.now)),
         finalizers: finalizers.length === 0 ? null : finalizers,
       },
       status: {},
@@ -140,130 +140,130 @@ class Run implements WorkflowRun {
     };
   }
 
-  #take(observation: Observation): void {
-    const walk = this.#walk;
+  #apply(observation: Observation): void {
+    const state = this.#state;
     switch (observation.kind) {
       case "load":
         this.#load(observation.isNew ?? false);
         return;
       case "resync":
-        if (!this.terminal) scan(walk, walk.root);
+        if (!this.terminal) resyncScope(state, state.root);
         return;
       case "taskEvent":
-        takeTaskEvent(walk, observation.event);
+        onTaskEvent(state, observation.event);
         return;
       case "timer":
         this.#timer();
         return;
       case "room":
-        walk.crowded = false;
+        state.startsThrottled = false;
         return;
       case "abort":
         this.#abort(observation.reason ?? ABORT_REASON);
         return;
       case "outputsRead":
       case "literalRead":
-        this.#blobRead(observation);
+        this.#onBlobRead(observation);
         return;
       case "answered":
-        takeAnswer(walk, observation.id, observation.answer);
+        onCallResult(state, observation.id, observation.answer);
         return;
       case "awaited":
-        if (observation.nodeId !== undefined) wake(walk, wakes.child(observation.nodeId));
-        if (observation.signalId !== undefined) wake(walk, wakes.signal(observation.signalId));
+        if (observation.nodeId !== undefined) onWakeup(state, wakeupKeys.child(observation.nodeId));
+        if (observation.signalId !== undefined) onWakeup(state, wakeupKeys.signal(observation.signalId));
         return;
       case "outputsWritten":
-        blobWritten(walk, observation.uri, observation.error);
+        onBlobWritten(state, observation.uri, observation.error);
         return;
       case "persisted":
-        walk.goesAhead ||= observation.revision >= walk.startRevision;
+        state.speculationAllowed ||= observation.revision >= state.startedRevision;
         return;
       case "recorded":
-        finishWorkflow(walk);
+        requestFinalization(state);
         return;
       case "rejected":
-        this.#rejected(observation.cause, observation.message);
+        this.#onRejected(observation.cause, observation.message);
         return;
       case "unknownNode":
-        tellUnknown(walk, observation.nodeId);
+        republishUnknownNode(state, observation.nodeId);
         return;
       case "plugins":
-        takePlugins(walk, observation.plugins);
+        onPluginHealth(state, observation.plugins);
         return;
       case "pluginStarted":
-        askAgain(walk, observation.taskTypes);
+        onPluginStarted(state, observation.taskTypes);
         return;
       case "tooLarge":
         if (!this.terminal)
-          this.#failAs("WorkflowTooLarge", `Workflow execution state is too large for Flyte to handle. ${observation.message}`);
+          this.#failWorkflow("WorkflowTooLarge", `Workflow execution state is too large for Flyte to handle. ${observation.message}`);
         return;
     }
   }
 
   #load(isNew: boolean): void {
-    const walk = this.#walk;
-    const { status } = walk;
-    walk.noticeUntold = status.notice !== undefined;
+    const state = this.#state;
+    const { status } = state;
+    state.blockerUnpublished = status.notice !== undefined;
     const { deletionRequested } = this.#workflow;
-    if (status.phase !== WorkflowPhase.Ready) revive(walk);
+    if (status.phase !== WorkflowPhase.Ready) resumeRun(state);
     else if (!isNew || !deletionRequested) this.#start(isNew);
     if (this.terminal) return;
     if (deletionRequested) this.#abort(ABORT_REASON);
     if (this.terminal) return;
-    scan(walk, walk.root);
+    resyncScope(state, state.root);
     this.#timer();
   }
 
   /** Allows speculative starts on a new resource. On any other, assumes that an earlier process may have started nodes. */
   #start(isNew: boolean): void {
-    const walk = this.#walk;
-    walk.goesAhead = walk.prompt = isNew;
-    walk.doubt = !isNew && !walk.forgetsStarts;
-    const start = walk.root.nodes.get(START_NODE);
+    const state = this.#state;
+    state.speculationAllowed = state.speculative = isNew;
+    state.priorStartPossible = !isNew && !state.forgetsStarts;
+    const start = state.root.nodes.get(START_NODE);
     // An abort of all nodes then includes its dependents.
-    if (start !== undefined) start.presumed = walk.doubt;
-    workflowStarts(walk);
-    if (walk.root.broken) this.#failAs("BadSpecificationError", "StartNode not found.");
+    if (start !== undefined) start.maybeSucceeded = state.priorStartPossible;
+    startWorkflow(state);
+    if (state.root.isInvalid) this.#failWorkflow("BadSpecificationError", "StartNode not found.");
   }
 
   #timer(): void {
-    const walk = this.#walk;
-    for (const subject of walk.timers.takeDue(walk.now)) {
-      if (subject instanceof RuntimeNode) nodeDue(walk, subject);
-      else if ("blob" in subject) blobDue(walk, subject);
-      else endDue(walk);
+    const state = this.#state;
+    for (const subject of state.timers.popDue(state.now)) {
+      if (subject instanceof RuntimeNode) onNodeTimer(state, subject);
+      else if ("blob" in subject) onBlobTimer(state, subject);
+      else onRepublishTimer(state);
     }
   }
 
   #abort(reason: string): void {
-    const walk = this.#walk;
-    if (this.terminal || walk.aborting !== undefined) return;
-    if (workflowAborts(walk, reason)) stopScope(walk, walk.root, reason);
+    const state = this.#state;
+    if (this.terminal || state.abortReason !== undefined) return;
+    if (abortWorkflow(state, reason)) abortScope(state, state.root, reason);
   }
 
-  #blobRead({ uri, result }: Extract<Observation, { kind: "outputsRead" | "literalRead" }>): void {
-    const walk = this.#walk;
-    const { ready, retryAt } = walk.blobs.answer(uri, result, walk.now);
-    for (const node of ready) walk.look(node);
+  #onBlobRead({ uri, result }: Extract<Observation, { kind: "outputsRead" | "literalRead" }>): void {
+    const state = this.#state;
+    const { ready, retryAt } = state.blobReads.onResult(uri, result, state.now);
+    for (const node of ready) state.enqueueNode(node);
     if (retryAt === undefined) return;
-    walk.timers.set(timerOf(walk, uri), retryAt);
-    if (result.kind === "error") noticeBlob(walk, uri, result.message);
+    state.timers.schedule(blobTimerOf(state, uri), retryAt);
+    if (result.kind === "error") addBlobBlocker(state, uri, result.message);
   }
 
   /** Aborts and finalizes the execution: admin rejects its events and will never record its end. */
-  #rejected(cause: RejectionCause, message: string): void {
-    const walk = this.#walk;
-    walk.refused = true;
+  #onRejected(cause: RejectionCause, message: string): void {
+    const state = this.#state;
+    state.eventsRejected = true;
     if (this.terminal) {
-      finishWorkflow(walk);
+      requestFinalization(state);
       return;
     }
     switch (cause) {
       case "notFound":
-        this.#failAs("ExecutionNotFound", "Workflow execution not found in flyteadmin.");
+        this.#failWorkflow("ExecutionNotFound", "Workflow execution not found in flyteadmin.");
         return;
       case "incompatibleCluster":
-        this.#failAs("EventIncompatibleClusterError", `Workflow execution cluster reassigned: ${message}`);
+        this.#failWorkflow("EventIncompatibleClusterError", `Workflow execution cluster reassigned: ${message}`);
         return;
       case "terminal":
         this.#abort("Workflow is over for the control plane.");
@@ -271,41 +271,41 @@ class Run implements WorkflowRun {
     }
   }
 
-  #failAs(code: string, message: string): void {
-    const walk = this.#walk;
-    if (walk.aborting !== undefined || walk.root.stage !== "run") return;
-    failScope(walk, walk.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
+  #failWorkflow(code: string, message: string): void {
+    const state = this.#state;
+    if (state.abortReason !== undefined || state.root.stage !== "run") return;
+    failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
   /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `room`. */
   #drain(): void {
-    const walk = this.#walk;
+    const state = this.#state;
     let started = 0;
     for (let looked = 0; ; looked++) {
-      if (looked >= walk.config.looksPerRound) {
-        walk.crowded = true;
+      if (looked >= state.config.maxReconcilesPerObservation) {
+        state.startsThrottled = true;
         return;
       }
-      if (walk.fullWalks && walk.scanAgain && !this.terminal) {
-        walk.scanAgain = false;
-        scan(walk, walk.root);
+      if (state.fullWalks && state.scanAgain && !this.terminal) {
+        state.scanAgain = false;
+        resyncScope(state, state.root);
       }
-      const node = walk.work.pop();
+      const node = state.nodeQueue.pop();
       if (node !== undefined) {
-        node.queued = false;
-        look(walk, node);
+        node.inNodeQueue = false;
+        reconcileNode(state, node);
         continue;
       }
-      const scope = walk.takeScope();
+      const scope = state.dequeueScope();
       if (scope !== undefined) {
-        stepScope(walk, scope);
+        reconcileScope(state, scope);
         continue;
       }
-      if (started >= walk.config.startsPerRound) walk.crowded = true;
-      if (walk.crowded) return;
-      const waiting = nextWaiting(walk);
+      if (started >= state.config.maxStartsPerObservation) state.startsThrottled = true;
+      if (state.startsThrottled) return;
+      const waiting = dequeueStart(state);
       if (waiting === undefined) return;
-      start(walk, waiting);
+      startNode(state, waiting);
       started++;
     }
   }

@@ -2,9 +2,9 @@ import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_p
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { Answer, Question } from "./ask/question.js";
+import type { CallResult, Call } from "./ask/question.js";
 import type { EngineConfig } from "./config.js";
-import type { PluginsKnown } from "./plugin/known.js";
+import type { PluginHealth } from "./plugin/known.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
@@ -28,7 +28,7 @@ export type Observation =
   /** A blob is written; after `error` the engine retries with backoff. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
   /** Result of the call with this id; ignored when the call is no longer pending. */
-  | { readonly kind: "answered"; readonly id: string; readonly answer: Answer }
+  | { readonly kind: "answered"; readonly id: string; readonly answer: CallResult }
   /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
   | { readonly kind: "awaited"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is durable. */
@@ -40,7 +40,7 @@ export type Observation =
   /** Admin rejects events about this node (by its unique id) because it does not know the node: its event was lost. */
   | { readonly kind: "unknownNode"; readonly nodeId: string }
   /** Availability of task types, when it changes and for a new run. */
-  | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
+  | { readonly kind: "plugins"; readonly plugins: PluginHealth }
   /** A process started to serve these task types: an earlier process may have lost its requests. */
   | { readonly kind: "pluginStarted"; readonly taskTypes: ReadonlySet<string> }
   /** The status exceeds the size of the resource: the execution fails with `WorkflowTooLarge`. */
@@ -69,11 +69,11 @@ export type Effect =
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
   /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
-  | { readonly kind: "ask"; readonly id: string; readonly ask: Question; readonly afterRevision?: number }
+  | { readonly kind: "ask"; readonly id: string; readonly ask: Call; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
   | { readonly kind: "finish"; readonly afterRevision: number }
   /** Kubernetes event on the resource; may be lost. */
-  | { readonly kind: "note"; readonly note: Note }
+  | { readonly kind: "note"; readonly note: KubeEvent }
   | {
       readonly kind: "count";
       readonly metric: EngineMetric;
@@ -82,7 +82,7 @@ export type Effect =
     };
 
 /** A Kubernetes event on the resource. */
-export interface Note {
+export interface KubeEvent {
   readonly type: "Normal" | "Warning";
   /** UpperCamelCase. */
   readonly reason: string;
@@ -128,7 +128,7 @@ export interface RunCounts {
   /** Task nodes among them, which count against `max parallelism`. */
   readonly activeTasks: number;
   /** Task nodes that are ready and wait for the parallelism limit. */
-  readonly waitingTasks: number;
+  readonly queuedTasks: number;
 }
 
 /** One running workflow: its status and its next effects. Not safe for concurrent use. */
@@ -142,17 +142,17 @@ export interface WorkflowRun {
   /** Counts changes of the status; 0 after loading. */
   readonly revision: number;
   /** Changes since the last call (or the load), or undefined when there are none. Costs as much as nodes have changed. */
-  takePatch(): ResourcePatch | undefined;
+  takeStatusPatch(): ResourcePatch | undefined;
   /** Earliest time at which the engine needs a `timer` observation, ms. */
-  readonly wakeAt: number | undefined;
+  readonly nextTimerAt: number | undefined;
   /** Nodes could start and wait for a `room` observation, since their effects stay in memory until they are sent. */
-  readonly wantsRoom: boolean;
+  readonly needsCapacity: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;
   /** The status is terminal; the run may still wait for admin to record it. */
   readonly terminal: boolean;
   /** `finish` was emitted: no effects follow. */
-  readonly finished: boolean;
+  readonly isFinalizing: boolean;
   readonly counts: RunCounts;
 }
 

@@ -93,7 +93,7 @@ export class RunIo {
   nextWrite(now: number): StatusWrite | undefined {
     if (!this.wantsWrite(now)) return undefined;
     const { revision } = this.run;
-    const patch = this.run.takePatch();
+    const patch = this.run.takeStatusPatch();
     if (patch === undefined) return undefined;
     this.#writing = { patch, revision, base: this.#stored };
     this.#begunAt = now;
@@ -106,7 +106,7 @@ export class RunIo {
   }
 
   get #restsUntil(): number {
-    return this.run.finished ? Math.max(this.#rest.until, this.#rest.from + LAST_REST_MS) : this.#rest.until;
+    return this.run.isFinalizing ? Math.max(this.#rest.until, this.#rest.from + LAST_REST_MS) : this.#rest.until;
   }
 
   get #hasNews(): boolean {

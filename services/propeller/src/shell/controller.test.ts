@@ -17,7 +17,7 @@ import {
 } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../engine/config.js";
-import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../engine/plugin/known.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../simulation/build/workflow.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Controller } from "./controller.js";
@@ -48,7 +48,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   /** Transient read errors, by name. */
   const away = new Map<string, Error>();
   const requests: string[] = [];
-  const ALL_KNOWN: PluginsKnown = { complete: true, served: new Set(["served", "sim"]), silent: new Map([["silent", 0]]) };
+  const ALL_KNOWN: PluginHealth = { discoveryDone: true, available: new Set(["served", "sim"]), stale: new Map([["silent", 0]]) };
   let plugins = ALL_KNOWN;
   /** True while the bus stores requests. */
   let busWorks = true;
@@ -184,7 +184,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await vi.waitFor(() => expect(reasons().join()).toContain("no answer from the bus"), PATIENCE);
     expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
     busWorks = true;
-    plugins = NO_PLUGINS_KNOWN;
+    plugins = UNKNOWN_PLUGIN_HEALTH;
     const asked = (taskType: string) => `p-d/edited ${taskType} of ${uid} ABORT_ALL`;
     await vi.waitFor(() => expect(requests.filter((request) => request === asked("named")).length).toBeGreaterThan(1), PATIENCE);
     expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);

@@ -4,7 +4,7 @@ import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../engine/config.js";
-import type { PluginsKnown } from "../engine/plugin/known.js";
+import type { PluginHealth } from "../engine/plugin/known.js";
 import type { Observation } from "../engine/types.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Limit } from "./ask/limit.js";
@@ -38,7 +38,7 @@ export interface ControllerOptions {
   /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
   /** Availability of the plugin services. */
-  readonly plugins: () => PluginsKnown;
+  readonly plugins: () => PluginHealth;
   readonly workers: number;
   /** Maximum of concurrent reads and writes of resources. */
   readonly concurrency: { readonly reads: number; readonly writes: number };

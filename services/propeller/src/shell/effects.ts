@@ -3,7 +3,7 @@ import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } fr
 import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
 import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
-import type { Effect, Note, Observation } from "../engine/types.js";
+import type { Effect, KubeEvent, Observation } from "../engine/types.js";
 import { EngineFault } from "../shell-core/engine-fault.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
 import type { AsLongAs, EventSink } from "./event-sink/event-sink.js";
@@ -160,7 +160,7 @@ export class Effects {
     if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
   }
 
-  #note(key: string, { type, reason, message }: Note): void {
+  #note(key: string, { type, reason, message }: KubeEvent): void {
     const level = type === "Warning" ? "info" : "debug";
     this.options.logger[level]({ workflow: key, reason, detail: message.slice(0, 500) }, "workflow noted");
     this.options.notes.record(key, { type, reason, message });

@@ -12,7 +12,7 @@ import type { KubeClient } from "@flyte-ts/kubernetes";
 import { openChannel } from "@flyte-ts/rpc";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { QuestionOf } from "../engine/ask/question.js";
+import type { CallOf } from "../engine/ask/question.js";
 import { dynamicAnswerers } from "./ask/dynamic.js";
 import { WorkflowLoader } from "./load-workflow.js";
 import { OutputsStore } from "./outputs-store.js";
@@ -144,7 +144,7 @@ describe("what a dynamic task made", () => {
       limits: LIMITS,
     });
     const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
-    const question: QuestionOf<"readDynamic"> = {
+    const question: CallOf<"readDynamic"> = {
       kind: "readDynamic",
       attemptDir,
       id: create(IdentifierSchema),

@@ -44,7 +44,7 @@ export function levelsOf(runs: Iterable<{ readonly phase: number; readonly count
     workflows.set(phase, (workflows.get(phase) ?? 0) + 1);
     sum.activeNodes += counts.activeNodes;
     sum.activeTasks += counts.activeTasks;
-    sum.waitingTasks += counts.waitingTasks;
+    sum.waitingTasks += counts.queuedTasks;
   }
   return { workflows, ...sum };
 }
@@ -131,7 +131,7 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
   gauge("free_workers", "Workers without a workflow.", gauges.freeWorkers);
   gauge("active_nodes", "Nodes that have begun and not ended.", () => gauges.levels().activeNodes);
   gauge("active_tasks", "Task nodes among them.", () => gauges.levels().activeTasks);
-  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.levels().waitingTasks);
+  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.levels().queuedTasks);
   new Gauge({
     name: "flyte_propeller_workflows",
     help: "Workflows in memory, by phase.",

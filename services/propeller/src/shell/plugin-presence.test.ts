@@ -12,13 +12,13 @@ test("a task type is served while somebody announces it, then silent, and nobody
   presence.heard(hello("echo"), 12_000);
   expect(presence.check(13_000)).toBe(false);
   expect(presence.check(25_000)).toBe(true);
-  expect(presence.known.complete).toBe(true);
+  expect(presence.known.discoveryDone).toBe(true);
   expect(presence.check(37_000)).toBe(true);
   expect(presence.known).toEqual({ complete: true, served: new Set(["echo"]), silent: new Map([["core-sleep", 2_000]]) });
   expect(presence.check(38_000)).toBe(false);
   presence.heard(hello("core-sleep"), 39_000);
   expect(presence.check(39_001)).toBe(true);
-  expect(presence.known.served).toEqual(new Set(["echo", "core-sleep"]));
+  expect(presence.known.available).toEqual(new Set(["echo", "core-sleep"]));
   expect(presence.silences(40_000)).toEqual(
     new Map([
       ["echo", 28_000],
@@ -47,6 +47,6 @@ test("announcements without end take no memory without end", () => {
   }
   presence.check(5_000);
   expect(presence.silences(5_000).size).toBe(1_000);
-  expect(presence.known.served.size + presence.known.silent.size).toBe(1_000);
-  expect(presence.known.served).toContain("echo");
+  expect(presence.known.available.size + presence.known.stale.size).toBe(1_000);
+  expect(presence.known.available).toContain("echo");
 });

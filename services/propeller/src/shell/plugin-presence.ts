@@ -1,5 +1,5 @@
 import type { PluginHello } from "@flyte-ts/task-plugin";
-import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../engine/plugin/known.js";
 
 export interface PluginPresenceOptions {
   /** Time since which heartbeats are consumed, ms. */
@@ -24,11 +24,11 @@ export class PluginPresence {
   readonly #heardAt = new Map<string, number>();
   /** Recently started processes, with the time of their first heartbeat. */
   readonly #newcomers = new Map<string, number>();
-  #known: PluginsKnown = NO_PLUGINS_KNOWN;
+  #known: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
 
   constructor(private readonly options: PluginPresenceOptions) {}
 
-  get known(): PluginsKnown {
+  get known(): PluginHealth {
     return this.#known;
   }
 
@@ -58,12 +58,12 @@ export class PluginPresence {
     }
     const before = this.#known;
     const same =
-      before.complete === complete &&
-      before.served.size === served.size &&
-      before.silent.size === silent.size &&
-      [...served].every((taskType) => before.served.has(taskType));
+      before.discoveryDone === complete &&
+      before.available.size === served.size &&
+      before.stale.size === silent.size &&
+      [...served].every((taskType) => before.available.has(taskType));
     if (same) return false;
-    this.#known = { complete, served, silent };
+    this.#known = { discoveryDone: complete, available: served, stale: silent };
     return true;
   }
 }

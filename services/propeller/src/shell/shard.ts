@@ -12,8 +12,8 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
-import type { PluginsKnown } from "../engine/plugin/known.js";
-import { abortOfForgotten } from "../engine/request/zombie.js";
+import type { PluginHealth } from "../engine/plugin/known.js";
+import { zombieAbortRequest } from "../engine/request/zombie.js";
 import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
 import { abortAttempts } from "./abort-attempts.js";
 import type { ActiveRun } from "./active-run.js";
@@ -43,7 +43,7 @@ export interface ShardOptions {
   /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
   /** Availability of the plugin services. */
-  readonly plugins: () => PluginsKnown;
+  readonly plugins: () => PluginHealth;
   readonly resyncMs: number;
   readonly now: () => number;
   readonly random: () => number;
@@ -211,7 +211,7 @@ export class Shard {
   /** Aborts an attempt that a delayed request may have started after its workflow ended. */
   #answerForgotten(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
-    const request = abortOfForgotten(observation.event, this.options.now());
+    const request = zombieAbortRequest(observation.event, this.options.now());
     if (request !== undefined) this.options.effects.performWithoutRun(key, [{ kind: "sendTask", request }]);
   }
 
@@ -257,8 +257,8 @@ export class Shard {
     // Observations that arrive during this reconcile wait for the next one.
     const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
     this.#takeFacts(active, until);
-    if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    const mayBegin = () => active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
+    if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#decide(active, { kind: "timer" });
+    const mayBegin = () => active.run.needsCapacity && this.options.effects.hasRoom(key) && this.options.now() < until;
     for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
@@ -372,7 +372,7 @@ export class Shard {
     const { bus, effects, holds, now, plugins, queue, random } = this.options;
     const until = now() + ABORTS_STORED_WITHIN_MS;
     const asLongAs = { while: () => holds() && now() < until };
-    const { complete, served, silent } = plugins();
+    const { discoveryDone: complete, available: served, stale: silent } = plugins();
     await effects.carryOut(key, aborts, asLongAs);
     const asked = new Set([...taskTypes, ...served, ...silent.keys()]);
     await abortAttempts({ bus, meta, taskTypes: asked, reason: message, now: now() }, asLongAs);
@@ -435,8 +435,8 @@ export class Shard {
     if (!this.#runs.has(key)) return;
     this.options.queue.forget(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
-    if (active.run.wantsRoom) this.#awaitRoom(key, active);
-    const { wakeAt = Number.POSITIVE_INFINITY } = active.run;
+    if (active.run.needsCapacity) this.#awaitRoom(key, active);
+    const { nextTimerAt: wakeAt = Number.POSITIVE_INFINITY } = active.run;
     const { writeAt = Number.POSITIVE_INFINITY } = active.io;
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
   }

@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
-import { noticeEvent } from "../engine/event/notice-event.js";
+import { blockerEvent } from "../engine/event/notice-event.js";
 import { EventSequence } from "../engine/event/sequence.js";
 import { executionIdOf } from "./execution-of.js";
 
@@ -13,5 +13,5 @@ export function shellNotice(
   { namespaceTemplate, reason, now }: { readonly namespaceTemplate: string; readonly reason: string; readonly now: number },
 ): ExecutionEvent | undefined {
   const executionId = executionIdOf(meta, namespaceTemplate);
-  return executionId && noticeEvent({ executionId, reason, now, sequence: new EventSequence().next(now) });
+  return executionId && blockerEvent({ executionId, reason, now, sequence: new EventSequence().next(now) });
 }

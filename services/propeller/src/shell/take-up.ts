@@ -1,6 +1,6 @@
 import type { EngineConfig } from "../engine/config.js";
 import { checkExpansion, ExpansionError, isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
-import { abortsOf, createRun } from "../engine/run.js";
+import { buildAbortEffects, createRun } from "../engine/run.js";
 import type { Effect } from "../engine/types.js";
 import { EngineFault, inEngine } from "../shell-core/engine-fault.js";
 import { RunIo } from "../shell-core/run-io.js";
@@ -89,7 +89,7 @@ function givenUp({ model, status, resourceVersion }: ParsedWorkflow, aborts: rea
 /** Returns no effects when the engine fails here too. */
 function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reason: string): readonly Effect[] {
   try {
-    return abortsOf({ workflow, config: engine, now: now() }, reason);
+    return buildAbortEffects({ workflow, config: engine, now: now() }, reason);
   } catch {
     return [];
   }

@@ -6,7 +6,7 @@ import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/iden
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { FormerNode } from "../engine/recovery/questions.js";
+import type { PriorNode } from "../engine/recovery/questions.js";
 import type { GraphSpec, NodeSpec, WorkflowSpec } from "./build/workflow.js";
 import type { Random } from "./random.js";
 import { type Catalog, keyOf } from "./world/catalog.js";
@@ -80,7 +80,7 @@ export class Former {
     });
   }
 
-  answer(id: string): FormerNode | undefined {
+  answer(id: string): PriorNode | undefined {
     const node = this.#nodes.get(id);
     if (node === undefined) return undefined;
     const changed = this.#changed.get(id) ?? this.random.chance(0.3);

@@ -170,20 +170,20 @@ export class Execution implements ServedExecution {
     const random = this.#random;
     return {
       ...defaultEngineConfig(random.next),
-      startsPerRound: this.world.options.seed % 10 === 0 ? 1 : 16,
+      maxStartsPerObservation: this.world.options.seed % 10 === 0 ? 1 : 16,
       // In some worlds an observation processes almost nothing, so that others arrive between the parts of its consequences.
-      looksPerRound: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 10_000,
-      inlineLimit: random.chance(0.2) ? 8 : 8_192,
-      inlineBudget: random.chance(0.2) ? 16 : 131_072,
+      maxReconcilesPerObservation: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 10_000,
+      maxInlineOutputBytes: random.chance(0.2) ? 8 : 8_192,
+      maxTotalInlineOutputBytes: random.chance(0.2) ? 16 : 131_072,
       ...(random.chance(0.4)
-        ? { inlineStatusLimit: random.pick([0, 300, 1_000]), slices: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
+        ? { maxInlineStatusBytes: random.pick([0, 300, 1_000]), sliceLimits: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
         : {}),
       cache: this.world.shared.config,
       retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
-      abandonUnanswered: Number.POSITIVE_INFINITY,
-      abandonAborts: 0,
+      unstartedAbortTimeout: Number.POSITIVE_INFINITY,
+      abortTimeout: 0,
       ...this.world.announcements?.config,
-      ...(this.world.options.bug === "waitsForEver" ? { pluginDeadline: 0 } : {}),
+      ...(this.world.options.bug === "waitsForEver" ? { pluginUnavailableTimeout: 0 } : {}),
     };
   }
 

@@ -3,7 +3,7 @@ import { taskUniqueId } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Answer, Question } from "../engine/ask/question.js";
+import type { CallResult, Call } from "../engine/ask/question.js";
 import { type CacheConfig, defaultCacheConfig } from "../engine/cache/config.js";
 import { numbers, type WorkflowSpec } from "./build/workflow.js";
 import { cacheLie, Former, serializedKey, withCaches } from "./cache-and-recovery.js";
@@ -46,7 +46,7 @@ export class CacheAndFormer {
     this.#overwrites = random.chance(0.1);
     this.#former = options.plain !== true && random.chance(0.2) ? new Former(random, options.bug) : undefined;
     if (options.plain === true || random.chance(0.6)) return;
-    this.config = { ...defaultCacheConfig, patience: random.pick([1_000, Number.POSITIVE_INFINITY]) };
+    this.config = { ...defaultCacheConfig, lookupTimeout: random.pick([1_000, Number.POSITIVE_INFINITY]) };
     this.#catalog = new Catalog({
       schedule,
       random,
@@ -66,7 +66,7 @@ export class CacheAndFormer {
   }
 
   /** Undefined for calls that others complete. */
-  answer(question: Question): Answer | undefined {
+  answer(question: Call): CallResult | undefined {
     const catalog = this.#catalog;
     if (question.kind === "readFormerNode") return { kind: "value", value: this.#former?.answer(question.id.nodeId) };
     if (catalog === undefined) return undefined;
@@ -101,7 +101,7 @@ export class CacheAndFormer {
   /** After the lookup timeout a node may compute what another computes. */
   #begins(key: string, owner: string): void {
     const catalog = this.#catalog;
-    if (catalog === undefined || this.config?.patience !== Number.POSITIVE_INFINITY || catalog.excuses(key, owner)) return;
+    if (catalog === undefined || this.config?.lookupTimeout !== Number.POSITIVE_INFINITY || catalog.excuses(key, owner)) return;
     if (owner !== "rival" && catalog.rivalComputes.has(key)) this.world.violate("oneComputes", `${owner} and a rival compute ${key}`);
     for (const [name, other] of this.#computing) {
       if (!other.runs()) this.#computing.delete(name);

@@ -15,20 +15,20 @@ export interface ItemState {
 }
 
 /** Item changes since the array's last event, and the time of the next one. */
-export class ItemNews {
+export class ItemChanges {
   readonly #states = new Map<string, ItemState>();
   /** Time of the last event, ms. */
-  toldAt: number | undefined;
+  publishedAt: number | undefined;
   /** Time at which changes are published, ms. */
-  tellAt: number | undefined;
+  publishAt: number | undefined;
   /** An event has reported running items. */
-  toldRunning = false;
+  runningPublished = false;
 
   get size(): number {
     return this.#states.size;
   }
 
-  note(state: ItemState): void {
+  record(state: ItemState): void {
     const key = `${state.index}/${state.attempt}`;
     const known = this.#states.get(key);
     this.#states.set(key, {
@@ -43,17 +43,17 @@ export class ItemNews {
   }
 
   /** Returns the changes by index and attempt, and clears them. */
-  take(): readonly ItemState[] {
+  drain(): readonly ItemState[] {
     const states = [...this.#states.values()].toSorted((a, b) => a.index - b.index || a.attempt - b.attempt);
     this.#states.clear();
     return states;
   }
 
   /** Time at which changes made `now` are published, ms: at once for the first running item, else at most once per `pause`. */
-  dueAt(now: number, pause: number): number {
-    if (this.toldAt === undefined) return now;
-    const runs = !this.toldRunning && [...this.#states.values()].some(({ phase }) => phase === TaskExecution_Phase.RUNNING);
-    return runs ? now : this.toldAt + pause;
+  dueAt(now: number, interval: number): number {
+    if (this.publishedAt === undefined) return now;
+    const firstRunning = !this.runningPublished && [...this.#states.values()].some(({ phase }) => phase === TaskExecution_Phase.RUNNING);
+    return firstRunning ? now : this.publishedAt + interval;
   }
 }
 

@@ -4,17 +4,17 @@ import type { NodeModel } from "@flyte-ts/workflow-crd";
 import type { Concurrency } from "./concurrency.js";
 import { ItemFailures } from "./failures.js";
 import { itemTemplate } from "./items.js";
-import { ItemNews } from "./news.js";
-import { type ItemCounts, neededSuccesses } from "./success.js";
+import { ItemChanges } from "./news.js";
+import { type ItemCounts, requiredSuccesses } from "./success.js";
 
 /** Reporting of items: tasks as external resources of the array's single task execution, other targets as nodes below the array's. */
-export type TellsOf = "items" | "nodes";
+export type ItemReporting = "items" | "nodes";
 
-export function tellsOf(subNode: NodeModel): TellsOf {
+export function itemReportingOf(subNode: NodeModel): ItemReporting {
   return subNode.target.kind === "task" ? "items" : "nodes";
 }
 
-export interface ArrayFacts {
+export interface ArrayStateOptions {
   readonly array: ArrayNode;
   readonly subNode: NodeModel;
   readonly size: number;
@@ -23,15 +23,15 @@ export interface ArrayFacts {
 }
 
 /** State of one array instance: counts of its items. The items themselves are nodes, created when they start. */
-export class ArrayRun implements ItemCounts {
+export class ArrayState implements ItemCounts {
   readonly subNode: NodeModel;
   readonly size: number;
-  readonly needed: number;
+  readonly requiredSuccesses: number;
   readonly concurrency: Concurrency;
   readonly boundInputs: readonly string[];
   /** The program selects its values from lists. */
-  readonly lists: boolean;
-  readonly tells: TellsOf;
+  readonly inputsAreLists: boolean;
+  readonly reportsItemsAs: ItemReporting;
   /** Task template of single-item requests; `cacheTemplate` is the one for cache keys. */
   readonly template: TaskTemplate | undefined;
   readonly cacheTemplate: TaskTemplate | undefined;
@@ -40,28 +40,28 @@ export class ArrayRun implements ItemCounts {
   failed = 0;
   readonly failures = new ItemFailures();
   /** Index of the next item to start. */
-  next = 0;
+  nextIndex = 0;
   /** Items enqueued but not started. */
-  pending = 0;
+  queued = 0;
 
-  readonly news = new ItemNews();
+  readonly changes = new ItemChanges();
 
-  constructor({ array, subNode, size, concurrency, template }: ArrayFacts) {
+  constructor({ array, subNode, size, concurrency, template }: ArrayStateOptions) {
     this.subNode = subNode;
     this.size = size;
-    this.needed = neededSuccesses(array, size);
+    this.requiredSuccesses = requiredSuccesses(array, size);
     this.concurrency = concurrency;
     this.boundInputs = array.boundInputs;
-    this.lists = array.isOriginalSubNodeInterface !== true;
-    this.tells = tellsOf(subNode);
+    this.inputsAreLists = array.isOriginalSubNodeInterface !== true;
+    this.reportsItemsAs = itemReportingOf(subNode);
     const single = (inputs: boolean) =>
-      template === undefined || !this.lists ? template : itemTemplate(template, array.boundInputs, { inputs });
+      template === undefined || !this.inputsAreLists ? template : itemTemplate(template, array.boundInputs, { inputs });
     this.template = single(true);
     this.cacheTemplate = single(false);
   }
 
   /** Number of items that may start while `live` run. */
-  room(live: number): number {
-    return this.concurrency.kind === "own" ? this.concurrency.limit - live - this.pending : Number.POSITIVE_INFINITY;
+  capacity(active: number): number {
+    return this.concurrency.kind === "own" ? this.concurrency.limit - active - this.queued : Number.POSITIVE_INFINITY;
   }
 }

@@ -5,7 +5,7 @@ import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 
 /** Calls to admin, through its public API. */
-export interface AdminQuestions {
+export interface AdminCalls {
   /** Creates a child execution. The name is derived from node and attempt: an existing one is the same execution. */
   readonly createExecution: { readonly fields: { readonly request: ExecutionCreateRequest }; readonly value: "created" | "exists" };
   readonly readExecution: { readonly fields: { readonly id: WorkflowExecutionIdentifier }; readonly value: ChildExecution };

@@ -1,42 +1,43 @@
-import type { Question, QuestionKind, Settled } from "./question.js";
+import type { Call, CallKind, CallOutcome } from "./question.js";
 
 /** A pending call of a node. */
-export interface Asked {
-  readonly question: Question;
+export interface PendingCall {
+  readonly call: Call;
   /** Id of the last try; results of earlier tries are ignored. */
-  id: string;
+  callId: string;
   /** Number of tries that failed or had no result. */
-  tries: number;
+  attempts: number;
   /** Number of results that said "too early". */
-  waits: number;
+  polls: number;
   /** Time since which a result is awaited, ms; restarts after each "too early". */
-  firstAskedAt: number;
-  answer: Settled<unknown> | undefined;
+  firstSentAt: number;
+  result: CallOutcome<unknown> | undefined;
   /** Message of the last transient error. */
   error: string | undefined;
   /** Time of the next try, ms. */
-  againAt: number | undefined;
+  retryAt: number | undefined;
   /** Key of admin's wake-up for this call, see `wakes`. */
-  readonly wokenBy: string | undefined;
-  readonly release: "now" | "held";
+  readonly wakeupKey: string | undefined;
+  readonly timing: "now" | "held";
 }
 
 /** Progress of a call, for callers with a timeout. */
-export type AskProgress = Readonly<Pick<Asked, "tries" | "firstAskedAt" | "error">>;
+export type CallProgress = Readonly<Pick<PendingCall, "attempts" | "firstSentAt" | "error">>;
 
 /** Pending calls of one node, at most one per kind. */
-export type NodeAsks = Map<QuestionKind, Asked>;
+export type PendingCalls = Map<CallKind, PendingCall>;
 
 /** Keys by which admin's wake-ups find the waiting node. */
-export const wakes = {
+export const wakeupKeys = {
   /** End of the child execution of the node with this unique id. */
   child: (nodeId: string) => `child ${nodeId}`,
   signal: (signalId: string) => `signal ${signalId}`,
 } as const;
 
 /** Earliest time of a retry, ms. */
-export function askDueAt(asks: NodeAsks | undefined): number | undefined {
+export function nextCallRetryAt(asks: PendingCalls | undefined): number | undefined {
   let next: number | undefined;
-  for (const { againAt } of asks?.values() ?? []) if (againAt !== undefined && (next === undefined || againAt < next)) next = againAt;
+  for (const { retryAt: againAt } of asks?.values() ?? [])
+    if (againAt !== undefined && (next === undefined || againAt < next)) next = againAt;
   return next;
 }

@@ -4,7 +4,7 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ClosureModel, ExecutionOptions } from "@flyte-ts/workflow-crd";
 
 /** Calls of dynamic nodes. */
-export interface DynamicQuestions {
+export interface DynamicCalls {
   /** Reads the graph that a task produced, compiled. An invalid graph is refused. */
   readonly readDynamic: {
     readonly fields: {

@@ -1,18 +1,18 @@
-import type { CatalogQuestions } from "../cache/questions.js";
-import type { RecoveryQuestions } from "../recovery/questions.js";
-import type { AdminQuestions } from "./admin.js";
-import type { DynamicQuestions } from "./dynamic.js";
+import type { CatalogCalls } from "../cache/questions.js";
+import type { RecoveryCalls } from "../recovery/questions.js";
+import type { AdminCalls } from "./admin.js";
+import type { DynamicCalls } from "./dynamic.js";
 
 /**
  * All calls that a node may request from the shell: arguments (`fields`) and result (`value`). Each topic defines its
  * own table, listed here.
  */
-export interface QuestionTable extends AdminQuestions, CatalogQuestions, DynamicQuestions, RecoveryQuestions {}
+export interface CallTable extends AdminCalls, CatalogCalls, DynamicCalls, RecoveryCalls {}
 
-export type QuestionKind = keyof QuestionTable;
-export type QuestionOf<K extends QuestionKind> = { readonly kind: K } & QuestionTable[K]["fields"];
-export type Question = { readonly [K in QuestionKind]: QuestionOf<K> }[QuestionKind];
-export type ValueOf<K extends QuestionKind> = QuestionTable[K]["value"];
+export type CallKind = keyof CallTable;
+export type CallOf<K extends CallKind> = { readonly kind: K } & CallTable[K]["fields"];
+export type Call = { readonly [K in CallKind]: CallOf<K> }[CallKind];
+export type ValueOf<K extends CallKind> = CallTable[K]["value"];
 
 /** Reason of a permanent refusal, with the names of gRPC codes. */
 export type RefusalCode =
@@ -26,9 +26,9 @@ export type RefusalCode =
   | "DATA_LOSS";
 
 /** A final result, which a retry would not change. */
-export type Settled<V> =
+export type CallOutcome<V> =
   | { readonly kind: "value"; readonly value: V }
   | { readonly kind: "refused"; readonly code: RefusalCode; readonly message: string };
 
 /** `error` is transient: the engine retries. */
-export type Answer<V = unknown> = Settled<V> | { readonly kind: "error"; readonly message: string };
+export type CallResult<V = unknown> = CallOutcome<V> | { readonly kind: "error"; readonly message: string };

@@ -7,7 +7,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
-import type { Answer, QuestionKind, ValueOf } from "../ask/question.js";
+import type { CallResult, CallKind, ValueOf } from "../ask/question.js";
 import { defaultCacheConfig } from "./config.js";
 
 const one = numbers({ o0: 1 });
@@ -30,14 +30,14 @@ function cached(serialize = false, more: Partial<WorkflowSpec> = {}): WorkflowSp
 }
 
 /** Completes the newest call of a kind. */
-function answer<K extends QuestionKind>(d: Driver, kind: K, value: ValueOf<K>): void {
+function answer<K extends CallKind>(d: Driver, kind: K, value: ValueOf<K>): void {
   settle(d, kind, { kind: "value", value });
 }
 
-function settle(d: Driver, kind: QuestionKind, given: Answer): void {
-  const asked = d.asks.findLast(({ ask }) => ask.kind === kind);
-  if (asked === undefined) throw new Error(`${kind} was not asked; asked: ${askedOf(d).join(", ")}`);
-  d.observe({ kind: "answered", id: asked.id, answer: given });
+function settle(d: Driver, kind: CallKind, given: CallResult): void {
+  const pending = d.asks.findLast(({ ask }) => ask.kind === kind);
+  if (pending === undefined) throw new Error(`${kind} was not asked; asked: ${askedOf(d).join(", ")}`);
+  d.observe({ kind: "answered", id: pending.id, answer: given });
 }
 
 const askedOf = (d: Driver) => d.asks.map(({ ask }) => ask.kind);
@@ -46,9 +46,9 @@ const takeAsks = (d: Driver) => d.asks.splice(0).map(({ ask }) => ask.kind);
 function told(d: Driver, text: string) {
   const [node, phase] = text.split(" ");
   const found = d.events.filter((_, index) => `${node} ${phase}` === texts(d)[index]).at(-1)?.event;
-  const inner = found?.event.case === "node" ? found.event.value : undefined;
-  const meta = inner?.targetMetadata.case === "taskNodeMetadata" ? inner.targetMetadata.value : undefined;
-  return { inner, meta, event: found };
+  const childScope = found?.event.case === "node" ? found.event.value : undefined;
+  const meta = childScope?.targetMetadata.case === "taskNodeMetadata" ? childScope.targetMetadata.value : undefined;
+  return { inner: childScope, meta, event: found };
 }
 
 function texts(d: Driver): string[] {
@@ -69,9 +69,9 @@ describe("outputs that are cached", () => {
     expect(d.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(d.takeSent()).toEqual(["n1/0 RUN"]);
     expect(d.request("n1").inputs?.literals["a"]).toEqual(one.literals["o0"]);
-    const { meta, inner, event } = told(d, "n0 SUCCEEDED");
+    const { meta, inner: childScope, event } = told(d, "n0 SUCCEEDED");
     expect(meta).toMatchObject({ cacheStatus: Status.CACHE_HIT, catalogKey: { artifactTag: { name: "t" } }, checkpointUri: "" });
-    expect(inner?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
+    expect(childScope?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
     expect(event?.outputs).toEqual(one);
     expect(event?.inputs).toEqual(numbers({ a: 7 }));
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5 });
@@ -97,7 +97,7 @@ describe("outputs that are cached", () => {
   });
 
   it("that are large are written before the node ends", () => {
-    const d = Driver.of(cached(), { ...config, inlineLimit: 1 });
+    const d = Driver.of(cached(), { ...config, maxInlineOutputBytes: 1 });
     d.observe({ kind: "outputsWritten", uri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/inputs.pb" });
     answer(d, "catalogGet", hit);
     const uri = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
@@ -169,11 +169,11 @@ describe("a catalog that is down", () => {
     const d = Driver.of(cached(), config);
     for (let i = 0; i < 100 && d.takeSentTexts().length === 0; i++) {
       settle(d, "catalogGet", { kind: "error", message: "down" });
-      if (d.takeSentTexts().length === 0) d.advance((d.run.wakeAt ?? d.now) - d.now);
+      if (d.takeSentTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
     expect(d.takeSent()).toEqual(["n0/0 RUN"]);
-    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeGreaterThanOrEqual(defaultCacheConfig.patience);
-    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeLessThan(defaultCacheConfig.patience * 4);
+    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeGreaterThanOrEqual(defaultCacheConfig.lookupTimeout);
+    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeLessThan(defaultCacheConfig.lookupTimeout * 4);
     takeAsks(d);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     expect(takeAsks(d)).toEqual([]);
@@ -193,7 +193,7 @@ describe("a catalog that is down", () => {
     d.takeTold();
     for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").inner === undefined; i++) {
       settle(d, "catalogPut", { kind: "error", message: "down" });
-      if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.wakeAt ?? d.now) - d.now);
+      if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
     // Control planes show the cache status only with its key.
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
@@ -352,7 +352,7 @@ describe("a task whose calls are serialised", () => {
     answer(d, "catalogGet", undefined);
     for (let i = 0; i < 100 && d.takeSentTexts().length === 0; i++) {
       settle(d, "catalogReserve", { kind: "error", message: "down" });
-      if (d.takeSentTexts().length === 0) d.advance((d.run.wakeAt ?? d.now) - d.now);
+      if (d.takeSentTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
     expect(d.takeSent()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");

@@ -4,7 +4,7 @@ import type { Identifier, TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /** Calls to the data catalog. */
-export interface CatalogQuestions {
+export interface CatalogCalls {
   /** Outputs of an earlier call; undefined when there are none. */
   readonly catalogGet: {
     readonly fields: { readonly call: CachedCall; readonly task: Identifier };

@@ -11,9 +11,9 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
-import { tellsOf } from "../array/run.js";
+import { itemReportingOf } from "../array/run.js";
 import type { NodeCache } from "../cache/state.js";
-import { depthOf, type RuntimeNode } from "../graph/runtime.js";
+import { dynamicDepthOf, type RuntimeNode } from "../graph/runtime.js";
 import { outputResult } from "./output-result.js";
 
 /** Version of node events with `is_parent` and `is_dynamic`. */
@@ -84,9 +84,9 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         specNodeId: node.id,
         nodeName: node.model.name,
         eventVersion: NODE_EVENT_VERSION,
-        isParent: isParent(node.model.target) || node.expanded,
-        isDynamic: node.expanded,
-        isInDynamicChain: depthOf(node.scope) > 0,
+        isParent: isParent(node.model.target) || node.hasDynamicGraph,
+        isDynamic: node.hasDynamicGraph,
+        isInDynamicChain: dynamicDepthOf(node.scope) > 0,
         isArray: kind === "array",
         deckUri: details.deckUri ?? "",
         isEager: false,
@@ -105,7 +105,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
 
 /** True when nodes below it publish events. */
 function isParent(target: NodeTarget): boolean {
-  return target.kind === "subWorkflow" || (target.kind === "array" && tellsOf(target.subNode) === "nodes");
+  return target.kind === "subWorkflow" || (target.kind === "array" && itemReportingOf(target.subNode) === "nodes");
 }
 
 function targetMetadata({ childExecution, checkpointUri, cache, dynamic }: NodeEventDetails): NodeExecutionEvent["targetMetadata"] {

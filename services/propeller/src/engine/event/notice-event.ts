@@ -4,7 +4,7 @@ import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/id
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../failure/bound-message.js";
 
-export interface NoticeFacts {
+export interface BlockerEventFacts {
   readonly executionId: WorkflowExecutionIdentifier;
   /** Reason why the execution is blocked; empty when it no longer is. */
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface NoticeFacts {
 }
 
 /** Event that shows in admin why an execution makes no progress. */
-export function noticeEvent({ executionId, reason, now, sequence }: NoticeFacts): ExecutionEvent {
+export function blockerEvent({ executionId, reason, now, sequence }: BlockerEventFacts): ExecutionEvent {
   return create(ExecutionEventSchema, {
     event: {
       case: "notice",

@@ -20,7 +20,7 @@ export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
             value: {
               value: {
                 case: "scalar",
-                value: { value: { case: "error", value: { message: scope.error.message, failedNodeId: scope.failedNode } } },
+                value: { value: { case: "error", value: { message: scope.error.message, failedNodeId: scope.failedNodeId } } },
               },
             },
             type: { type: { case: "simple", value: SimpleType.ERROR }, structure: { tag: "FlyteError" } },

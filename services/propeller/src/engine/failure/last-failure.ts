@@ -12,9 +12,9 @@ export function lastFailure(scope: Scope): RuntimeNode | undefined {
     if (seen.has(id)) continue;
     seen.add(id);
     const node = scope.nodes.get(id);
-    if (node?.failed === true && node.branch === undefined) return node;
+    if (node?.hasFailed === true && node.branch === undefined) return node;
     // Stack order: the last downstream node comes first.
     for (const next of scope.graph.downstream.get(id) ?? scope.index.dependents.get(id) ?? []) stack.push(next);
   }
-  return [...scope.nodes.values()].find((node) => node.failed && node.branch === undefined);
+  return [...scope.nodes.values()].find((node) => node.hasFailed && node.branch === undefined);
 }

@@ -9,7 +9,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 export const TIMED_OUT: ExecutionErrorJson = { code: "Timeout", kind: "USER", message: "Timeout in node" };
 
 /** Error of a failed node. */
-export function failureOf(node: RuntimeNode | undefined): ExecutionErrorJson {
+export function failureErrorOf(node: RuntimeNode | undefined): ExecutionErrorJson {
   const { phase, error } = node?.status ?? {};
   return phase === NodePhase.TimedOut ? TIMED_OUT : (error ?? TIMED_OUT);
 }

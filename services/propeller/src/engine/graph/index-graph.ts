@@ -29,13 +29,13 @@ const indexes = new WeakMap<GraphModel, GraphIndex>();
 export function indexGraph(graph: GraphModel): GraphIndex {
   let index = indexes.get(graph);
   if (index === undefined) {
-    index = makeIndex(graph);
+    index = buildIndex(graph);
     indexes.set(graph, index);
   }
   return index;
 }
 
-function makeIndex(graph: GraphModel): GraphIndex {
+function buildIndex(graph: GraphModel): GraphIndex {
   const branchOf = armsOf(graph);
   const lists = new SharedLists();
   const upstream = new Map<string, readonly string[]>();
@@ -136,10 +136,10 @@ function collect(data: BindingData | undefined, ids: Set<string>): void {
       ids.add(data.value.value.nodeId === "" ? START_NODE : data.value.value.nodeId);
       return;
     case "collection":
-      for (const inner of data.value.value.bindings) collect(inner, ids);
+      for (const childScope of data.value.value.bindings) collect(childScope, ids);
       return;
     case "map":
-      for (const inner of Object.values(data.value.value.bindings)) collect(inner, ids);
+      for (const childScope of Object.values(data.value.value.bindings)) collect(childScope, ids);
       return;
     default:
       return;

@@ -1,6 +1,6 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
-import { gatherOutputs } from "../array/gather.js";
+import { collectItemOutputs } from "../array/gather.js";
 import { arraySize } from "../array/size.js";
 import { outputsUri } from "../data/paths.js";
 import type { Definitions, RuntimeNode } from "../graph/runtime.js";
@@ -9,7 +9,7 @@ import type { NodeDecision } from "./decision.js";
 type ArrayTarget = Extract<NodeTarget, { kind: "array" }>;
 
 /** Runs an item for each element of the lists; an array of empty lists succeeds on entry. */
-export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, inputs: LiteralMap): NodeDecision {
+export function decideArrayStart(node: RuntimeNode, { array, subNode }: ArrayTarget, inputs: LiteralMap): NodeDecision {
   const { kind } = subNode.target;
   if (kind === "branch" || kind === "start" || kind === "end") {
     const message = `the array node [${node.id}] cannot run a ${kind} node for each item`;
@@ -24,7 +24,7 @@ export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, i
 export function arraySucceeded(node: RuntimeNode, items: readonly (LiteralMap | undefined)[]): NodeDecision {
   const { target } = node.model;
   const names = target.kind === "array" ? outputNames(target.subNode, node.scope.definitions) : [];
-  return { kind: "succeed", outputs: { value: gatherOutputs(names, items), uri: outputsUri(node.attemptDir) } };
+  return { kind: "succeed", outputs: { value: collectItemOutputs(names, items), uri: outputsUri(node.attemptDir) } };
 }
 
 /** Output names, if known without a run. */

@@ -5,8 +5,8 @@ import type { BranchModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
-import { failureOf } from "../failure/timed-out.js";
-import { promisesNothing } from "./task.js";
+import { failureErrorOf } from "../failure/timed-out.js";
+import { declaresNoOutputs } from "./task.js";
 
 /** Chooses the first arm whose condition holds, else the default arm, else the author's error. */
 export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision {
@@ -30,14 +30,14 @@ export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision
 }
 
 /** A branch ends as its chosen arm does. */
-export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
-  if (arm.failed) return { kind: "fail", error: failureOf(arm) };
-  if (!arm.terminal) return { kind: "wait" };
+export function onArmEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
+  if (arm.hasFailed) return { kind: "fail", error: failureErrorOf(arm) };
+  if (!arm.isTerminal) return { kind: "wait" };
   const own = outputsUri(branch.attemptDir);
-  const value = arm.outputs ?? (promisesNothing(arm) ? create(LiteralMapSchema) : undefined);
+  const value = arm.outputs ?? (declaresNoOutputs(arm) ? create(LiteralMapSchema) : undefined);
   return {
     kind: "succeed",
-    outputs: { value, uri: value === undefined && arm.succeeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },
+    outputs: { value, uri: value === undefined && arm.hasSucceeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },
   };
 }
 

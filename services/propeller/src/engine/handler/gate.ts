@@ -2,13 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import { type Literal, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { Settled } from "../ask/question.js";
+import type { CallOutcome } from "../ask/question.js";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
 /** A gate delays its dependents: for a duration, or until a signal or approval. */
-export function closeGate(gate: GateNode): NodeDecision {
+export function gateCondition(gate: GateNode): NodeDecision {
   const { condition } = gate;
   switch (condition.case) {
     case "sleep": {
@@ -27,7 +27,7 @@ export function closeGate(gate: GateNode): NodeDecision {
 const BOOLEAN = create(LiteralTypeSchema, { type: { case: "simple", value: SimpleType.BOOLEAN } });
 
 /** The signal's value is the output; an approval passes the inputs on, or fails the node (Go Flyte's wording). */
-export function signalGiven(node: RuntimeNode, { condition }: GateNode, value: Literal): NodeDecision {
+export function onSignal(node: RuntimeNode, { condition }: GateNode, value: Literal): NodeDecision {
   const uri = outputsUri(node.attemptDir);
   if (condition.case === "signal") {
     const outputs = create(LiteralMapSchema, { literals: { [condition.value.outputVariableName]: value } });
@@ -44,7 +44,7 @@ export function signalGiven(node: RuntimeNode, { condition }: GateNode, value: L
 }
 
 /** The signal is unavailable: for example, one of another type has its name. */
-export function signalRefused(refused: Settled<unknown>): NodeDecision {
+export function onSignalRefused(refused: CallOutcome<unknown>): NodeDecision {
   const why = refused.kind === "refused" ? `${refused.code}: ${refused.message}` : "it has no value";
   return systemError("RuntimeExecutionError", `failed to get the signal of the gate: ${why}`);
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ChildExecution } from "../ask/admin.js";
-import type { Settled } from "../ask/question.js";
+import type { CallOutcome } from "../ask/question.js";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
@@ -9,13 +9,13 @@ import type { NodeDecision } from "./decision.js";
 // Outcomes of a launch plan node; error codes and texts are Go Flyte's.
 
 /** Admin will never start the child. */
-export function launchRefused({ code, message }: Extract<Settled<never>, { kind: "refused" }>): NodeDecision {
+export function onCreateRefused({ code, message }: Extract<CallOutcome<never>, { kind: "refused" }>): NodeDecision {
   const text = `[UserError] failed to launch workflow, caused by: rpc error: code = ${goCode(code)} desc = ${message}`;
   return { kind: "fail", error: { code: "RuntimeExecutionError", kind: "USER", message: text } };
 }
 
 /** The node ends as its child does; `wait` while that runs. */
-export function childEnded(node: RuntimeNode, child: ChildExecution, name: string): NodeDecision {
+export function onChildPhase(node: RuntimeNode, child: ChildExecution, name: string): NodeDecision {
   switch (child.phase) {
     case "running":
       return { kind: "wait" };
@@ -34,9 +34,9 @@ export function childEnded(node: RuntimeNode, child: ChildExecution, name: strin
 }
 
 /** The outcome of the child cannot be determined. */
-export function childUnknown(
+export function childLookupFailed(
   node: RuntimeNode,
-  { code, message }: Extract<Settled<never>, { kind: "refused" }>,
+  { code, message }: Extract<CallOutcome<never>, { kind: "refused" }>,
 ): Extract<NodeDecision, { kind: "fail" }> {
   const text = `failed at Node[${node.id}]. RemoteChildWorkflowExecutionFailed: launch-plan not found, caused by: ${code}: ${message}`;
   return { kind: "fail", error: { code: "RemoteChildWorkflowExecutionFailed", kind: "SYSTEM", message: text } };

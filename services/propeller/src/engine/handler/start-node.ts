@@ -4,6 +4,6 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
 /** The start node's outputs are the graph's inputs. */
-export function passInputs(node: RuntimeNode, graphInputs: LiteralMap | undefined): NodeDecision {
+export function startNodeOutputs(node: RuntimeNode, graphInputs: LiteralMap | undefined): NodeDecision {
   return { kind: "succeed", outputs: { value: graphInputs, uri: outputsUri(node.attemptDir) } };
 }

@@ -4,7 +4,7 @@ import type { Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
 /** Runs the sub-workflow that the node refers to. */
-export function enterSubWorkflow(reference: string, definitions: Definitions): NodeDecision {
+export function decideSubWorkflowStart(reference: string, definitions: Definitions): NodeDecision {
   const graph = definitions.subWorkflows.get(reference);
   if (graph !== undefined) return { kind: "enter", graph };
   const message = `failed to find sub workflow with ID [${reference}]`;
@@ -12,9 +12,9 @@ export function enterSubWorkflow(reference: string, definitions: Definitions): N
 }
 
 /** End of a sub-workflow: its outputs are those that its end node collected. */
-export function subWorkflowEnded(node: RuntimeNode, inner: Scope): NodeDecision {
-  if (inner.error !== undefined) return { kind: "fail", error: inner.error };
-  const end = inner.nodes.get(END_NODE);
+export function onSubWorkflowEnded(node: RuntimeNode, childScope: Scope): NodeDecision {
+  if (childScope.error !== undefined) return { kind: "fail", error: childScope.error };
+  const end = childScope.nodes.get(END_NODE);
   const value = end?.outputs;
   const uri = value === undefined && end !== undefined ? (end.status.outputUri ?? outputsUri(end.attemptDir)) : outputsUri(node.attemptDir);
   return { kind: "succeed", outputs: { value, uri } };

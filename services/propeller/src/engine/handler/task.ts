@@ -7,13 +7,13 @@ import type { Definitions, RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision, NodeOutputs } from "./decision.js";
 
 /** A task node starts with a request for its first attempt. */
-export function beginTask(task: string, definitions: Definitions): NodeDecision {
+export function decideTaskStart(task: string, definitions: Definitions): NodeDecision {
   if (definitions.tasks.has(task)) return { kind: "request" };
   return { kind: "fail", error: { code: "BadSpecificationError", kind: "SYSTEM", message: `failed to find task [${task}]` } };
 }
 
 /** True for a task without outputs: no blob will be at its outputs' location. */
-export function promisesNothing({ model, scope }: RuntimeNode): boolean {
+export function declaresNoOutputs({ model, scope }: RuntimeNode): boolean {
   if (model.target.kind !== "task") return false;
   const promised = scope.definitions.tasks.get(model.target.task)?.interface;
   return promised !== undefined && Object.keys(promised.outputs?.variables ?? {}).length === 0;

@@ -1,30 +1,30 @@
 /** A reason why an execution makes no progress, which may not resolve itself. */
-export interface Hindrance {
+export interface Blocker {
   /** Text for users. Constant while its cause lasts, since each change is published. */
   readonly text: string;
   /** True while the reason applies. */
-  readonly holds: () => boolean;
+  readonly isActive: () => boolean;
 }
 
 /** Blockers of one execution, by subject; only the oldest is published. */
-export class Hindrances {
-  readonly #found = new Map<unknown, Hindrance>();
+export class Blockers {
+  readonly #blockers = new Map<unknown, Blocker>();
 
   /** Sets or replaces the blocker of a subject. */
-  set(subject: unknown, hindrance: Hindrance): void {
-    this.#found.set(subject, hindrance);
+  set(subject: unknown, hindrance: Blocker): void {
+    this.#blockers.set(subject, hindrance);
   }
 
   /** True when the subject has a blocker. */
   has(subject: unknown): boolean {
-    return this.#found.get(subject)?.holds() === true;
+    return this.#blockers.get(subject)?.isActive() === true;
   }
 
   /** Text of the first active blocker; removes inactive ones before it. */
-  first(): string | undefined {
-    for (const [subject, { text, holds }] of this.#found) {
+  firstActive(): string | undefined {
+    for (const [subject, { text, isActive: holds }] of this.#blockers) {
       if (holds()) return text;
-      this.#found.delete(subject);
+      this.#blockers.delete(subject);
     }
     return undefined;
   }

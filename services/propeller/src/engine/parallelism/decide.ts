@@ -1,19 +1,19 @@
 import { concurrencyOf, type ParallelismBehavior } from "../array/concurrency.js";
-import type { ArrayRun } from "../array/run.js";
+import type { ArrayState } from "../array/run.js";
 import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
 
 /**
  * True when a node counts against the execution's `max parallelism`, from its queueing to its end. Items count only
  * where the array leaves their number to the execution, and then the array itself does not.
  */
-export function takesSlot({ model, scope }: Placed, behavior: ParallelismBehavior): boolean {
+export function takesSlot({ model, scope }: SlotCandidate, behavior: ParallelismBehavior): boolean {
   if (scope.array !== undefined) return scope.array.concurrency.kind === "workflow" && kindTakesSlot(model.target, behavior);
   return kindTakesSlot(model.target, behavior);
 }
 
-interface Placed {
+interface SlotCandidate {
   readonly model: Pick<NodeModel, "target">;
-  readonly scope: { readonly array: Pick<ArrayRun, "concurrency"> | undefined };
+  readonly scope: { readonly array: Pick<ArrayState, "concurrency"> | undefined };
 }
 
 function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boolean {
@@ -34,6 +34,6 @@ function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boole
 }
 
 /** True when one more node may start; 0 means no limit. */
-export function hasRoom(maxParallelism: number, used: number): boolean {
+export function hasFreeSlot(maxParallelism: number, used: number): boolean {
   return maxParallelism <= 0 || used < maxParallelism;
 }

@@ -3,13 +3,13 @@ import type { Identifier, NodeExecutionIdentifier, WorkflowExecutionIdentifier }
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /** Calls of a recovering execution about the one that it recovers. */
-export interface RecoveryQuestions {
+export interface RecoveryCalls {
   /** Returns the outcome of the node with this id; undefined when it never started. */
-  readonly readFormerNode: { readonly fields: { readonly id: NodeExecutionIdentifier }; readonly value: FormerNode | undefined };
+  readonly readPriorNode: { readonly fields: { readonly id: NodeExecutionIdentifier }; readonly value: PriorNode | undefined };
 }
 
 /** Outcome of a node in the recovered execution. */
-export interface FormerNode {
+export interface PriorNode {
   /** It succeeded, or was itself recovered. */
   readonly succeeded: boolean;
   /** Undefined when they are no longer available. */

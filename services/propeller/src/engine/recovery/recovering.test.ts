@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 import { defaultCacheConfig } from "../cache/config.js";
-import type { Answer } from "../ask/question.js";
-import type { FormerNode } from "./questions.js";
+import type { CallResult } from "../ask/question.js";
+import type { PriorNode } from "./questions.js";
 
 const spec: WorkflowSpec = {
   inputs: { a: 7 },
@@ -23,7 +23,7 @@ const spec: WorkflowSpec = {
 
 const task = (version: string) =>
   create(IdentifierSchema, { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "c", version });
-const former: FormerNode = {
+const former: PriorNode = {
   succeeded: true,
   inputs: numbers({ a: 7 }),
   outputs: numbers({ o0: 1 }),
@@ -35,14 +35,14 @@ const former: FormerNode = {
   childExecution: undefined,
 };
 
-function tell(d: Driver, nodeId: string, value: FormerNode | undefined): void {
+function tell(d: Driver, nodeId: string, value: PriorNode | undefined): void {
   answer(d, nodeId, { kind: "value", value });
 }
 
-function answer(d: Driver, nodeId: string, given: Answer): void {
-  const asked = d.asks.findLast(({ ask }) => ask.kind === "readFormerNode" && ask.id.nodeId === nodeId);
-  if (asked === undefined) throw new Error(`nobody asked for ${nodeId}`);
-  d.observe({ kind: "answered", id: asked.id, answer: given });
+function answer(d: Driver, nodeId: string, given: CallResult): void {
+  const pending = d.asks.findLast(({ ask }) => ask.kind === "readFormerNode" && ask.id.nodeId === nodeId);
+  if (pending === undefined) throw new Error(`nobody asked for ${nodeId}`);
+  d.observe({ kind: "answered", id: pending.id, answer: given });
 }
 
 function eventOf(d: Driver, nodeId: string) {
@@ -70,7 +70,7 @@ describe("a node of an execution that recovers another", () => {
     expect(d.takeSent()).toEqual([]);
   });
 
-  it.each<[string, FormerNode | undefined]>([
+  it.each<[string, PriorNode | undefined]>([
     ["was never there", undefined],
     ["failed", { ...former, succeeded: false }],
     ["had other inputs", { ...former, inputs: numbers({ a: 8 }) }],

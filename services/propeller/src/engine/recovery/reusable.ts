@@ -2,19 +2,19 @@ import { identifierKey, literalsEqual } from "@flyte-ts/domain";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { FormerNode } from "./questions.js";
+import type { PriorNode } from "./questions.js";
 
 /**
  * True for nodes whose earlier outputs are looked up: all that compute or wait. Failure nodes handle the current
  * failure; items of a map have no node records.
  */
-export function mayBeRecovered(node: RuntimeNode): boolean {
+export function canRecover(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
-  return node.scope.array?.tells !== "items" && kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
+  return node.scope.array?.reportsItemsAs !== "items" && kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
 }
 
 /** Planned execution of the node. */
-export interface Present {
+export interface CurrentNode {
   readonly inputs: LiteralMap;
   /** Undefined for nodes without a task. */
   readonly task: Identifier | undefined;
@@ -27,10 +27,10 @@ export interface Present {
  * same task. Go Flyte checks only the success, and reuses outputs of other inputs when an execution took another path.
  * Needed outputs that are no longer available cannot be reused: every recovery would fail on them.
  */
-export function isReusable(former: FormerNode, { inputs, task, isBound }: Present): boolean {
-  if (!former.succeeded || former.inputs === undefined || !sameLiterals(former.inputs, inputs)) return false;
-  if (isBound && former.outputs === undefined) return false;
-  return former.tasks.every((id) => task !== undefined && identifierKey(id) === identifierKey(task));
+export function canReuse(prior: PriorNode, { inputs, task, isBound }: CurrentNode): boolean {
+  if (!prior.succeeded || prior.inputs === undefined || !sameLiterals(prior.inputs, inputs)) return false;
+  if (isBound && prior.outputs === undefined) return false;
+  return prior.tasks.every((id) => task !== undefined && identifierKey(id) === identifierKey(task));
 }
 
 function sameLiterals(a: LiteralMap, b: LiteralMap): boolean {

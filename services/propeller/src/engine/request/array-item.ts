@@ -10,7 +10,7 @@ export function arrayItem(node: RuntimeNode): ArrayItem | undefined {
   if (array === undefined) return undefined;
   return create(ArrayItemSchema, {
     index: itemIndex(node.id),
-    lists: array.lists,
+    lists: array.inputsAreLists,
     position: positionOf(node),
     boundInputs: [...array.boundInputs],
   });
@@ -18,7 +18,7 @@ export function arrayItem(node: RuntimeNode): ArrayItem | undefined {
 
 /** Index of the item's values in the lists that the program reads: 0 in lists of its own. */
 function positionOf(node: RuntimeNode): number {
-  return node.sharesInputs ? itemIndex(node.id) : 0;
+  return node.readsArrayInputs ? itemIndex(node.id) : 0;
 }
 
 /**
@@ -33,7 +33,7 @@ export function itemEnvironment(node: RuntimeNode): readonly KeyValuePair[] {
   return [
     pair("BATCH_JOB_ARRAY_INDEX_VAR_NAME", "FLYTE_K8S_ARRAY_INDEX"),
     pair("FLYTE_K8S_ARRAY_INDEX", String(index)),
-    ...(array.lists && offset !== 0 ? [pair("BATCH_JOB_ARRAY_INDEX_OFFSET", String(offset))] : []),
+    ...(array.inputsAreLists && offset !== 0 ? [pair("BATCH_JOB_ARRAY_INDEX_OFFSET", String(offset))] : []),
   ];
 }
 

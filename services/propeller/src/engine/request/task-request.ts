@@ -24,7 +24,7 @@ import { attemptDir, checkpointUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideInterruptible } from "../interruptible/decide.js";
 
-export interface RequestFacts {
+export interface TaskRequestContext {
   readonly workflow: WorkflowModel;
   readonly config: EngineConfig;
   readonly template: TaskTemplate;
@@ -32,7 +32,7 @@ export interface RequestFacts {
   readonly now: number;
 }
 
-export interface RequestAim {
+export interface RequestOptions {
   readonly desired: DesiredState;
   /** From 0; usually the node's current one. */
   readonly attempt: number;
@@ -41,7 +41,7 @@ export interface RequestAim {
 }
 
 /** Prefix of an attempt's raw outputs. */
-export function rawOutputsOf(facts: Pick<RequestFacts, "workflow" | "config">, node: RuntimeNode, attempt: number): string {
+export function rawOutputPrefixOf(facts: Pick<TaskRequestContext, "workflow" | "config">, node: RuntimeNode, attempt: number): string {
   const uniqueId = taskUniqueId(attemptName(facts.workflow, node, attempt));
   const prefix = facts.workflow.options.rawOutputPrefix || facts.config.rawOutputPrefix;
   return `${prefix}/${rawOutputShard(uniqueId)}/${uniqueId}`;
@@ -60,7 +60,7 @@ function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number
  * Complete request for a plugin service to bring one attempt to the desired state. Built field by field, as there are
  * very many: a message built by `create` takes four times the memory.
  */
-export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: RequestAim): TaskRequest {
+export function taskRequest(node: RuntimeNode, facts: TaskRequestContext, aim: RequestOptions): TaskRequest {
   const { workflow, config, template, now } = facts;
   const { options } = workflow;
   const { attempt } = aim;
@@ -80,12 +80,12 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     template,
     overrides: overridesOf(node.model),
     workflowId: workflow.workflowId,
-    inputs: runs && !node.inputsWritten ? node.inputs : undefined,
-    inputsWritten: node.inputsWritten,
+    inputs: runs && !node.inputsInBlobStore ? node.inputs : undefined,
+    inputsWritten: node.inputsInBlobStore,
     inputUri: node.inputsUri,
     outputPrefix: attemptDir(node.dataDir, attempt),
-    rawOutputPrefix: rawOutputsOf(facts, node, attempt),
-    previousCheckpointUri: attempt > 0 ? checkpointUri(rawOutputsOf(facts, node, attempt - 1)) : (task?.checkpointPath ?? ""),
+    rawOutputPrefix: rawOutputPrefixOf(facts, node, attempt),
+    previousCheckpointUri: attempt > 0 ? checkpointUri(rawOutputPrefixOf(facts, node, attempt - 1)) : (task?.checkpointPath ?? ""),
     labels: {
       ...workflow.labels,
       "node-id": sanitizeLabelValue(node.id),
@@ -107,12 +107,12 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     shard: shardOf(workflow.name),
     requestedAt: timestampFromMs(now),
     abortReason: aim.abortReason ?? "",
-    partOfArray: node.scope.array?.tells === "items",
+    partOfArray: node.scope.array?.reportsItemsAs === "items",
     arrayItem: arrayItem(node),
   };
 }
 
-function attemptId(node: RuntimeNode, { workflow, template }: RequestFacts, retryAttempt: number): TaskExecutionIdentifier {
+function attemptId(node: RuntimeNode, { workflow, template }: TaskRequestContext, retryAttempt: number): TaskExecutionIdentifier {
   const { executionId } = workflow;
   return {
     $typeName: "flyteidl.core.TaskExecutionIdentifier",

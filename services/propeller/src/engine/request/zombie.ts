@@ -8,7 +8,7 @@ import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } fro
  * has ended. A restarted plugin service may start an ended attempt again on a duplicate request. The request only names
  * the attempt, which suffices to remove it.
  */
-export function abortOfForgotten(event: TaskEvent, now: number): TaskRequest | undefined {
+export function zombieAbortRequest(event: TaskEvent, now: number): TaskRequest | undefined {
   const told = event.event;
   if (told === undefined || isTerminalTaskEvent(told.phase)) return undefined;
   const [namespace = "", name = ""] = event.workflowKey.split("/");

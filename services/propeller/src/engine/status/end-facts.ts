@@ -13,18 +13,18 @@ import type { NodeCache } from "../cache/state.js";
 // execution's end: an event may be lost, and its repair has only the resource.
 
 /** Facts in the status of an ended node besides its phase, times, outputs and error. */
-export type EndFacts = Pick<NodeStatus, "catalog" | "childExecution" | "deckUri">;
+export type EndStatusFields = Pick<NodeStatus, "catalog" | "childExecution" | "deckUri">;
 
 type CacheFacts = Pick<NodeCache, "status" | "key" | "reservation">;
 
-export interface ToldEnd {
+export interface EndDetails {
   readonly cache?: CacheFacts | undefined;
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   readonly deckUri?: string | undefined;
 }
 
 /** @param attemptDir folder of the node's current attempt. */
-export function endFacts({ cache, childExecution, deckUri = "" }: ToldEnd, attemptDir: string): EndFacts {
+export function endStatusFields({ cache, childExecution, deckUri = "" }: EndDetails, attemptDir: string): EndStatusFields {
   const below = `${attemptDir}/`;
   return {
     ...(cache?.status === undefined ? {} : { catalog: catalogFact(cache.status, cache.key) }),
@@ -38,14 +38,14 @@ function catalogFact(status: number, key: CatalogMetadata | undefined): NonNulla
 }
 
 /** Cache facts of the terminal event. */
-export function toldCache({ catalog }: NodeStatus): CacheFacts | undefined {
+export function cacheOfEnd({ catalog }: NodeStatus): CacheFacts | undefined {
   if (catalog === undefined) return undefined;
   const key = catalog.key === undefined ? undefined : fromBinary(CatalogMetadataSchema, Buffer.from(catalog.key, "base64"));
   return { status: catalog.status, key, reservation: Reservation.RESERVATION_DISABLED };
 }
 
 /** Deck address of the terminal event. */
-export function toldDeck({ deckUri }: NodeStatus, attemptDir: string): string | undefined {
+export function deckOfEnd({ deckUri }: NodeStatus, attemptDir: string): string | undefined {
   if (deckUri === undefined) return undefined;
   return deckUri.includes("://") ? deckUri : `${attemptDir}/${deckUri}`;
 }
@@ -54,7 +54,7 @@ export function toldDeck({ deckUri }: NodeStatus, attemptDir: string): string | 
  * Status of a node as Go Flyte leaves it: without the facts kept until the execution's end was recorded. Returns the
  * same object when there are none.
  */
-export function withoutEndFacts(status: NodeStatus): NodeStatus {
+export function withoutEndStatusFields(status: NodeStatus): NodeStatus {
   if (!isTerminalNode(status.phase)) return status;
   const { outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus, ...rest } = status;
   const facts = [outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus];

@@ -47,7 +47,7 @@ class Stored {
 const input = { prefix: "s3://b/e/status", limits: { nodes: 2, bytes: 1_000 }, nonce: "n" };
 
 function expectWritten(stored: Stored, slices: StatusSlices): void {
-  const changes = slices.take();
+  const changes = slices.collectChanges();
   if (changes === undefined) return;
   for (const { uri, entries } of changes.blobs) {
     expect(stored.given.has(uri), "a name that was given before").toBe(false);
@@ -74,7 +74,7 @@ function again(slices: StatusSlices, stored: Stored, nonce: string | undefined):
   const { slices: root, nodeCounts = {} } = stored.status;
   if (nonce === undefined || root === undefined) return slices;
   const restored = StatusSlices.restore({ ...input, nonce }, { root, counts: nodeCounts, loaded: stored.loaded });
-  expect(restored.take()).toBeUndefined();
+  expect(restored.collectChanges()).toBeUndefined();
   return restored;
 }
 
@@ -117,9 +117,9 @@ describe("slices", () => {
   it("cost a change what one slice holds", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 100, bytes: 100_000 } });
     for (let index = 0; index < 10_000; index++) slices.set([`n${index}`], { phase: 1 });
-    expect(slices.take()?.blobs).toHaveLength(100);
+    expect(slices.collectChanges()?.blobs).toHaveLength(100);
     slices.set(["n4321"], { phase: 2 });
-    const changes = slices.take();
+    const changes = slices.collectChanges();
     expect(changes?.blobs.map(({ entries }) => entries.length)).toEqual([100]);
     expect(changes?.unused).toHaveLength(1);
     expect(changes?.patch).toEqual({
@@ -132,11 +132,11 @@ describe("slices", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 10, bytes: 100_000 } });
     for (let round = 0; round < 100; round++) {
       for (let index = 0; index < 50; index++) slices.set(["sub", `n${round}-${index}`], { phase: 1 });
-      slices.take();
+      slices.collectChanges();
       slices.removeBelow(["sub"]);
       slices.set([`n${round}`], { phase: 5 });
     }
-    slices.take();
+    slices.collectChanges();
     expect(slices.uris().length).toBeLessThanOrEqual(20);
   });
 
@@ -173,7 +173,7 @@ describe("a workflow whose status grows", () => {
   });
 
   it("leaves it in slices when it has ended and is large", () => {
-    const d = Driver.of(wide(40, { kind: "task" }), { ...config, inlineStatusLimit: 500 });
+    const d = Driver.of(wide(40, { kind: "task" }), { ...config, maxInlineStatusBytes: 500 });
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
     d.observe({ kind: "recorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeCounts).toEqual({ Succeeded: 42 });
@@ -196,7 +196,7 @@ describe("a workflow whose status grows", () => {
   });
 
   it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {
-    const d = Driver.of(wide(40, { kind: "task" }), { inlineStatusLimit: 1_000_000 });
+    const d = Driver.of(wide(40, { kind: "task" }), { maxInlineStatusBytes: 1_000_000 });
     expect(d.resource.status.slices).toBeUndefined();
     const next = d.reread(config);
     next.observe({ kind: "load" });

@@ -16,19 +16,19 @@ export class TimerHeap<T extends object> {
   }
 
   /** Schedules `subject` for `at` or earlier. */
-  set(subject: T, at: number): void {
+  schedule(subject: T, at: number): void {
     const earliest = this.#earliest.get(subject);
     if (earliest !== undefined && earliest <= at) return;
     this.#earliest.set(subject, at);
     this.#heap.push({ at, subject });
   }
 
-  drop(subject: T): void {
+  cancel(subject: T): void {
     this.#earliest.delete(subject);
   }
 
   /** Removes and returns the subjects due at `now`, each once; timers set meanwhile are returned by the next call. */
-  takeDue(now: number): T[] {
+  popDue(now: number): T[] {
     const due: T[] = [];
     for (let top = this.#heap.peek(); top !== undefined && top.at <= now; top = this.#heap.peek()) {
       this.#heap.pop();

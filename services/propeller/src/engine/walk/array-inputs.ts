@@ -1,18 +1,18 @@
 import { type BoundInputs, literalMap } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { itemIndex, itemInputs } from "../array/items.js";
+import { itemIndex, elementInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { Walk } from "./walk.js";
+import type { RunState } from "./walk.js";
 
 /** Inputs of an array with the lists from the blob store by value, as far as they have been read. */
-export function listsByValue(walk: Walk, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
+export function resolveOffloadedLists(state: RunState, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
   const { target } = array.model;
   const bound = target.kind === "array" ? target.array.boundInputs : [];
   const missing: string[] = [];
   const byValue = Object.entries(inputs.literals).map(([name, literal]): readonly [string, Literal] => {
     if (literal.value.case !== "offloadedMetadata" || bound.includes(name)) return [name, literal];
     const { uri } = literal.value.value;
-    const value = walk.blobs.literal(uri);
+    const value = state.blobReads.literal(uri);
     if (value === undefined) missing.push(uri);
     return [name, value ?? literal];
   });
@@ -20,6 +20,6 @@ export function listsByValue(walk: Walk, array: RuntimeNode, inputs: LiteralMap)
 }
 
 /** Derives an item's inputs from those of its array. */
-export function ownInputs(item: RuntimeNode, arrayInputs: LiteralMap): LiteralMap {
-  return itemInputs(arrayInputs, itemIndex(item.id), item.scope.array?.boundInputs ?? []);
+export function itemInputs(item: RuntimeNode, arrayInputs: LiteralMap): LiteralMap {
+  return elementInputs(arrayInputs, itemIndex(item.id), item.scope.array?.boundInputs ?? []);
 }

@@ -6,44 +6,44 @@ import type { TaskExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { itemId, itemIndex } from "../array/items.js";
 import { externalResource, type ItemState } from "../array/news.js";
-import { type ArrayRun, tellsOf } from "../array/run.js";
+import { type ArrayState, itemReportingOf } from "../array/run.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { inputsBeside } from "./input-place.js";
-import type { Walk } from "./walk.js";
+import { inlineEventInputs } from "./input-place.js";
+import type { RunState } from "./walk.js";
 
 // Publishes the items of a map task as external resources of the array's single task execution. Its events contain only
 // changes, with limits on their number and rate.
 
 /** Maximum of resources per event, so that it fits into a bus message. */
-const CHUNK = 1_000;
+const MAX_RESOURCES_PER_EVENT = 1_000;
 /** Arrays of up to this size report all items in their last event, in case an earlier one was lost. */
-const FULL_AT_END = 500;
+const MAX_FULL_FINAL_EVENT = 500;
 
 /** Array that reports on this node, when the node does not publish itself. */
-export function tellerOf(node: RuntimeNode): ArrayRun | undefined {
+export function reportingArrayOf(node: RuntimeNode): ArrayState | undefined {
   const { array } = node.scope;
-  return array?.tells === "items" ? array : undefined;
+  return array?.reportsItemsAs === "items" ? array : undefined;
 }
 
 /** Records an item's phase change. */
-export function noteItem(walk: Walk, node: RuntimeNode, phase: NodeExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
-  noteItemPhase(walk, node, itemPhase(node, phase), cacheStatus);
+export function recordItemPhase(state: RunState, node: RuntimeNode, phase: NodeExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
+  recordAttemptPhase(state, node, itemPhase(node, phase), cacheStatus);
 }
 
 /** Records the phase of an item's attempt. */
-export function noteItemPhase(walk: Walk, node: RuntimeNode, phase: TaskExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
-  const array = tellerOf(node);
+export function recordAttemptPhase(state: RunState, node: RuntimeNode, phase: TaskExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
+  const array = reportingArrayOf(node);
   if (array === undefined) return;
-  array.news.note({ index: itemIndex(node.id), attempt: node.attempt, phase, cacheStatus });
-  walk.news.add(node.scope);
+  array.changes.record({ index: itemIndex(node.id), attempt: node.attempt, phase, cacheStatus });
+  state.arraysWithChanges.add(node.scope);
 }
 
 /** Records a plugin service's report on an item's attempt. */
-export function noteItemEvent(walk: Walk, node: RuntimeNode, event: TaskExecutionEvent): void {
-  const array = tellerOf(node);
+export function recordItemEvent(state: RunState, node: RuntimeNode, event: TaskExecutionEvent): void {
+  const array = reportingArrayOf(node);
   if (array === undefined) return;
-  array.news.note({ index: itemIndex(node.id), attempt: event.retryAttempt, phase: event.phase, event });
-  walk.news.add(node.scope);
+  array.changes.record({ index: itemIndex(node.id), attempt: event.retryAttempt, phase: event.phase, event });
+  state.arraysWithChanges.add(node.scope);
 }
 
 function itemPhase(node: RuntimeNode, phase: NodeExecution_Phase): TaskExecution_Phase {
@@ -71,51 +71,51 @@ function itemPhase(node: RuntimeNode, phase: NodeExecution_Phase): TaskExecution
 }
 
 /** Publishes the entered array with all of its items, of which none has started. */
-export function tellEntered(walk: Walk, owner: RuntimeNode, array: ArrayRun): void {
-  if (array.tells === "nodes") return;
-  const states = Array.from({ length: array.size }, (_, index) => unborn(index));
+export function publishArrayQueued(state: RunState, owner: RuntimeNode, array: ArrayState): void {
+  if (array.reportsItemsAs === "nodes") return;
+  const states = Array.from({ length: array.size }, (_, index) => notStartedItem(index));
   const chunks = inChunks(states);
   chunks.forEach((chunk, version) => {
-    const first = version === 0 ? { inputUri: owner.inputsUri, inputs: inputsBeside(walk, owner) } : {};
-    tell(walk, owner, { phase: TaskExecution_Phase.QUEUED, version, states: chunk, ...first });
+    const first = version === 0 ? { inputUri: owner.inputsUri, inputs: inlineEventInputs(state, owner) } : {};
+    publishArrayEvent(state, owner, { phase: TaskExecution_Phase.QUEUED, version, states: chunk, ...first });
   });
-  array.news.toldAt = walk.now;
+  array.changes.publishedAt = state.now;
 }
 
-function unborn(index: number): ItemState {
+function notStartedItem(index: number): ItemState {
   return { index, attempt: 0, phase: TaskExecution_Phase.UNDEFINED };
 }
 
 /** At the end of an observation: publishes the changes, or schedules it. */
-export function tellNews(walk: Walk): void {
-  for (const scope of walk.news) {
+export function publishArrayChanges(state: RunState): void {
+  for (const scope of state.arraysWithChanges) {
     const { owner, array } = scope;
-    if (array === undefined || owner === undefined || owner.settled || owner.inner !== scope || array.news.size === 0) continue;
-    const due = array.news.dueAt(walk.now, walk.config.arrayEventPause);
-    if (due <= walk.now) tellChanges(walk, owner, array);
+    if (array === undefined || owner === undefined || owner.ended || owner.childScope !== scope || array.changes.size === 0) continue;
+    const due = array.changes.dueAt(state.now, state.config.arrayEventInterval);
+    if (due <= state.now) publishChanges(state, owner, array);
     else {
-      array.news.tellAt = due;
-      walk.armed.add(owner);
+      array.changes.publishAt = due;
+      state.timersToReschedule.add(owner);
     }
   }
-  walk.news.clear();
+  state.arraysWithChanges.clear();
 }
 
 /** Time at which changes of the array's items are published, ms. */
-export function newsDueAt(node: RuntimeNode): number | undefined {
-  return node.inner?.array?.news.tellAt;
+export function changesDueAt(node: RuntimeNode): number | undefined {
+  return node.childScope?.array?.changes.publishAt;
 }
 
-function tellChanges(walk: Walk, owner: RuntimeNode, array: ArrayRun): void {
-  for (const states of inChunks(array.news.take())) {
+function publishChanges(state: RunState, owner: RuntimeNode, array: ArrayState): void {
+  for (const states of inChunks(array.changes.drain())) {
     const version = (owner.status.arrayNodeStatus?.taskPhaseVersion ?? 0) + 1;
     const known = owner.status.arrayNodeStatus ?? { phase: 1 };
-    walk.setNode(owner, { ...owner.status, arrayNodeStatus: { ...known, taskPhaseVersion: version } });
-    tell(walk, owner, { phase: TaskExecution_Phase.RUNNING, version, states });
+    state.setNodeStatus(owner, { ...owner.status, arrayNodeStatus: { ...known, taskPhaseVersion: version } });
+    publishArrayEvent(state, owner, { phase: TaskExecution_Phase.RUNNING, version, states });
   }
-  array.news.toldRunning = true;
-  array.news.toldAt = walk.now;
-  array.news.tellAt = undefined;
+  array.changes.runningPublished = true;
+  array.changes.publishedAt = state.now;
+  array.changes.publishAt = undefined;
 }
 
 export interface ArrayEnd {
@@ -126,34 +126,34 @@ export interface ArrayEnd {
 }
 
 /** Publishes the array's end with all unpublished item changes; the node's own end follows it. */
-export function tellArrayEnd(walk: Walk, node: RuntimeNode, end: ArrayEnd): void {
+export function publishArrayEnd(state: RunState, node: RuntimeNode, end: ArrayEnd): void {
   const { target } = node.model;
-  if (target.kind !== "array" || tellsOf(target.subNode) === "nodes") return;
-  const array = node.inner?.array;
+  if (target.kind !== "array" || itemReportingOf(target.subNode) === "nodes") return;
+  const array = node.childScope?.array;
   if (array === undefined) {
-    tellNeverEntered(walk, node, end);
+    publishNeverStarted(state, node, end);
     return;
   }
-  const full = array.size <= FULL_AT_END;
-  const last = full ? allItems(node.inner, array) : [];
-  if (!full || (!array.news.toldRunning && end.phase === TaskExecution_Phase.SUCCEEDED)) tellChanges(walk, node, array);
-  else if (full) for (const state of array.news.take()) if (!isLatest(node.inner, state)) last.push(state);
-  tell(walk, node, { ...end, version: 0, states: last.toSorted((a, b) => a.index - b.index || a.attempt - b.attempt) });
+  const full = array.size <= MAX_FULL_FINAL_EVENT;
+  const last = full ? allItems(node.childScope, array) : [];
+  if (!full || (!array.changes.runningPublished && end.phase === TaskExecution_Phase.SUCCEEDED)) publishChanges(state, node, array);
+  else if (full) for (const state of array.changes.drain()) if (!isLatest(node.childScope, state)) last.push(state);
+  publishArrayEvent(state, node, { ...end, version: 0, states: last.toSorted((a, b) => a.index - b.index || a.attempt - b.attempt) });
 }
 
 /**
  * An array aborted before its start has no published task execution. One whose lists do not match is published as
  * aborted, since its task did not fail.
  */
-function tellNeverEntered(walk: Walk, node: RuntimeNode, end: ArrayEnd): void {
+function publishNeverStarted(state: RunState, node: RuntimeNode, end: ArrayEnd): void {
   switch (end.phase) {
     case TaskExecution_Phase.ABORTED:
       return;
     case TaskExecution_Phase.FAILED:
-      tell(walk, node, { phase: TaskExecution_Phase.ABORTED, version: 0, states: [] });
+      publishArrayEvent(state, node, { phase: TaskExecution_Phase.ABORTED, version: 0, states: [] });
       return;
     default:
-      tell(walk, node, { ...end, version: 0, states: [] });
+      publishArrayEvent(state, node, { ...end, version: 0, states: [] });
   }
 }
 
@@ -161,40 +161,40 @@ function isLatest(scope: Scope | undefined, { index, attempt }: ItemState): bool
   return scope?.nodes.get(itemId(index))?.attempt === attempt;
 }
 
-function allItems(scope: Scope | undefined, array: ArrayRun): ItemState[] {
+function allItems(scope: Scope | undefined, array: ArrayState): ItemState[] {
   return Array.from({ length: array.size }, (_, index) => {
     const node = scope?.nodes.get(itemId(index));
-    if (node === undefined || !node.begun) return unborn(index);
-    const known = array.news.find(index, node.attempt);
+    if (node === undefined || !node.started) return notStartedItem(index);
+    const known = array.changes.find(index, node.attempt);
     return { index, attempt: node.attempt, cacheStatus: node.cache?.status, ...known, phase: endPhase(node) };
   });
 }
 
 function endPhase(node: RuntimeNode): TaskExecution_Phase {
-  if (node.succeeded) return TaskExecution_Phase.SUCCEEDED;
-  return node.failed ? TaskExecution_Phase.FAILED : TaskExecution_Phase.ABORTED;
+  if (node.hasSucceeded) return TaskExecution_Phase.SUCCEEDED;
+  return node.hasFailed ? TaskExecution_Phase.FAILED : TaskExecution_Phase.ABORTED;
 }
 
 function inChunks(states: readonly ItemState[]): readonly (readonly ItemState[])[] {
   const chunks: ItemState[][] = [];
-  for (let at = 0; at < states.length; at += CHUNK) chunks.push(states.slice(at, at + CHUNK));
+  for (let at = 0; at < states.length; at += MAX_RESOURCES_PER_EVENT) chunks.push(states.slice(at, at + MAX_RESOURCES_PER_EVENT));
   return chunks;
 }
 
-interface Telling extends ArrayEnd {
+interface ArrayPublication extends ArrayEnd {
   readonly version: number;
   readonly states: readonly ItemState[];
   readonly inputUri?: string;
   readonly inputs?: LiteralMap | undefined;
 }
 
-function tell(walk: Walk, node: RuntimeNode, { version, states, ...facts }: Telling): void {
-  const prefix = taskGeneratedName({ execution: walk.model.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });
-  walk.tell.array({
+function publishArrayEvent(state: RunState, node: RuntimeNode, { version, states, ...facts }: ArrayPublication): void {
+  const prefix = taskGeneratedName({ execution: state.model.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });
+  state.events.array({
     ...facts,
     nodeId: node.uniqueId,
     attempt: node.attempt,
-    taskId: walk.taskIdOf(node),
+    taskId: state.taskIdOf(node),
     phaseVersion: version,
     resources: states.map((state) => externalResource(state, prefix)),
   });

@@ -1,38 +1,38 @@
 import { create } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ArrayRun } from "../array/run.js";
+import type { ArrayState } from "../array/run.js";
 import { itemId } from "../array/items.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { arraySucceeded } from "../handler/array.js";
 import type { NodeDecision } from "../handler/decision.js";
-import { outputsOf, wantOutputsOf } from "./outputs.js";
-import type { Walk } from "./walk.js";
+import { outputsOf, requestNodeOutputs } from "./outputs.js";
+import type { RunState } from "./walk.js";
 
 /** Maximum of item blobs requested concurrently. */
-const AT_ONCE = 200;
+const MAX_CONCURRENT_READS = 200;
 
 /** End of an array: collects its outputs from the items, reading blobs as needed. */
-export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: ArrayRun): NodeDecision {
-  if (inner.error !== undefined) return { kind: "fail", error: inner.error };
+export function onArrayEnded(state: RunState, node: RuntimeNode, childScope: Scope, array: ArrayState): NodeDecision {
+  if (childScope.error !== undefined) return { kind: "fail", error: childScope.error };
   const items: (LiteralMap | undefined)[] = [];
-  let asked = 0;
-  for (let index = 0; index < array.size && asked < AT_ONCE; index++) {
-    const item = inner.nodes.get(itemId(index));
-    const outputs = item?.succeeded === true ? (outputsOf(walk, item) ?? noneDeclared(item)) : undefined;
-    if (item?.succeeded === true && outputs === undefined) {
-      const error = wantOutputsOf(walk, node, item);
+  let pending = 0;
+  for (let index = 0; index < array.size && pending < MAX_CONCURRENT_READS; index++) {
+    const item = childScope.nodes.get(itemId(index));
+    const outputs = item?.hasSucceeded === true ? (outputsOf(state, item) ?? declaresNoItemOutputs(item)) : undefined;
+    if (item?.hasSucceeded === true && outputs === undefined) {
+      const error = requestNodeOutputs(state, node, item);
       if (error !== undefined) return { kind: "fail", error };
-      asked++;
+      pending++;
     }
     items.push(outputs);
   }
-  if (asked > 0) return { kind: "wait" };
-  walk.blobs.release(node);
+  if (pending > 0) return { kind: "wait" };
+  state.blobReads.unsubscribe(node);
   return arraySucceeded(node, items);
 }
 
 /** A raw container without outputs writes no outputs blob: there is nothing to read. */
-function noneDeclared({ model, scope }: RuntimeNode): LiteralMap | undefined {
+function declaresNoItemOutputs({ model, scope }: RuntimeNode): LiteralMap | undefined {
   const outputs = model.target.kind === "task" ? scope.definitions.tasks.get(model.target.task)?.interface?.outputs : undefined;
   return outputs !== undefined && Object.keys(outputs.variables).length === 0 ? create(LiteralMapSchema) : undefined;
 }

@@ -1,142 +1,143 @@
-import type { Asked, AskProgress } from "../ask/asked.js";
-import type { Answer, QuestionKind, QuestionOf, Settled, ValueOf } from "../ask/question.js";
+import type { PendingCall, CallProgress } from "../ask/asked.js";
+import type { CallResult, CallKind, CallOf, CallOutcome, ValueOf } from "../ask/question.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { AwaitedAgain } from "../config.js";
+import type { WakeupFallbackBackoff } from "../config.js";
 import { backoffDelay } from "../retry/backoff.js";
-import { arm } from "./attempt.js";
-import { noticeQuestion } from "./noticing.js";
-import type { Release, Walk } from "./walk.js";
+import { scheduleTimers } from "./attempt.js";
+import { addCallBlocker } from "./noticing.js";
+import type { EffectTiming, RunState } from "./walk.js";
 
 // Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
 
-export interface AskOptions {
+export interface CallOptions {
   /** `held` for calls with side effects: only after the status that justifies them is durable. */
-  readonly release?: Release;
+  readonly timing?: EffectTiming;
   /** Key of the wake-up that triggers a retry, see `wakes`. */
-  readonly wokenBy?: string;
+  readonly wakeupKey?: string;
 }
 
 /**
  * Returns the result if known; else starts the call, if it is not pending, and enqueues the node when the result
  * arrives. A node has one pending call per kind; cancel it with `forget` before another of that kind.
  */
-export function ask<K extends QuestionKind>(
-  walk: Walk,
+export function call<K extends CallKind>(
+  state: RunState,
   node: RuntimeNode,
-  question: QuestionOf<K>,
-  { release = "now", wokenBy }: AskOptions = {},
-): Settled<ValueOf<K>> | undefined {
-  const known = node.asks?.get(question.kind);
-  if (known !== undefined) return known.answer as Settled<ValueOf<K>> | undefined;
-  const asked: Asked = {
-    question: question as Asked["question"],
-    id: "",
-    tries: 0,
-    waits: 0,
-    firstAskedAt: walk.now,
-    answer: undefined,
+  request: CallOf<K>,
+  { timing = "now", wakeupKey: wokenBy }: CallOptions = {},
+): CallOutcome<ValueOf<K>> | undefined {
+  const known = node.pendingCalls?.get(request.kind);
+  if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;
+  const pending: PendingCall = {
+    call: request as PendingCall["call"],
+    callId: "",
+    attempts: 0,
+    polls: 0,
+    firstSentAt: state.now,
+    result: undefined,
     error: undefined,
-    againAt: undefined,
-    wokenBy,
-    release,
+    retryAt: undefined,
+    wakeupKey: wokenBy,
+    timing,
   };
-  node.asks ??= new Map();
-  node.asks.set(question.kind, asked);
-  if (wokenBy !== undefined) listen(walk, node, wokenBy);
-  send(walk, node, asked);
+  node.pendingCalls ??= new Map();
+  node.pendingCalls.set(request.kind, pending);
+  if (wokenBy !== undefined) subscribeWakeup(state, node, wokenBy);
+  send(state, node, pending);
   return undefined;
 }
 
 /** Progress of a node's pending call; undefined when there is none. */
-export function askProgress(node: RuntimeNode, kind: QuestionKind): AskProgress | undefined {
-  return node.asks?.get(kind);
+export function callProgress(node: RuntimeNode, kind: CallKind): CallProgress | undefined {
+  return node.pendingCalls?.get(kind);
 }
 
 /** Retries the call at the given time, or on a wake-up: the result said that it is too early. */
-export function askAgainAt(walk: Walk, node: RuntimeNode, { kind, at }: { readonly kind: QuestionKind; readonly at: number }): void {
-  const asked = node.asks?.get(kind);
-  if (asked === undefined) return;
-  asked.answer = undefined;
-  asked.firstAskedAt = at;
-  asked.againAt = at;
-  arm(walk, node);
+export function retryCallAt(state: RunState, node: RuntimeNode, { kind, at }: { readonly kind: CallKind; readonly at: number }): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  pending.result = undefined;
+  pending.firstSentAt = at;
+  pending.retryAt = at;
+  scheduleTimers(state, node);
 }
 
 /** Retries on a wake-up, or after a backoff: the result said that it is too early. */
-export function awaitWord(walk: Walk, node: RuntimeNode, kind: keyof AwaitedAgain): void {
-  const asked = node.asks?.get(kind);
-  if (asked === undefined) return;
-  const pause = backoffDelay(walk.config.awaitedAgain[kind], asked.waits++, walk.config.random);
-  askAgainAt(walk, node, { kind, at: walk.now + pause });
+export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof WakeupFallbackBackoff): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  const pause = backoffDelay(state.config.wakeupFallbackBackoff[kind], pending.polls++, state.config.random);
+  retryCallAt(state, node, { kind, at: state.now + pause });
 }
 
 /** Cancels the call; a result that still arrives is ignored. */
-export function forget(walk: Walk, node: RuntimeNode, kind: QuestionKind): void {
-  const asked = node.asks?.get(kind);
-  if (asked === undefined) return;
-  walk.asked.delete(asked.id);
-  if (asked.wokenBy !== undefined) unlisten(walk, node, asked.wokenBy);
-  node.asks?.delete(kind);
-  if (node.asks?.size === 0) node.asks = undefined;
+export function cancelCall(state: RunState, node: RuntimeNode, kind: CallKind): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  state.asked.delete(pending.callId);
+  if (pending.wakeupKey !== undefined) unsubscribeWakeup(state, node, pending.wakeupKey);
+  node.pendingCalls?.delete(kind);
+  if (node.pendingCalls?.size === 0) node.pendingCalls = undefined;
 }
 
 /** Cancels all calls at the end of the node or its attempt. */
-export function forgetAll(walk: Walk, node: RuntimeNode): void {
-  for (const kind of node.asks?.keys() ?? []) forget(walk, node, kind);
+export function cancelCalls(state: RunState, node: RuntimeNode): void {
+  for (const kind of node.pendingCalls?.keys() ?? []) cancelCall(state, node, kind);
 }
 
 /** Handles a result from the shell. */
-export function takeAnswer(walk: Walk, id: string, answer: Answer): void {
-  const waiting = walk.asked.get(id);
+export function onCallResult(state: RunState, id: string, answer: CallResult): void {
+  const waiting = state.asked.get(id);
   if (waiting === undefined) return;
-  walk.asked.delete(id);
-  const { node, asked } = waiting;
+  state.asked.delete(id);
+  const { node, asked: pending } = waiting;
   if (answer.kind === "error") {
-    asked.error = answer.message;
-    asked.againAt = walk.now + backoffDelay(walk.config.askRetry, asked.tries - 1, walk.config.random);
-    arm(walk, node);
-    noticeQuestion(walk, node, asked);
+    pending.error = answer.message;
+    pending.retryAt = state.now + backoffDelay(state.config.callRetryBackoff, pending.attempts - 1, state.config.random);
+    scheduleTimers(state, node);
+    addCallBlocker(state, node, pending);
   } else {
-    asked.tries = 0;
-    asked.error = undefined;
-    asked.answer = answer;
+    pending.attempts = 0;
+    pending.error = undefined;
+    pending.result = answer;
   }
   // Also after an error: the caller may have reached its timeout.
-  walk.look(node);
+  state.enqueueNode(node);
 }
 
 /** Handles a wake-up from admin: results of earlier calls may be outdated. */
-export function wake(walk: Walk, wokenBy: string): void {
-  for (const node of walk.listening.get(wokenBy) ?? []) {
-    for (const asked of node.asks?.values() ?? []) {
-      if (asked.wokenBy !== wokenBy || asked.answer !== undefined) continue;
-      walk.asked.delete(asked.id);
-      send(walk, node, asked);
+export function onWakeup(state: RunState, wokenBy: string): void {
+  for (const node of state.wakeupListeners.get(wokenBy) ?? []) {
+    for (const pending of node.pendingCalls?.values() ?? []) {
+      if (pending.wakeupKey !== wokenBy || pending.result !== undefined) continue;
+      state.asked.delete(pending.callId);
+      send(state, node, pending);
     }
   }
 }
 
 /** Retries the calls that are due. */
-export function asksDue(walk: Walk, node: RuntimeNode): void {
-  for (const asked of node.asks?.values() ?? []) if (asked.againAt !== undefined && asked.againAt <= walk.now) send(walk, node, asked);
+export function retryDueCalls(state: RunState, node: RuntimeNode): void {
+  for (const pending of node.pendingCalls?.values() ?? [])
+    if (pending.retryAt !== undefined && pending.retryAt <= state.now) send(state, node, pending);
 }
 
-function send(walk: Walk, node: RuntimeNode, asked: Asked): void {
-  asked.id = walk.nextAskId();
-  asked.tries++;
-  asked.againAt = undefined;
-  walk.asked.set(asked.id, { node, asked });
-  walk.emit({ kind: "ask", id: asked.id, ask: asked.question }, asked.release);
+function send(state: RunState, node: RuntimeNode, pending: PendingCall): void {
+  pending.callId = state.nextCallId();
+  pending.attempts++;
+  pending.retryAt = undefined;
+  state.asked.set(pending.callId, { node, asked: pending });
+  state.emit({ kind: "ask", id: pending.callId, ask: pending.call }, pending.timing);
 }
 
-function listen(walk: Walk, node: RuntimeNode, wokenBy: string): void {
-  const listeners = walk.listening.get(wokenBy);
-  if (listeners === undefined) walk.listening.set(wokenBy, new Set([node]));
+function subscribeWakeup(state: RunState, node: RuntimeNode, wokenBy: string): void {
+  const listeners = state.wakeupListeners.get(wokenBy);
+  if (listeners === undefined) state.wakeupListeners.set(wokenBy, new Set([node]));
   else listeners.add(node);
 }
 
-function unlisten(walk: Walk, node: RuntimeNode, wokenBy: string): void {
-  const listeners = walk.listening.get(wokenBy);
+function unsubscribeWakeup(state: RunState, node: RuntimeNode, wokenBy: string): void {
+  const listeners = state.wakeupListeners.get(wokenBy);
   listeners?.delete(node);
-  if (listeners?.size === 0) walk.listening.delete(wokenBy);
+  if (listeners?.size === 0) state.wakeupListeners.delete(wokenBy);
 }

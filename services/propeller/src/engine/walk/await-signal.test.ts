@@ -1,6 +1,6 @@
 import { booleanLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain";
 import { describe, expect, it } from "vitest";
-import { POLLED } from "../config.js";
+import { PRIMARY_POLL } from "../config.js";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 
@@ -15,8 +15,8 @@ const APPROVE: WorkflowSpec = {
 describe("a gate that waits for a signal", () => {
   it("makes the signal, and opens with its value when admin tells that it is set", () => {
     const driver = Driver.of(SIGNAL);
-    const [asked] = driver.asked("awaitSignal");
-    expect(asked?.id).toMatchObject({ signalId: "go", executionId: { name: "exec" } });
+    const [pending] = driver.asked("awaitSignal");
+    expect(pending?.id).toMatchObject({ signalId: "go", executionId: { name: "exec" } });
     driver.answer("awaitSignal", { kind: "value", value: undefined });
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, gateNodeStatus: { phase: 1 } });
     driver.observe({ kind: "awaited", signalId: "other" });
@@ -28,7 +28,7 @@ describe("a gate that waits for a signal", () => {
   });
 
   it("is looked after every few seconds where the control plane does not tell that it is set", () => {
-    const driver = Driver.of(SIGNAL, { awaitedAgain: POLLED });
+    const driver = Driver.of(SIGNAL, { wakeupFallbackBackoff: PRIMARY_POLL });
     for (let round = 0; round < 10; round++) {
       driver.answer("awaitSignal", { kind: "value", value: undefined });
       driver.asked("awaitSignal");

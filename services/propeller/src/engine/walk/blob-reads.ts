@@ -9,7 +9,7 @@ interface Read {
   readonly kind: Kind;
   readonly waiters: Set<RuntimeNode>;
   result: ReadResult<LiteralMap> | ReadResult<Literal> | undefined;
-  tries: number;
+  attempts: number;
   retryAt: number | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Read {
 export class BlobReads {
   readonly #reads = new Map<string, Read>();
   /** Number of missing blobs per waiting node. */
-  readonly #open = new Map<RuntimeNode, number>();
+  readonly #missing = new Map<RuntimeNode, number>();
 
   constructor(
     private readonly retry: BackoffConfig,
@@ -39,34 +39,34 @@ export class BlobReads {
   }
 
   /** Reason why the blob is permanently unavailable; the text ends with the address. */
-  lost(uri: string): string | undefined {
+  failureReason(uri: string): string | undefined {
     const result = this.#reads.get(uri)?.result;
     if (result?.kind === "missing") return `not found at [${uri}]`;
     return result?.kind === "garbled" ? `cannot be read, ${result.message}, at [${uri}]` : undefined;
   }
 
   /** Consecutive failures of a read that a node waits for. */
-  failures(uri: string): number {
+  consecutiveFailures(uri: string): number {
     const read = this.#reads.get(uri);
-    return read === undefined || read.result !== undefined ? 0 : read.tries;
+    return read === undefined || read.result !== undefined ? 0 : read.attempts;
   }
 
   /** Makes `node` wait for a blob. Returns the read effect unless the read is pending already. */
-  want(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
-    node.waitingFor ??= new Set();
+  request(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
+    node.pendingReads ??= new Set();
     const read = this.#reads.get(uri);
-    if (read?.result === undefined && !node.waitingFor.has(uri)) this.#open.set(node, (this.#open.get(node) ?? 0) + 1);
-    node.waitingFor.add(uri);
+    if (read?.result === undefined && !node.pendingReads.has(uri)) this.#missing.set(node, (this.#missing.get(node) ?? 0) + 1);
+    node.pendingReads.add(uri);
     if (read !== undefined) {
       read.waiters.add(node);
       return undefined;
     }
-    this.#reads.set(uri, { kind, waiters: new Set([node]), result: undefined, tries: 0, retryAt: undefined });
-    return ask(kind, uri);
+    this.#reads.set(uri, { kind, waiters: new Set([node]), result: undefined, attempts: 0, retryAt: undefined });
+    return readEffect(kind, uri);
   }
 
   /** Handles a result. Returns the nodes that can continue, and the retry time after a transient error. */
-  answer(
+  onResult(
     uri: string,
     result: ReadResult<LiteralMap> | ReadResult<Literal>,
     now: number,
@@ -74,7 +74,7 @@ export class BlobReads {
     const read = this.#reads.get(uri);
     if (read === undefined || read.result !== undefined) return { ready: [] };
     if (result.kind === "error") {
-      read.retryAt = now + backoffDelay(this.retry, read.tries++, this.random);
+      read.retryAt = now + backoffDelay(this.retry, read.attempts++, this.random);
       return { ready: [], retryAt: read.retryAt };
     }
     read.result = result;
@@ -83,19 +83,19 @@ export class BlobReads {
     const ready: RuntimeNode[] = [];
     for (const node of read.waiters) {
       // It may still wait for other blobs; this result is kept for it.
-      const open = (this.#open.get(node) ?? 0) - 1;
-      this.#open.set(node, open);
+      const open = (this.#missing.get(node) ?? 0) - 1;
+      this.#missing.set(node, open);
       if (open <= 0) ready.push(node);
     }
     return { ready };
   }
 
   /** Returns the read effect of a due retry. */
-  again(uri: string, now: number): Effect | undefined {
+  retryIfDue(uri: string, now: number): Effect | undefined {
     const read = this.#reads.get(uri);
     if (read?.retryAt === undefined || read.retryAt > now || read.result !== undefined) return undefined;
     read.retryAt = undefined;
-    return ask(read.kind, uri);
+    return readEffect(read.kind, uri);
   }
 
   /** Time of the retry of a failed read, ms. */
@@ -104,17 +104,17 @@ export class BlobReads {
   }
 
   /** Ends the wait of `node`: evicts blobs that no other node waits for. */
-  release(node: RuntimeNode): void {
-    for (const uri of node.waitingFor ?? []) {
+  unsubscribe(node: RuntimeNode): void {
+    for (const uri of node.pendingReads ?? []) {
       const read = this.#reads.get(uri);
       read?.waiters.delete(node);
       if (read !== undefined && read.waiters.size === 0) this.#reads.delete(uri);
     }
-    node.waitingFor = undefined;
-    this.#open.delete(node);
+    node.pendingReads = undefined;
+    this.#missing.delete(node);
   }
 }
 
-function ask(kind: Kind, uri: string): Effect {
+function readEffect(kind: Kind, uri: string): Effect {
   return kind === "outputs" ? { kind: "readOutputs", uri } : { kind: "readLiteral", uri };
 }

@@ -1,62 +1,63 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
-import { proceed } from "./begin.js";
-import { inputPlace } from "./input-place.js";
-import { noticeBlob } from "./noticing.js";
-import { land } from "./landing.js";
-import type { BlobTimer, Walk } from "./walk.js";
+import { checkCachesAndQueue } from "./begin.js";
+import { inputLocation } from "./input-place.js";
+import { addBlobBlocker } from "./noticing.js";
+import { commitSuccess } from "./landing.js";
+import type { BlobTimer, RunState } from "./walk.js";
 
 /** Handles the result of a write; a failed one is retried. */
-export function blobWritten(walk: Walk, uri: string, error: string | undefined): void {
-  const write = walk.writes.get(uri);
+export function onBlobWritten(state: RunState, uri: string, error: string | undefined): void {
+  const write = state.pendingBlobWrites.get(uri);
   if (write === undefined) return;
   if (error !== undefined) {
-    write.retryAt = walk.now + backoffDelay(walk.config.blobRetry, write.tries++, walk.config.random);
-    walk.timers.set(timerOf(walk, uri), write.retryAt);
-    noticeBlob(walk, uri, `${uri}: ${error}`);
+    write.retryAt = state.now + backoffDelay(state.config.blobRetry, write.attempts++, state.config.random);
+    state.timers.schedule(blobTimerOf(state, uri), write.retryAt);
+    addBlobBlocker(state, uri, `${uri}: ${error}`);
     return;
   }
-  walk.writes.delete(uri);
+  state.pendingBlobWrites.delete(uri);
   const { node } = write;
-  node.writes?.delete(uri);
-  if (node.writes === undefined || node.writes.size > 0) return;
-  node.writes = undefined;
-  goOn(walk, node);
+  node.pendingWrites?.delete(uri);
+  if (node.pendingWrites === undefined || node.pendingWrites.size > 0) return;
+  node.pendingWrites = undefined;
+  onWritesDone(state, node);
 }
 
-function goOn(walk: Walk, node: RuntimeNode): void {
-  if (node.stopping !== undefined) {
-    walk.look(node);
+function onWritesDone(state: RunState, node: RuntimeNode): void {
+  if (node.abortReason !== undefined) {
+    state.enqueueNode(node);
     return;
   }
-  if (node.pendingOutputs !== undefined) {
-    land(walk, node);
+  if (node.uncommittedSuccess !== undefined) {
+    commitSuccess(state, node);
     return;
   }
   // When messages carry the inputs too, the file is not needed for reading.
-  node.inputsWritten = node.inputs === undefined || inputPlace(walk, node, node.inputs) !== "message";
-  if (node.inputs !== undefined) proceed(walk, node, node.inputs);
+  node.inputsInBlobStore = node.inputs === undefined || inputLocation(state, node, node.inputs) !== "message";
+  if (node.inputs !== undefined) checkCachesAndQueue(state, node, node.inputs);
 }
 
 /** Retries the read or write of a blob if it is due. */
-export function blobDue(walk: Walk, { blob: uri }: BlobTimer): void {
-  const write = walk.writes.get(uri);
-  if (write?.retryAt !== undefined && write.retryAt <= walk.now) {
+export function onBlobTimer(state: RunState, { blob: uri }: BlobTimer): void {
+  const write = state.pendingBlobWrites.get(uri);
+  if (write?.retryAt !== undefined && write.retryAt <= state.now) {
     write.retryAt = undefined;
-    walk.emit({ kind: "writeOutputs", uri, outputs: write.literals });
+    state.emit({ kind: "writeOutputs", uri, outputs: write.literals });
   }
-  const effect = walk.blobs.again(uri, walk.now);
-  if (effect !== undefined) walk.emit(effect);
+  const effect = state.blobReads.retryIfDue(uri, state.now);
+  if (effect !== undefined) state.emit(effect);
   // A second failure may have postponed the retry since the timer was set.
-  for (const later of [write?.retryAt, walk.blobs.retryAt(uri)]) if (later !== undefined) walk.timers.set(timerOf(walk, uri), later);
+  for (const later of [write?.retryAt, state.blobReads.retryAt(uri)])
+    if (later !== undefined) state.timers.schedule(blobTimerOf(state, uri), later);
 }
 
 /** The single timer subject of a blob. */
-export function timerOf(walk: Walk, uri: string): BlobTimer {
-  let timer = walk.blobTimers.get(uri);
+export function blobTimerOf(state: RunState, uri: string): BlobTimer {
+  let timer = state.blobTimers.get(uri);
   if (timer === undefined) {
     timer = { blob: uri };
-    walk.blobTimers.set(uri, timer);
+    state.blobTimers.set(uri, timer);
   }
   return timer;
 }

@@ -8,18 +8,18 @@ import {
 import { TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
-import type { Settled } from "../ask/question.js";
+import type { CallOutcome } from "../ask/question.js";
 import type { CacheConfig } from "../cache/config.js";
 import { isHit } from "../cache/hit.js";
 import { artifactIdOf, cachePlan, reservationOwner } from "../cache/plan.js";
-import type { CachedOutputs, CatalogQuestions } from "../cache/questions.js";
+import type { CachedOutputs, CatalogCalls } from "../cache/questions.js";
 import { newNodeCache, type NodeCache } from "../cache/state.js";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { backoffDelay } from "../retry/backoff.js";
-import { ask, askAgainAt, askProgress, forget } from "./asking.js";
-import type { Walk } from "./walk.js";
+import { call, retryCallAt, callProgress, cancelCall } from "./asking.js";
+import type { RunState } from "./walk.js";
 
 // Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are serialized, storage
 // after success. An unavailable catalog delays a node for a bounded time and never fails it.
@@ -28,204 +28,204 @@ import type { Walk } from "./walk.js";
  * `status.message` of a node that waits while another computes its outputs (Go Flyte's wording). While it is set, no
  * request was sent to a plugin service.
  */
-export const WAITS_FOR_CACHE = "waiting on serialized cache";
+export const AWAITING_RESERVATION = "waiting on serialized cache";
 
 /** Next step of a node. */
-export type CacheWord =
+export type CacheDecision =
   | { readonly kind: "goOn" }
   /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "hit"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
-const GO_ON: CacheWord = { kind: "goOn" };
-const WAIT: CacheWord = { kind: "wait" };
+const PROCEED: CacheDecision = { kind: "goOn" };
+const WAIT: CacheDecision = { kind: "wait" };
 
 /** Looks up the outputs before the node starts. */
-export function lookUp(walk: Walk, node: RuntimeNode, inputs: LiteralMap): CacheWord {
-  const config = walk.config.cache;
-  const cache = cacheOf(walk, node, inputs);
-  if (config === undefined || cache === undefined || cache.status !== undefined) return GO_ON;
+export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralMap): CacheDecision {
+  const config = state.config.cache;
+  const cache = cacheOf(state, node, inputs);
+  if (config === undefined || cache === undefined || cache.status !== undefined) return PROCEED;
   if (cache.plan.overwrite) {
     cache.status = CatalogCacheStatus.CACHE_SKIPPED;
-    return GO_ON;
+    return PROCEED;
   }
-  const found = askCatalogGet(walk, node, cache);
+  const found = callCatalogGet(state, node, cache);
   if (found === undefined) return WAIT;
-  forget(walk, node, "catalogGet");
+  cancelCall(state, node, "catalogGet");
   if (found === "unknown") {
     cache.status = CatalogCacheStatus.CACHE_LOOKUP_FAILURE;
-    cache.key = datasetOf(walk, node);
-    return GO_ON;
+    cache.key = datasetOf(state, node);
+    return PROCEED;
   }
   cache.status = CatalogCacheStatus.CACHE_MISS;
-  if (found.hit === undefined) walk.count("cacheMiss");
-  return found.hit === undefined ? GO_ON : takeHit(walk, node, { cache, hit: found.hit });
+  if (found.hit === undefined) state.emitMetric("cacheMiss");
+  return found.hit === undefined ? PROCEED : useHit(state, node, { cache, hit: found.hit });
 }
 
 /** Acquires the reservation before an attempt runs. `mayRun`: the attempt may have been requested before a restart. */
-export function awaitTurn(walk: Walk, node: RuntimeNode, mayRun: boolean): CacheWord {
+export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunning: boolean): CacheDecision {
   const { inputs } = node;
-  const config = walk.config.cache;
-  const cache = inputs === undefined ? undefined : cacheOf(walk, node, inputs);
-  if (config === undefined || cache === undefined || !cache.plan.serialize || cache.turn) return GO_ON;
+  const config = state.config.cache;
+  const cache = inputs === undefined ? undefined : cacheOf(state, node, inputs);
+  if (config === undefined || cache === undefined || !cache.plan.serialize || cache.mayCompute) return PROCEED;
   // The catalog lookup failed, so waiting for equal calls gains nothing: computes without a reservation.
-  if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return takeTurn(walk, node, cache);
-  if (node.status.message !== WAITS_FOR_CACHE) {
-    if (mayRun) {
+  if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return proceedToCompute(state, node, cache);
+  if (node.status.message !== AWAITING_RESERVATION) {
+    if (maybeRunning) {
       // It held the reservation when the attempt was requested before the restart.
-      cache.holds = true;
-      cache.turn = true;
-      keepReservation(walk, node);
-      return GO_ON;
+      cache.holdsReservation = true;
+      cache.mayCompute = true;
+      keepReservation(state, node);
+      return PROCEED;
     }
-    walk.setNode(node, { ...node.status, message: WAITS_FOR_CACHE });
+    state.setNodeStatus(node, { ...node.status, message: AWAITING_RESERVATION });
   }
-  return cache.holds ? confirm(walk, node, cache) : reserve(walk, node, { cache, config });
+  return cache.holdsReservation ? recheckCache(state, node, cache) : requestReservation(state, node, { cache, config });
 }
 
-interface Reserving {
+interface ReservationContext {
   readonly cache: NodeCache;
   readonly config: CacheConfig;
 }
 
 /** Requests the reservation; while another owner holds it, polls for that owner's outputs. */
-function reserve(walk: Walk, node: RuntimeNode, { cache, config }: Reserving): CacheWord {
-  const answer = askReservation(walk, node, { cache, config });
+function requestReservation(state: RunState, node: RuntimeNode, { cache, config }: ReservationContext): CacheDecision {
+  const answer = callCatalogReserve(state, node, { cache, config });
   if (answer === undefined) {
-    if (!outOfPatience(walk, node, "catalogReserve")) return cache.waits === 0 ? WAIT : lookAgain(walk, node, cache);
+    if (!hasTimedOut(state, node, "catalogReserve")) return cache.reserveAttempts === 0 ? WAIT : pollCache(state, node, cache);
     cache.reservation = Reservation.RESERVATION_FAILURE;
-    return takeTurn(walk, node, cache);
+    return proceedToCompute(state, node, cache);
   }
   if (answer.kind === "refused") {
     cache.reservation = Reservation.RESERVATION_FAILURE;
-    return takeTurn(walk, node, cache);
+    return proceedToCompute(state, node, cache);
   }
   if (answer.value.held === "byUs") {
     cache.reservation = Reservation.RESERVATION_ACQUIRED;
-    cache.holds = true;
-    keepReservation(walk, node);
-    return confirm(walk, node, cache);
+    cache.holdsReservation = true;
+    keepReservation(state, node);
+    return recheckCache(state, node, cache);
   }
   cache.reservation = Reservation.RESERVATION_EXISTS;
-  const at = walk.now + backoffDelay(config.waitAgain, cache.waits++, walk.config.random);
-  askAgainAt(walk, node, { kind: "catalogReserve", at });
-  forget(walk, node, "catalogGet");
-  return lookAgain(walk, node, cache);
+  const at = state.now + backoffDelay(config.reservationPollBackoff, cache.reserveAttempts++, state.config.random);
+  retryCallAt(state, node, { kind: "catalogReserve", at });
+  cancelCall(state, node, "catalogGet");
+  return pollCache(state, node, cache);
 }
 
 /** The holder may have finished since: uses its outputs at once. */
-function lookAgain(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
-  const found = askCatalogGet(walk, node, cache);
+function pollCache(state: RunState, node: RuntimeNode, cache: NodeCache): CacheDecision {
+  const found = callCatalogGet(state, node, cache);
   if (found === undefined || found === "unknown" || found.hit === undefined) return WAIT;
-  return takeHit(walk, node, { cache, hit: found.hit });
+  return useHit(state, node, { cache, hit: found.hit });
 }
 
 /** Repeats the lookup after acquiring the reservation: its previous owner may have stored outputs since. */
-function confirm(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
-  if (!cache.confirming) {
-    cache.confirming = true;
-    forget(walk, node, "catalogGet");
+function recheckCache(state: RunState, node: RuntimeNode, cache: NodeCache): CacheDecision {
+  if (!cache.recheckedAfterReserve) {
+    cache.recheckedAfterReserve = true;
+    cancelCall(state, node, "catalogGet");
   }
-  const found = askCatalogGet(walk, node, cache);
+  const found = callCatalogGet(state, node, cache);
   if (found === undefined) return WAIT;
-  forget(walk, node, "catalogGet");
-  if (found === "unknown" || found.hit === undefined) return takeTurn(walk, node, cache);
-  return takeHit(walk, node, { cache, hit: found.hit });
+  cancelCall(state, node, "catalogGet");
+  if (found === "unknown" || found.hit === undefined) return proceedToCompute(state, node, cache);
+  return useHit(state, node, { cache, hit: found.hit });
 }
 
-function takeTurn(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
-  forget(walk, node, "catalogGet");
-  if (!cache.holds) forget(walk, node, "catalogReserve");
-  cache.turn = true;
+function proceedToCompute(state: RunState, node: RuntimeNode, cache: NodeCache): CacheDecision {
+  cancelCall(state, node, "catalogGet");
+  if (!cache.holdsReservation) cancelCall(state, node, "catalogReserve");
+  cache.mayCompute = true;
   const message = node.attempt > 0 ? "retrying" : "node queued";
-  if (node.status.message === WAITS_FOR_CACHE) walk.setNode(node, { ...node.status, message });
-  return GO_ON;
+  if (node.status.message === AWAITING_RESERVATION) state.setNodeStatus(node, { ...node.status, message });
+  return PROCEED;
 }
 
 /** Sends heartbeats for a reservation until the node has ended. */
-export function keepReservation(walk: Walk, node: RuntimeNode): void {
+export function keepReservation(state: RunState, node: RuntimeNode): void {
   const { cache } = node;
-  const config = walk.config.cache;
-  if (config === undefined || cache?.holds !== true || node.settled) return;
-  const answer = askReservation(walk, node, { cache, config });
+  const config = state.config.cache;
+  if (config === undefined || cache?.holdsReservation !== true || node.ended) return;
+  const answer = callCatalogReserve(state, node, { cache, config });
   if (answer === undefined) return;
   if (answer.kind === "value" && answer.value.held === "byUs") {
-    askAgainAt(walk, node, { kind: "catalogReserve", at: walk.now + Math.min(config.heartbeat, answer.value.heartbeatMs) });
+    retryCallAt(state, node, { kind: "catalogReserve", at: state.now + Math.min(config.heartbeatInterval, answer.value.heartbeatMs) });
     return;
   }
   // The reservation expired and has another owner: running attempts continue.
-  forget(walk, node, "catalogReserve");
-  cache.holds = false;
-  cache.confirming = false;
+  cancelCall(state, node, "catalogReserve");
+  cache.holdsReservation = false;
+  cache.recheckedAfterReserve = false;
 }
 
 /** Resets the reservation state for the next attempt, which keeps a reservation still held. */
-export function nextTurn(node: RuntimeNode): void {
+export function resetReservation(node: RuntimeNode): void {
   if (node.cache === undefined) return;
-  node.cache.turn = false;
-  node.cache.holds = false;
-  node.cache.confirming = false;
-  node.cache.waits = 0;
+  node.cache.mayCompute = false;
+  node.cache.holdsReservation = false;
+  node.cache.recheckedAfterReserve = false;
+  node.cache.reserveAttempts = 0;
 }
 
 /** Releases the reservation at the node's end. No response is awaited; without the release the reservation expires. */
-export function releaseReservation(walk: Walk, node: RuntimeNode): void {
+export function releaseReservation(state: RunState, node: RuntimeNode): void {
   const { cache } = node;
-  if (cache?.holds !== true) return;
-  cache.holds = false;
-  const question = { kind: "catalogRelease", call: cache.plan.call, owner: reservationOwner(walk.model, node) } as const;
-  walk.emit({ kind: "ask", id: walk.nextAskId(), ask: question }, "held");
+  if (cache?.holdsReservation !== true) return;
+  cache.holdsReservation = false;
+  const request = { kind: "catalogRelease", call: cache.plan.call, owner: reservationOwner(state.model, node) } as const;
+  state.emit({ kind: "ask", id: state.nextCallId(), ask: request }, "held");
 }
 
 /** Releases the reservation of a waiting node that is aborted: a pending request may still be granted. */
-export function stopsReserving(walk: Walk, node: RuntimeNode): void {
+export function releasePendingReservation(state: RunState, node: RuntimeNode): void {
   const { cache } = node;
-  if (cache === undefined || cache.holds || node.asks?.has("catalogReserve") !== true) return;
-  cache.holds = true;
-  releaseReservation(walk, node);
+  if (cache === undefined || cache.holdsReservation || node.pendingCalls?.has("catalogReserve") !== true) return;
+  cache.holdsReservation = true;
+  releaseReservation(state, node);
 }
 
 /** True when the node's outputs must be cached before its success is published. */
-export function isCached(walk: Walk, node: RuntimeNode): boolean {
-  const cache = node.inputs === undefined ? undefined : cacheOf(walk, node, node.inputs);
+export function storesOutputs(state: RunState, node: RuntimeNode): boolean {
+  const cache = node.inputs === undefined ? undefined : cacheOf(state, node, node.inputs);
   return cache !== undefined && cache.status !== CatalogCacheStatus.CACHE_HIT && cache.status !== CatalogCacheStatus.CACHE_LOOKUP_FAILURE;
 }
 
 /** Stores the node's outputs for later calls. */
-export function putOutputs(
-  walk: Walk,
+export function storeOutputs(
+  state: RunState,
   node: RuntimeNode,
   outputs: { readonly value: LiteralMap | undefined; readonly uri: string },
 ): "done" | "waiting" {
   const { cache } = node;
-  const config = walk.config.cache;
-  if (node.recovered !== undefined || cache === undefined || config === undefined || !isCached(walk, node)) return "done";
+  const config = state.config.cache;
+  if (node.recoveredFrom !== undefined || cache === undefined || config === undefined || !storesOutputs(state, node)) return "done";
   // Storage was tried before the outputs were written.
   if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
-  const answer = ask(walk, node, {
+  const answer = call(state, node, {
     kind: "catalogPut",
     call: cache.plan.call,
     source: create(TaskExecutionIdentifierSchema, {
-      ...(walk.templateOf(node)?.id === undefined ? {} : { taskId: walk.templateOf(node)?.id }),
-      nodeExecutionId: { nodeId: node.uniqueId, executionId: walk.model.executionId },
+      ...(state.templateOf(node)?.id === undefined ? {} : { taskId: state.templateOf(node)?.id }),
+      nodeExecutionId: { nodeId: node.uniqueId, executionId: state.model.executionId },
       retryAttempt: node.attempt,
     }),
-    artifactId: artifactIdOf(walk.model, node),
+    artifactId: artifactIdOf(state.model, node),
     outputs: { value: outputs.value, uri: outputs.uri },
     overwrite: cache.plan.overwrite,
-    owner: cache.holds ? reservationOwner(walk.model, node) : undefined,
+    owner: cache.holdsReservation ? reservationOwner(state.model, node) : undefined,
   });
-  if (answer === undefined && !outOfPatience(walk, node, "catalogPut")) return "waiting";
-  forget(walk, node, "catalogPut");
+  if (answer === undefined && !hasTimedOut(state, node, "catalogPut")) return "waiting";
+  cancelCall(state, node, "catalogPut");
   if (answer?.kind === "value") {
     cache.status = CatalogCacheStatus.CACHE_POPULATED;
     cache.key = answer.value;
-    if (cache.holds) cache.reservation = Reservation.RESERVATION_RELEASED;
-    cache.holds = false;
+    if (cache.holdsReservation) cache.reservation = Reservation.RESERVATION_RELEASED;
+    cache.holdsReservation = false;
   } else {
     cache.status = CatalogCacheStatus.CACHE_PUT_FAILURE;
-    cache.key = datasetOf(walk, node);
-    walk.count("cachePutFailed");
+    cache.key = datasetOf(state, node);
+    state.emitMetric("cachePutFailed");
   }
   return "done";
 }
@@ -234,56 +234,60 @@ export function putOutputs(
  * Metadata of the entry when the catalog did not store it or did not answer: the task. Control planes show a node's
  * cache status only with its key; Go Flyte names the task in the same way.
  */
-function datasetOf(walk: Walk, node: RuntimeNode): CatalogMetadata {
-  const datasetId = walk.templateOf(node)?.id;
+function datasetOf(state: RunState, node: RuntimeNode): CatalogMetadata {
+  const datasetId = state.templateOf(node)?.id;
   return create(CatalogMetadataSchema, datasetId && { datasetId });
 }
 
-function cacheOf(walk: Walk, node: RuntimeNode, inputs: LiteralMap): NodeCache | undefined {
-  if (walk.config.cache === undefined || node.cache !== undefined) return node.cache;
-  const template = walk.templateOf(node);
-  const plan = template === undefined ? undefined : cachePlan(template, inputs, walk.model);
+function cacheOf(state: RunState, node: RuntimeNode, inputs: LiteralMap): NodeCache | undefined {
+  if (state.config.cache === undefined || node.cache !== undefined) return node.cache;
+  const template = state.templateOf(node);
+  const plan = template === undefined ? undefined : cachePlan(template, inputs, state.model);
   if (plan !== undefined) node.cache = newNodeCache(plan);
   return node.cache;
 }
 
 /** `unknown`: the catalog has not answered within the timeout, or refuses. */
-type Found = { readonly hit: CachedOutputs | undefined } | "unknown";
+type LookupResult = { readonly hit: CachedOutputs | undefined } | "unknown";
 
-function askCatalogGet(walk: Walk, node: RuntimeNode, { plan }: NodeCache): Found | undefined {
-  const template = walk.templateOf(node);
+function callCatalogGet(state: RunState, node: RuntimeNode, { plan }: NodeCache): LookupResult | undefined {
+  const template = state.templateOf(node);
   if (template?.id === undefined) return "unknown";
-  const answer = ask(walk, node, { kind: "catalogGet", call: plan.call, task: template.id });
-  if (answer === undefined) return outOfPatience(walk, node, "catalogGet") ? "unknown" : undefined;
+  const answer = call(state, node, { kind: "catalogGet", call: plan.call, task: template.id });
+  if (answer === undefined) return hasTimedOut(state, node, "catalogGet") ? "unknown" : undefined;
   if (answer.kind === "refused") return "unknown";
-  const maxAge = walk.config.cache?.maxAge ?? 0;
-  return { hit: isHit(answer.value, template, { now: walk.now, maxAge }) ? answer.value : undefined };
+  const maxAge = state.config.cache?.maxAge ?? 0;
+  return { hit: isHit(answer.value, template, { now: state.now, maxAge }) ? answer.value : undefined };
 }
 
-function askReservation(
-  walk: Walk,
+function callCatalogReserve(
+  state: RunState,
   node: RuntimeNode,
-  { cache, config }: Reserving,
-): Settled<CatalogQuestions["catalogReserve"]["value"]> | undefined {
-  const owner = reservationOwner(walk.model, node);
-  return ask(walk, node, { kind: "catalogReserve", call: cache.plan.call, owner, heartbeatMs: config.heartbeat });
+  { cache, config }: ReservationContext,
+): CallOutcome<CatalogCalls["catalogReserve"]["value"]> | undefined {
+  const owner = reservationOwner(state.model, node);
+  return call(state, node, { kind: "catalogReserve", call: cache.plan.call, owner, heartbeatMs: config.heartbeatInterval });
 }
 
-function outOfPatience(walk: Walk, node: RuntimeNode, kind: keyof CatalogQuestions): boolean {
-  const asked = askProgress(node, kind);
-  const patience = walk.config.cache?.patience ?? 0;
-  return asked?.error !== undefined && walk.now >= asked.firstAskedAt + patience;
+function hasTimedOut(state: RunState, node: RuntimeNode, kind: keyof CatalogCalls): boolean {
+  const pending = callProgress(node, kind);
+  const patience = state.config.cache?.lookupTimeout ?? 0;
+  return pending?.error !== undefined && state.now >= pending.firstSentAt + patience;
 }
 
-function takeHit(walk: Walk, node: RuntimeNode, { cache, hit }: { readonly cache: NodeCache; readonly hit: CachedOutputs }): CacheWord {
+function useHit(
+  state: RunState,
+  node: RuntimeNode,
+  { cache, hit }: { readonly cache: NodeCache; readonly hit: CachedOutputs },
+): CacheDecision {
   cache.status = CatalogCacheStatus.CACHE_HIT;
   cache.key = hit.key;
-  walk.count("cacheHit");
+  state.emitMetric("cacheHit");
   const outputs = { value: hit.outputs, uri: outputsUri(node.attemptDir) };
   return { kind: "hit", success: { kind: "succeed", outputs } };
 }
 
 /** True when the node waits and no request for its current attempt was sent to a plugin service. */
-export function waitsForCache({ status }: RuntimeNode): boolean {
-  return status.message === WAITS_FOR_CACHE && (status.phase === NodePhase.Queued || status.phase === NodePhase.Running);
+export function awaitsReservation({ status }: RuntimeNode): boolean {
+  return status.message === AWAITING_RESERVATION && (status.phase === NodePhase.Queued || status.phase === NodePhase.Running);
 }

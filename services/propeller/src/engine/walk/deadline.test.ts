@@ -18,7 +18,7 @@ function errorOf(d: Driver, nodeId: string, phase: number): string | undefined {
 
 describe("a request to stop that nobody answers", () => {
   it("is repeated, and given up in the end, so that the execution ends ABORTED with the reason", () => {
-    const d = Driver.of(single({}), { abandonAborts: 10 * MINUTE });
+    const d = Driver.of(single({}), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.observe({ kind: "abort", reason: "enough" });
     d.advance(9 * MINUTE);
@@ -31,7 +31,7 @@ describe("a request to stop that nobody answers", () => {
   });
 
   it("is never given up when the installation says so", () => {
-    const d = Driver.of(single({}), { abandonAborts: 0 });
+    const d = Driver.of(single({}), { abortTimeout: 0 });
     d.reply("n0", "RUNNING");
     d.observe({ kind: "abort", reason: "enough" });
     d.advance(48 * 60 * MINUTE);
@@ -39,7 +39,7 @@ describe("a request to stop that nobody answers", () => {
   });
 
   it("ends a node whose time is up", () => {
-    const d = Driver.of(single({ activeMs: MINUTE }), { abandonAborts: 10 * MINUTE });
+    const d = Driver.of(single({ activeMs: MINUTE }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(30 * MINUTE);
     expect(d.told).toContain("n0 TIMED_OUT");
@@ -47,7 +47,7 @@ describe("a request to stop that nobody answers", () => {
   });
 
   it("does not bring forth another attempt beside one that may still live", () => {
-    const d = Driver.of(single({ timeoutMs: MINUTE, attempts: 2 }), { abandonAborts: 10 * MINUTE });
+    const d = Driver.of(single({ timeoutMs: MINUTE, attempts: 2 }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(60 * MINUTE);
     expect(d.takeSentTexts()).not.toContain("n0/1 RUN");

@@ -3,92 +3,92 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
-import { newsDueAt } from "./array-news.js";
-import { asksDue } from "./asking.js";
-import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, wakeTimeOf } from "./attempt.js";
-import { waitingIsDue } from "./plugins-changed.js";
-import { neverHeard, tellAttemptAborted, troubleFor } from "./waiting-attempt.js";
-import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
-import { isStoppedFromAbove, noteAborted, stopNode } from "./stop.js";
-import type { Walk } from "./walk.js";
+import { changesDueAt } from "./array-news.js";
+import { retryDueCalls } from "./asking.js";
+import { scheduleTimers, deadlineOf, resendDueAt, retryAt, sendAbortRequest, sendRunRequest, timeFacts, gateOpensAt } from "./attempt.js";
+import { onBlockedTimeout } from "./plugins-changed.js";
+import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./waiting-attempt.js";
+import { markRetryable, decideRetryAfter, startNextAttempt } from "./next-attempt.js";
+import { isAbortedByParent, markAttemptAborted, abortNode } from "./stop.js";
+import type { RunState } from "./walk.js";
 import { goDuration } from "../time/duration.js";
-import { toMillis } from "../time/rfc3339.js";
-import { abort } from "./settle.js";
+import { rfc3339Millis } from "../time/rfc3339.js";
+import { endAborted } from "./settle.js";
 
 /** Handles a due timer of a node: a deadline, a retry, or a request without progress. */
-export function nodeDue(walk: Walk, node: RuntimeNode): void {
-  if (node.settled) return;
-  if (deadlineOf(walk, node) !== undefined) {
-    const timeout = decideTimeout(deadlinesOf(node.model, walk.config), timeFacts(node), walk.now);
-    if (timeout !== undefined) expire(walk, node, timeout);
+export function onNodeTimer(state: RunState, node: RuntimeNode): void {
+  if (node.ended) return;
+  if (deadlineOf(state, node) !== undefined) {
+    const timeout = decideTimeout(deadlinesOf(node.model, state.config), timeFacts(node), state.now);
+    if (timeout !== undefined) onDeadline(state, node, timeout);
   }
-  const wakesAt = wakeTimeOf(node);
-  if (wakesAt !== undefined && wakesAt <= walk.now) {
-    walk.look(node);
+  const wakesAt = gateOpensAt(node);
+  if (wakesAt !== undefined && wakesAt <= state.now) {
+    state.enqueueNode(node);
     return;
   }
-  const retryAt = retryTimeOf(node);
-  if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);
-  asksDue(walk, node);
-  if (waitingIsDue(walk, node)) return;
-  if (newsDueAt(node) !== undefined && node.inner !== undefined) walk.news.add(node.inner);
-  const again = resendAt(walk, node);
-  if (again !== undefined && again <= walk.now) resend(walk, node);
-  arm(walk, node);
+  const retryAt = retryAt(node);
+  if (retryAt !== undefined && retryAt <= state.now) startNextAttempt(state, node);
+  retryDueCalls(state, node);
+  if (onBlockedTimeout(state, node)) return;
+  if (changesDueAt(node) !== undefined && node.childScope !== undefined) state.arraysWithChanges.add(node.childScope);
+  const again = resendDueAt(state, node);
+  if (again !== undefined && again <= state.now) resendRequest(state, node);
+  scheduleTimers(state, node);
 }
 
-function expire(walk: Walk, node: RuntimeNode, timeout: NonNullable<TimeoutDecision>): void {
-  walk.count("attemptTimedOut", { deadline: timeout.kind });
+function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<TimeoutDecision>): void {
+  state.emitMetric("attemptTimedOut", { deadline: timeout.kind });
   if (timeout.kind === "active") {
-    walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: walk.now }));
-    stopNode(walk, node, "node timed out");
+    state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: state.now }));
+    abortNode(state, node, "node timed out");
     return;
   }
   const error = { code: "TimeoutExpired", kind: "USER", message: timeout.message };
-  const decision = retryAfter(walk, node, error);
-  if (decision.retry) noteRetryable(walk, node, error, { ended: false, clean: false });
+  const decision = decideRetryAfter(state, node, error);
+  if (decision.retry) markRetryable(state, node, error, { ended: false, clean: false });
   else {
     const { message } = decision.error;
-    const kept = walk.errors.take(decision.error, node.status.error);
-    walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: walk.now }));
+    const kept = state.errors.replace(decision.error, node.status.error);
+    state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: state.now }));
   }
-  stopNode(walk, node, timeout.message);
+  abortNode(state, node, timeout.message);
 }
 
 /** Resends a request without progress; abandons an abort that is never answered. */
-function resend(walk: Walk, node: RuntimeNode): void {
-  walk.count("requestResent");
-  if (node.request?.desired !== DesiredState.ABORT) {
-    sendRun(walk, node, "now");
+function resendRequest(state: RunState, node: RuntimeNode): void {
+  state.emitMetric("requestResent");
+  if (node.taskRequest?.desired !== DesiredState.ABORT) {
+    sendRunRequest(state, node, "now");
     return;
   }
-  if (walk.now < node.request.heardAt + patienceFor(walk, node)) sendAbort(walk, node, "now");
-  else abandon(walk, node);
+  if (state.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "now");
+  else abandonAttempt(state, node);
 }
 
 /** Timeout of an abort: none where the task type is unserved, longest where something runs. */
-function patienceFor(walk: Walk, node: RuntimeNode): number {
-  const { abandonAborts, abandonUnanswered } = walk.config;
+function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
+  const { abortTimeout: abandonAborts, unstartedAbortTimeout: abandonUnanswered } = state.config;
   // Another attempt must not run while the aborted one may be alive.
-  if (node.status.phase === NodePhase.RetryableFailure && !isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
-  if (!neverHeard(node)) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
-  return troubleFor(walk, node) === undefined ? abandonUnanswered : 0;
+  if (node.status.phase === NodePhase.RetryableFailure && !isAbortedByParent(node)) return Number.POSITIVE_INFINITY;
+  if (!neverReported(node)) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
+  return unavailableReasonFor(state, node) === undefined ? abandonUnanswered : 0;
 }
 
 /** Ends the node without a report of its plugin service. */
-function abandon(walk: Walk, node: RuntimeNode): void {
-  const { stopping = "" } = node;
-  const waited = goDuration(walk.now - (node.request?.heardAt ?? walk.now));
-  const reason = neverHeard(node)
-    ? stopping
-    : `${stopping} (nobody has answered the request to stop for ${waited}; the task may still run)`;
-  tellAttemptAborted(walk, node, reason);
-  node.request = undefined;
-  walk.count("abortAbandoned");
-  if (!isStoppedFromAbove(node)) {
-    walk.look(node);
+function abandonAttempt(state: RunState, node: RuntimeNode): void {
+  const { abortReason = "" } = node;
+  const waited = goDuration(state.now - (node.taskRequest?.lastEventAt ?? state.now));
+  const reason = neverReported(node)
+    ? abortReason
+    : `${abortReason} (nobody has answered the request to stop for ${waited}; the task may still run)`;
+  publishAttemptAborted(state, node, reason);
+  node.taskRequest = undefined;
+  state.emitMetric("abortAbandoned");
+  if (!isAbortedByParent(node)) {
+    state.enqueueNode(node);
     return;
   }
-  noteAborted(walk, node, toMillis(walk.now));
-  abort(walk, node, reason);
+  markAttemptAborted(state, node, rfc3339Millis(state.now));
+  endAborted(state, node, reason);
 }

@@ -4,97 +4,97 @@ import { attemptEvent, type AttemptEventFacts } from "../event/attempt-event.js"
 import { EventSequence } from "../event/sequence.js";
 import { arrayEvent, type ArrayEventFacts } from "../event/array-event.js";
 import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
-import { noticeEvent } from "../event/notice-event.js";
+import { blockerEvent } from "../event/notice-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
 import { generatedNameOf } from "../request/task-request.js";
 import { childExecutionId } from "../request/child-execution.js";
-import { noteItem, noteItemPhase, tellerOf } from "./array-news.js";
+import { recordItemPhase, recordAttemptPhase, reportingArrayOf } from "./array-news.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { Release, Walk } from "./walk.js";
+import type { EffectTiming, RunState } from "./walk.js";
 
 /** Builds and emits the events of one run, numbered in order. */
-export class EventMint {
+export class EventPublisher {
   readonly #sequence = new EventSequence();
 
-  constructor(private readonly walk: Walk) {}
+  constructor(private readonly state: RunState) {}
 
-  node(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, release: Release): void {
-    if (tellerOf(node) !== undefined) {
-      noteItem(this.walk, node, phase, node.cache?.status);
+  node(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, timing: EffectTiming): void {
+    if (reportingArrayOf(node) !== undefined) {
+      recordItemPhase(this.state, node, phase, node.cache?.status);
       return;
     }
     const event = nodeEvent({
       node,
       phase,
       details:
-        node.launched && details.childExecution === undefined
-          ? { ...details, childExecution: childExecutionId(this.walk.model, node) }
+        node.hasChildExecution && details.childExecution === undefined
+          ? { ...details, childExecution: childExecutionId(this.state.model, node) }
           : details,
-      executionId: this.walk.model.executionId,
-      producerId: this.walk.config.producerId,
-      now: this.walk.now,
-      sequence: this.#sequence.next(this.walk.now),
-      targetEntity: this.walk.templateOf(node)?.id,
+      executionId: this.state.model.executionId,
+      producerId: this.state.config.producerId,
+      now: this.state.now,
+      sequence: this.#sequence.next(this.state.now),
+      targetEntity: this.state.templateOf(node)?.id,
     });
-    this.walk.emit({ kind: "publish", event }, release);
+    this.state.emit({ kind: "publish", event }, timing);
   }
 
   /** Publishes an event of the node's attempt on the plugin service's behalf. */
-  attempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, release: Release): void {
-    const template = this.walk.templateOf(node);
+  attempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, timing: EffectTiming): void {
+    const template = this.state.templateOf(node);
     if (template === undefined) return;
-    if (tellerOf(node) !== undefined) {
-      noteItemPhase(this.walk, node, facts.phase);
+    if (reportingArrayOf(node) !== undefined) {
+      recordAttemptPhase(this.state, node, facts.phase);
       return;
     }
     const event = attemptEvent({
       ...facts,
       node,
       template,
-      generatedName: generatedNameOf(this.walk.model, node, node.attempt),
-      executionId: this.walk.model.executionId,
-      producerId: this.walk.config.producerId,
-      now: this.walk.now,
-      sequence: this.#sequence.next(this.walk.now),
+      generatedName: generatedNameOf(this.state.model, node, node.attempt),
+      executionId: this.state.model.executionId,
+      producerId: this.state.config.producerId,
+      now: this.state.now,
+      sequence: this.#sequence.next(this.state.now),
     });
-    this.walk.emit({ kind: "publish", event }, release);
+    this.state.emit({ kind: "publish", event }, timing);
   }
 
   /** Always held: the event's version is in the status. */
   array(facts: Omit<ArrayEventFacts, "executionId" | "producerId" | "now" | "sequence">): void {
     const event = arrayEvent({
       ...facts,
-      executionId: this.walk.model.executionId,
-      producerId: this.walk.config.producerId,
-      now: this.walk.now,
-      sequence: this.#sequence.next(this.walk.now),
+      executionId: this.state.model.executionId,
+      producerId: this.state.config.producerId,
+      now: this.state.now,
+      sequence: this.#sequence.next(this.state.now),
     });
-    this.walk.emit({ kind: "publish", event }, "held");
+    this.state.emit({ kind: "publish", event }, "held");
   }
 
   /** Always held: the last published reason is in the status. */
-  notice(reason: string): void {
-    const event = noticeEvent({
-      executionId: this.walk.model.executionId,
+  blocker(reason: string): void {
+    const event = blockerEvent({
+      executionId: this.state.model.executionId,
       reason,
-      now: this.walk.now,
-      sequence: this.#sequence.next(this.walk.now),
+      now: this.state.now,
+      sequence: this.#sequence.next(this.state.now),
     });
-    this.walk.emit({ kind: "publish", event }, "held");
+    this.state.emit({ kind: "publish", event }, "held");
   }
 
   workflow(
     phase: WorkflowPhase,
     facts: Pick<WorkflowEventFacts, "occurredAt" | "error" | "outputUri" | "outputs" | "endedNodes">,
-    release: Release,
+    timing: EffectTiming,
   ): void {
     const event = workflowEvent({
       ...facts,
       phase,
-      executionId: this.walk.model.executionId,
-      producerId: this.walk.config.producerId,
-      sequence: this.#sequence.next(this.walk.now),
+      executionId: this.state.model.executionId,
+      producerId: this.state.config.producerId,
+      sequence: this.#sequence.next(this.state.now),
     });
-    this.walk.emit({ kind: "publish", event }, release);
+    this.state.emit({ kind: "publish", event }, timing);
   }
 }

@@ -3,23 +3,23 @@ import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../ask/dynamic.js";
-import type { Settled } from "../ask/question.js";
+import type { CallOutcome } from "../ask/question.js";
 import { compiledUri, futuresUri } from "../data/paths.js";
 import { START_NODE } from "../graph/index-graph.js";
-import { depthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
-import { subWorkflowEnded } from "../handler/sub-workflow.js";
+import { dynamicDepthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import { onSubWorkflowEnded } from "../handler/sub-workflow.js";
 import { dynamicWorkflowId } from "../request/dynamic-workflow.js";
 import { changePhase } from "../status/update-phase.js";
-import { toMillis } from "../time/rfc3339.js";
-import { arm } from "./attempt.js";
-import { ask, forget } from "./asking.js";
-import { restoreScope, reviveInner } from "./load.js";
+import { rfc3339Millis } from "../time/rfc3339.js";
+import { scheduleTimers } from "./attempt.js";
+import { call, cancelCall } from "./asking.js";
+import { restoreScope, resumeChildScope } from "./load.js";
 import { writeOutputs } from "./outputs.js";
-import { scan } from "./scan.js";
-import { enterScope, hasRoomFor, tooManyInstances } from "./scope.js";
-import { fail, releaseSlot, succeed } from "./settle.js";
-import { stopScope } from "./stop.js";
-import type { Walk } from "./walk.js";
+import { resyncScope } from "./scan.js";
+import { enterScope, fitsInstanceLimit, tooManyInstances } from "./scope.js";
+import { failNode, releaseSlot, succeedNode } from "./settle.js";
+import { abortScope } from "./stop.js";
+import type { RunState } from "./walk.js";
 
 // A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a graph below it, and the
 // node ends as that graph does.
@@ -29,152 +29,156 @@ const EXECUTING = 1;
 const PARENT_FINALIZED = 4;
 
 /** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
-export function expands(walk: Walk, node: RuntimeNode, deckUri: string): void {
+export function markDynamic(state: RunState, node: RuntimeNode, deckUri: string): void {
   node.deckUri = deckUri;
-  releaseSlot(walk, node);
-  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: toMillis(walk.now) };
-  walk.setNode(node, {
-    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: walk.now }),
+  releaseSlot(state, node);
+  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: rfc3339Millis(state.now) };
+  state.setNodeStatus(node, {
+    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: state.now }),
     TaskNodeStatus: task,
     dynamicNodeStatus: { phase: PARENT_FINALIZED },
   });
-  arm(walk, node);
-  walk.look(node);
+  scheduleTimers(state, node);
+  state.enqueueNode(node);
 }
 
 /** True when the graph must be read before the node can continue or be aborted. */
-export function awaitsGraph({ status, inner, stopping }: RuntimeNode): boolean {
+export function needsGraph({ status, childScope, abortReason }: RuntimeNode): boolean {
   // With the next attempt scheduled, the last one has ended.
-  if (status.dynamicNodeStatus === undefined || inner !== undefined || status.retryAt !== undefined) return false;
+  if (status.dynamicNodeStatus === undefined || childScope !== undefined || status.retryAt !== undefined) return false;
   // A graph that was never entered needs no abort.
-  const goesOn = stopping === undefined && status.phase !== NodePhase.RetryableFailure;
+  const goesOn = abortReason === undefined && status.phase !== NodePhase.RetryableFailure;
   return goesOn || status.dynamicNodeStatus.phase !== PARENT_FINALIZED;
 }
 
 /** Reads the graph and enters it; after a restart, with the stored statuses of its nodes. */
-export function expand(walk: Walk, node: RuntimeNode): void {
+export function loadDynamicGraph(state: RunState, node: RuntimeNode): void {
   const { status } = node;
   const entered = status.dynamicNodeStatus?.phase !== PARENT_FINALIZED;
-  if (!entered && depthOf(node.scope) >= walk.config.maxDynamicDepth) {
-    buildFailed(walk, node, `[User] dynamic workflows are nested more than ${walk.config.maxDynamicDepth} deep`);
+  if (!entered && dynamicDepthOf(node.scope) >= state.config.maxDynamicDepth) {
+    failDynamicBuild(state, node, `[User] dynamic workflows are nested more than ${state.config.maxDynamicDepth} deep`);
     return;
   }
-  const parent = walk.templateOf(node);
+  const parent = state.templateOf(node);
   if (parent === undefined) return;
-  const answer = ask(walk, node, {
+  const answer = call(state, node, {
     kind: "readDynamic",
     attemptDir: node.attemptDir,
-    id: dynamicWorkflowId(walk.model, node),
+    id: dynamicWorkflowId(state.model, node),
     parent,
-    options: walk.model.options,
-    compiledBefore: entered || node.unconfirmed,
+    options: state.model.options,
+    compiledBefore: entered || node.maybeAheadOfStatus,
   });
   if (answer === undefined) return;
-  forget(walk, node, "readDynamic");
-  if (answer.kind === "refused") refused(walk, node, answer);
-  else enter(walk, node, answer.value);
+  cancelCall(state, node, "readDynamic");
+  if (answer.kind === "refused") onSpecRefused(state, node, answer);
+  else enterDynamicGraph(state, node, answer.value);
 }
 
 /** Completes the abort of a node without its graph: nothing in the graph can be known. */
-function refused(walk: Walk, node: RuntimeNode, { message }: Pick<Extract<Settled<never>, { kind: "refused" }>, "message">): void {
-  if (node.stopping === undefined) {
-    buildFailed(walk, node, message);
+function onSpecRefused(
+  state: RunState,
+  node: RuntimeNode,
+  { message }: Pick<Extract<CallOutcome<never>, { kind: "refused" }>, "message">,
+): void {
+  if (node.abortReason === undefined) {
+    failDynamicBuild(state, node, message);
     return;
   }
   const { dynamicNodeStatus: _d, subNodeStatus: _s, ...status } = node.status;
-  walk.setNode(node, status);
-  walk.look(node);
+  state.setNodeStatus(node, status);
+  state.enqueueNode(node);
 }
 
-function buildFailed(walk: Walk, node: RuntimeNode, message: string): void {
-  fail(walk, node, { code: "DynamicWorkflowBuildFailed", kind: "USER", message });
+function failDynamicBuild(state: RunState, node: RuntimeNode, message: string): void {
+  failNode(state, node, { code: "DynamicWorkflowBuildFailed", kind: "USER", message });
 }
 
-function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflow): void {
-  const { stopping } = node;
-  if (!hasRoomFor(walk, model.root.nodes.size)) {
-    refused(walk, node, tooManyInstances(walk, model.root.nodes.size));
+function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure }: DynamicWorkflow): void {
+  const { abortReason } = node;
+  if (!fitsInstanceLimit(state, model.root.nodes.size)) {
+    onSpecRefused(state, node, tooManyInstances(state, model.root.nodes.size));
     return;
   }
-  node.expanded = true;
+  node.hasDynamicGraph = true;
   const { subNodeStatus, ...own } = node.status;
   const failing = own.dynamicNodeStatus?.phase === 2 ? own.dynamicNodeStatus : undefined;
   node.status = own;
-  const { subNodeStatus: _, ...written } = node.written;
-  node.written = written;
-  if (stopping === undefined && failing === undefined) {
-    const next = changePhase(own, { phase: NodePhase.DynamicRunning, now: walk.now });
-    walk.setNode(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
+  const { subNodeStatus: _, ...written } = node.persistedStatus;
+  node.persistedStatus = written;
+  if (abortReason === undefined && failing === undefined) {
+    const next = changePhase(own, { phase: NodePhase.DynamicRunning, now: state.now });
+    state.setNodeStatus(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
   }
-  walk.tell.node(
+  state.events.node(
     node,
     NodeExecution_Phase.DYNAMIC_RUNNING,
     {
       deckUri: node.deckUri,
-      dynamic: { id: dynamicWorkflowId(walk.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
+      dynamic: { id: dynamicWorkflowId(state.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
       dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
     },
     "held",
   );
-  const inner = enterScope(walk, model.root, node, model);
+  const childScope = enterScope(state, model.root, node, model);
   // All external inputs of its nodes are bound in the graph itself.
-  inner.inputs = create(LiteralMapSchema);
-  if (inner.broken) {
-    fail(walk, node, { code: "MalformedDynamicWorkflow", kind: "SYSTEM", message: "no end-node found in dynamic workflow" });
+  childScope.inputs = create(LiteralMapSchema);
+  if (childScope.isInvalid) {
+    failNode(state, node, { code: "MalformedDynamicWorkflow", kind: "SYSTEM", message: "no end-node found in dynamic workflow" });
     return;
   }
   if (subNodeStatus !== undefined) {
-    restoreScope(walk, inner, subNodeStatus);
-    node.innerWritten = inner;
+    restoreScope(state, childScope, subNodeStatus);
+    node.persistedChildScope = childScope;
     if (failing !== undefined) {
-      inner.stage = "stop";
-      inner.error = failing.error ?? { code: "DynamicNodeFailing", kind: "UNKNOWN", message: failing.reason ?? "" };
+      childScope.stage = "stop";
+      childScope.error = failing.error ?? { code: "DynamicNodeFailing", kind: "UNKNOWN", message: failing.reason ?? "" };
     }
-    reviveInner(walk, inner);
+    resumeChildScope(state, childScope);
   }
-  if (stopping !== undefined) {
-    stopScope(walk, inner, stopping);
-    walk.look(node);
+  if (abortReason !== undefined) {
+    abortScope(state, childScope, abortReason);
+    state.enqueueNode(node);
     return;
   }
-  const start = inner.nodes.get(START_NODE);
-  if (subNodeStatus !== undefined) scan(walk, inner);
-  else if (start !== undefined) walk.look(start);
-  walk.lookAt(inner);
-  arm(walk, node);
+  const start = childScope.nodes.get(START_NODE);
+  if (subNodeStatus !== undefined) resyncScope(state, childScope);
+  else if (start !== undefined) state.enqueueNode(start);
+  state.enqueueScope(childScope);
+  scheduleTimers(state, node);
 }
 
 /**
  * End of the graph: its outputs become the node's. They are written to the node's outputs location, which the attempt,
  * having ended without outputs, names.
  */
-export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  const decision = subWorkflowEnded(node, inner);
+export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Scope): void {
+  const decision = onSubWorkflowEnded(node, childScope);
   if (decision.kind === "fail") {
-    fail(walk, node, decision.error, { deckUri: node.deckUri });
+    failNode(state, node, decision.error, { deckUri: node.deckUri });
     return;
   }
   if (decision.kind !== "succeed") return;
   const { outputs } = decision;
-  if (outputs === undefined || inner.graph.outputBindings.length === 0) {
-    succeed(walk, node, { outputs: undefined, deckUri: node.deckUri });
+  if (outputs === undefined || childScope.graph.outputBindings.length === 0) {
+    succeedNode(state, node, { outputs: undefined, deckUri: node.deckUri });
     return;
   }
-  const value = outputs.value ?? walk.blobs.outputs(outputs.uri);
+  const value = outputs.value ?? state.blobReads.outputs(outputs.uri);
   if (value === undefined) {
-    wantOutputs(walk, node, outputs.uri);
+    requestOutputs(state, node, outputs.uri);
     return;
   }
-  walk.blobs.release(node);
-  writeOutputs(walk, node, value, { value, deckUri: node.deckUri });
+  state.blobReads.unsubscribe(node);
+  writeOutputs(state, node, value, { value, deckUri: node.deckUri });
 }
 
-function wantOutputs(walk: Walk, node: RuntimeNode, uri: string): void {
-  const lost = walk.blobs.lost(uri);
+function requestOutputs(state: RunState, node: RuntimeNode, uri: string): void {
+  const lost = state.blobReads.failureReason(uri);
   if (lost !== undefined) {
-    fail(walk, node, { code: "OutputsNotFound", kind: "SYSTEM", message: `Failed to copy subworkflow outputs: ${lost}` });
+    failNode(state, node, { code: "OutputsNotFound", kind: "SYSTEM", message: `Failed to copy subworkflow outputs: ${lost}` });
     return;
   }
-  const effect = walk.blobs.want(node, "outputs", uri);
-  if (effect !== undefined) walk.emit(effect);
+  const effect = state.blobReads.request(node, "outputs", uri);
+  if (effect !== undefined) state.emit(effect);
 }

@@ -9,7 +9,7 @@ import { Driver } from "../../simulation/build/driver.js";
 import { buildWorkflow, DYNAMIC, type GraphSpec, numbers } from "../../simulation/build/workflow.js";
 import { Random } from "../../simulation/random.js";
 import { randomWorkflow } from "../../simulation/random-workflow.js";
-import type { Answer, Question } from "../ask/question.js";
+import type { CallResult, Call } from "../ask/question.js";
 import type { Observation } from "../types.js";
 
 /** A random next observation: an answer to a pending effect, or the passing of time. */
@@ -32,7 +32,7 @@ function nextObservation(random: Random, open: Map<string, TaskRequest>, now: nu
 }
 
 /** Result of a call; the same call has the same name in every run. */
-function answerTo(random: Random, ask: Question): Answer {
+function answerTo(random: Random, ask: Call): CallResult {
   if (random.chance(0.15)) return { kind: "error", message: "no" };
   switch (ask.kind) {
     case "createExecution":
@@ -74,7 +74,7 @@ const MADE: GraphSpec = {
   outputs: { o0: "dn1.o0" },
 };
 
-function nameOf(ask: Question): string {
+function nameOf(ask: Call): string {
   switch (ask.kind) {
     case "createExecution":
       return `create ${ask.request.name}`;
@@ -91,15 +91,15 @@ function nameOf(ask: Question): string {
 }
 
 /** Names of the calls since the last check; several nodes may wait for one signal. */
-function takeAsked(driver: Driver, open: Map<string, Question>): string[] {
-  const asked = driver.asks.splice(0);
-  for (const { id, ask } of asked) {
+function takeAsked(driver: Driver, open: Map<string, Call>): string[] {
+  const pending = driver.asks.splice(0);
+  for (const { id, ask } of pending) {
     open.set(nameOf(ask), ask);
     const ids = idsOf(driver).get(nameOf(ask));
     if (ids === undefined) idsOf(driver).set(nameOf(ask), [id]);
     else ids.push(id);
   }
-  return asked.map(({ ask }) => nameOf(ask)).sort();
+  return pending.map(({ ask }) => nameOf(ask)).sort();
 }
 
 const ids = new WeakMap<Driver, Map<string, string[]>>();
@@ -111,7 +111,7 @@ function idsOf(driver: Driver): Map<string, string[]> {
 }
 
 /** Completes all calls of that name. */
-function giveAnswer(driver: Driver, name: string, answer: Answer): void {
+function giveAnswer(driver: Driver, name: string, answer: CallResult): void {
   const waiting = idsOf(driver).get(name) ?? [];
   idsOf(driver).delete(name);
   for (const id of waiting) driver.observe({ kind: "answered", id, answer });
@@ -150,7 +150,7 @@ describe("the incremental walk", () => {
         const slices = { inlineStatusLimit: (seed % 5) * 300, slices: { nodes: 1 + (seed % 4), bytes: 1_000 } };
         const [counted, walked] = [new Driver(buildWorkflow(spec), slices), new Driver(buildWorkflow(spec), {}, { fullWalks: true })];
         const open = new Map<string, TaskRequest>();
-        const questions = new Map<string, Question>();
+        const questions = new Map<string, Call>();
         const random = new Random(seed + 1);
         const both = (act: (driver: Driver) => void): void => {
           for (const driver of [counted, walked]) act(driver);
@@ -163,10 +163,10 @@ describe("the incremental walk", () => {
         both((driver) => driver.observe({ kind: "load", isNew: seed % 3 > 0 }));
         for (let step = 0; step < 80 && !counted.run.terminal; step++) {
           const name = random.chance(0.4) ? [...questions.keys()].sort().at(0) : undefined;
-          const question = name === undefined ? undefined : questions.get(name);
-          if (name !== undefined && question !== undefined) {
+          const request = name === undefined ? undefined : questions.get(name);
+          if (name !== undefined && request !== undefined) {
             questions.delete(name);
-            const given = answerTo(random, question);
+            const given = answerTo(random, request);
             both((driver) => giveAnswer(driver, name, given));
             continue;
           }

@@ -41,21 +41,21 @@ describe("a round", () => {
   };
 
   test("looks at no more than its share, and asks for room for the rest", () => {
-    const driver = new Driver(buildWorkflow(wide), { looksPerRound: 10 });
+    const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasRoom = false;
     driver.slowWrites = true;
     driver.observe({ kind: "load", isNew: true });
-    expect(driver.run.wantsRoom).toBe(true);
+    expect(driver.run.needsCapacity).toBe(true);
     expect(Object.keys(driver.run.status.nodeStatus ?? {}).length).toBeLessThan(12);
     driver.slowWrites = false;
     driver.hasRoom = true;
     driver.observe({ kind: "room" });
-    expect(driver.run.wantsRoom).toBe(false);
+    expect(driver.run.needsCapacity).toBe(false);
     expect(new Set(driver.takeSent()).size).toBe(30);
   });
 
   test("an abort goes before what is left to look at", () => {
-    const driver = new Driver(buildWorkflow(wide), { looksPerRound: 10 });
+    const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasRoom = false;
     driver.slowWrites = true;
     driver.observe({ kind: "load", isNew: true });
@@ -70,7 +70,7 @@ describe("a round", () => {
 
   test("comes to the same however little it looks at", () => {
     const statuses = [1, 3, 7, 10_000].map((looksPerRound) => {
-      const driver = Driver.of(wide, { looksPerRound });
+      const driver = Driver.of(wide, { maxReconcilesPerObservation: looksPerRound });
       for (let i = 0; i < 30; i++) driver.reply(`n${i}/t`, "SUCCEEDED");
       return [driver.resource.status.phase, driver.told.filter((text) => text.startsWith("workflow"))];
     });

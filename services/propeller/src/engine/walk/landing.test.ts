@@ -21,7 +21,7 @@ const OUTPUTS = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs
 
 /** n0 has small outputs, which are being stored in the cache; meanwhile those of n1 use up the inline budget. */
 function withoutRoom(): Driver {
-  const driver = Driver.of(SPEC, { cache: defaultCacheConfig, inlineBudget: 20 });
+  const driver = Driver.of(SPEC, { cache: defaultCacheConfig, maxTotalInlineOutputBytes: 20 });
   driver.answer("catalogGet", { kind: "value", value: undefined });
   driver.reply("n0", "SUCCEEDED", { outputs: CACHED });
   driver.reply("n1", "SUCCEEDED", { outputs: OTHER });
@@ -62,9 +62,9 @@ test("after a restart a sub-workflow whose end was written before its own gives 
   );
   driver.reply("n0/n0", "SUCCEEDED", { outputs: OTHER });
   driver.reply("n0/n1", "SUCCEEDED", { outputs: CACHED });
-  const [inner = ""] = driver.writes.splice(0);
-  driver.observe({ kind: "outputsWritten", uri: inner });
-  driver.observe({ kind: "outputsRead", uri: inner, result: { kind: "value", value: CACHED } });
+  const [childScope = ""] = driver.writes.splice(0);
+  driver.observe({ kind: "outputsWritten", uri: childScope });
+  driver.observe({ kind: "outputsRead", uri: childScope, result: { kind: "value", value: CACHED } });
   // The inline budget covers the end node's outputs, but not in addition the sub-workflow's.
   expect(driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus?.["end-node"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
   expect(driver.writes).toEqual([OUTPUTS]);

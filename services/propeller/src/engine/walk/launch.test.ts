@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { POLLED } from "../config.js";
+import { PRIMARY_POLL } from "../config.js";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 
@@ -12,9 +12,9 @@ const ONE: WorkflowSpec = {
 };
 
 function child(event: Driver["events"][number] | undefined): string | undefined {
-  const inner = event?.event.event;
-  if (inner?.case !== "node" || inner.value.targetMetadata.case !== "workflowNodeMetadata") return undefined;
-  return inner.value.targetMetadata.value.executionId?.name;
+  const childScope = event?.event.event;
+  if (childScope?.case !== "node" || childScope.value.targetMetadata.case !== "workflowNodeMetadata") return undefined;
+  return childScope.value.targetMetadata.value.executionId?.name;
 }
 
 describe("a launch plan node", () => {
@@ -24,15 +24,15 @@ describe("a launch plan node", () => {
     driver.observe({ kind: "load" });
     expect(driver.asked("createExecution")).toEqual([]);
     driver.flush();
-    const [asked] = driver.asked("createExecution");
-    expect(asked?.request.name).toMatch(/^[a-z][a-z0-9]{19}$|^exec-n0-0$/);
-    expect(asked?.request.inputs).toEqual(numbers({ a: 1 }));
-    expect(asked?.request.spec?.metadata?.parentNodeExecution?.nodeId).toBe("n0");
+    const [pending] = driver.asked("createExecution");
+    expect(pending?.request.name).toMatch(/^[a-z][a-z0-9]{19}$|^exec-n0-0$/);
+    expect(pending?.request.inputs).toEqual(numbers({ a: 1 }));
+    expect(pending?.request.spec?.metadata?.parentNodeExecution?.nodeId).toBe("n0");
     driver.slowWrites = false;
     driver.answer("createExecution", { kind: "value", value: "created" });
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, workflowNodeStatus: { phase: 1 } });
     expect(driver.told.at(-1)).toBe("n0 RUNNING");
-    expect(child(driver.events.at(-1))).toBe(asked?.request.name);
+    expect(child(driver.events.at(-1))).toBe(pending?.request.name);
   });
 
   it("ends as its child does when admin tells of it, with the child's outputs", () => {
@@ -56,7 +56,7 @@ describe("a launch plan node", () => {
   });
 
   it("looks after its child where the control plane does not tell of ends, less and less often", () => {
-    const driver = Driver.of(ONE, { awaitedAgain: POLLED });
+    const driver = Driver.of(ONE, { wakeupFallbackBackoff: PRIMARY_POLL });
     driver.answer("createExecution", { kind: "value", value: "created" });
     const readings = (ms: number) => {
       let count = 0;
@@ -134,8 +134,8 @@ describe("a launch plan node", () => {
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
     driver.observe({ kind: "abort" });
-    const [asked] = driver.asked("terminateExecution");
-    expect(asked?.cause).toBe("cascading abort as parent execution id [exec] aborted, reason [Workflow aborted.]");
+    const [pending] = driver.asked("terminateExecution");
+    expect(pending?.cause).toBe("cascading abort as parent execution id [exec] aborted, reason [Workflow aborted.]");
     driver.answer("terminateExecution", { kind: "value", value: "asked" });
     expect(driver.run.terminal).toBe(false);
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });

@@ -1,48 +1,52 @@
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { statusesOf } from "../status/statuses.js";
-import { forgetAll } from "./asking.js";
-import { dropOutputs, releaseOutputs } from "./outputs.js";
-import { countLeft } from "./scope.js";
-import type { Walk } from "./walk.js";
+import { cancelCalls } from "./asking.js";
+import { evictOutputs, releaseOutputs } from "./outputs.js";
+import { removeInstances } from "./scope.js";
+import type { RunState } from "./walk.js";
 
 /**
  * Discards the graph below an ended node. Its nodes' statuses stay in the status until admin has recorded the
  * execution's end, as do all others. Items of a map are not nodes in admin: the map's own task execution reports on
  * them.
  */
-export function leaveEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  if (walk.forgetsBelow || inner.array?.tells === "items" || walk.keptNodes + inner.nodes.size > walk.config.maxInstances) {
-    leave(walk, node, inner);
+export function discardKeepingStatuses(state: RunState, node: RuntimeNode, childScope: Scope): void {
+  if (
+    state.forgetsBelow ||
+    childScope.array?.reportsItemsAs === "items" ||
+    state.keptNodes + childScope.nodes.size > state.config.maxInstances
+  ) {
+    discardScope(state, node, childScope);
     return;
   }
-  const subNodeStatus = leaveKept(walk, inner);
-  node.inner = undefined;
-  if (Object.keys(subNodeStatus).length > 0) walk.setNode(node, { ...node.status, subNodeStatus });
+  const subNodeStatus = releaseKeepingStatuses(state, childScope);
+  node.childScope = undefined;
+  if (Object.keys(subNodeStatus).length > 0) state.setNodeStatus(node, { ...node.status, subNodeStatus });
 }
 
 /** Releases a graph's memory; returns the statuses of its nodes. */
-function leaveKept(walk: Walk, inner: Scope): Record<string, NodeStatus> {
-  for (const below of inner.nodes.values()) {
-    releaseOutputs(walk, below);
-    walk.timers.drop(below);
-    forgetAll(walk, below);
-    if (below.inner === undefined) continue;
+function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<string, NodeStatus> {
+  for (const below of childScope.nodes.values()) {
+    releaseOutputs(state, below);
+    state.timers.cancel(below);
+    cancelCalls(state, below);
+    if (below.childScope === undefined) continue;
     // It was aborted and keeps its last state.
-    const subNodeStatus = leaveKept(walk, below.inner);
-    below.inner = undefined;
-    walk.setNode(below, { ...below.status, subNodeStatus });
+    const subNodeStatus = releaseKeepingStatuses(state, below.childScope);
+    below.childScope = undefined;
+    state.setNodeStatus(below, { ...below.status, subNodeStatus });
   }
-  walk.keptNodes += inner.nodes.size;
-  walk.forgetScope(inner);
-  countLeft(walk, inner);
-  return statusesOf(inner);
+  state.keptNodes += childScope.nodes.size;
+  state.removeQueuedScope(childScope);
+  removeInstances(state, childScope);
+  return statusesOf(childScope);
 }
 
 /** Discards the graph below a node with its outputs and statuses; nothing of it is written any more. */
-export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  letGo(walk, node, inner);
-  for (const below of walk.dirty) if (isWithin(below.scope, inner)) walk.dirty.delete(below);
+export function discardScope(state: RunState, node: RuntimeNode, childScope: Scope): void {
+  releaseScope(state, node, childScope);
+  for (const below of state.dirtyNodes) if (isWithin(below.scope, childScope)) state.dirtyNodes.delete(below);
 }
 
 /** True when a graph is nested in another, whether or not that has been discarded. */
@@ -51,15 +55,15 @@ function isWithin(scope: Scope | undefined, outer: Scope): boolean {
   return false;
 }
 
-function letGo(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  for (const below of inner.nodes.values()) {
-    dropOutputs(walk, below);
-    walk.errors.give(below.status.error);
-    walk.timers.drop(below);
-    forgetAll(walk, below);
-    if (below.inner !== undefined) letGo(walk, below, below.inner);
+function releaseScope(state: RunState, node: RuntimeNode, childScope: Scope): void {
+  for (const below of childScope.nodes.values()) {
+    evictOutputs(state, below);
+    state.errors.remove(below.status.error);
+    state.timers.cancel(below);
+    cancelCalls(state, below);
+    if (below.childScope !== undefined) releaseScope(state, below, below.childScope);
   }
-  walk.forgetScope(inner);
-  countLeft(walk, inner);
-  node.inner = undefined;
+  state.removeQueuedScope(childScope);
+  removeInstances(state, childScope);
+  node.childScope = undefined;
 }

@@ -1,94 +1,94 @@
 import { NodePhase } from "@flyte-ts/domain";
-import { takenArm } from "../graph/arms.js";
+import { chosenArm } from "../graph/arms.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { armEnded } from "../handler/branch.js";
-import { subWorkflowEnded } from "../handler/sub-workflow.js";
-import { arrayEnded } from "./array-outputs.js";
-import { apply, consider, prepare } from "./begin.js";
+import { onArmEnded } from "../handler/branch.js";
+import { onSubWorkflowEnded } from "../handler/sub-workflow.js";
+import { onArrayEnded } from "./array-outputs.js";
+import { applyDecision, tryStart, bindInputs } from "./begin.js";
 import { keepReservation } from "./caching.js";
-import { land, landAtOnce } from "./landing.js";
+import { commitSuccess, commitSuccessDuringAbort } from "./landing.js";
 import { scheduleRetry } from "./next-attempt.js";
-import { awaitsGraph, collapse, expand } from "./expand.js";
-import { stopLaunch } from "./launch.js";
+import { needsGraph, finishDynamic, loadDynamicGraph } from "./expand.js";
+import { abortChild } from "./launch.js";
 import { releaseOutputs } from "./outputs.js";
-import { resume } from "./resume.js";
-import { abort, fail, timeOut } from "./settle.js";
-import { atRest } from "./stop.js";
-import type { Walk } from "./walk.js";
+import { resumeNodeWork } from "./resume.js";
+import { endAborted, failNode, timeOutNode } from "./settle.js";
+import { isIdle } from "./stop.js";
+import type { RunState } from "./walk.js";
 
 /** Reconciles one node: the only place where a node progresses. */
-export function look(walk: Walk, node: RuntimeNode): void {
-  if (node.settled) return;
-  keepReservation(walk, node);
-  if (!node.begun) consider(walk, node);
-  else if (node.stopping !== undefined) lookAtStopping(walk, node);
-  else if (node.writes !== undefined) return;
-  else if (node.pendingOutputs !== undefined) land(walk, node);
-  else if (node.status.phase === NodePhase.NotYetStarted) prepare(walk, node);
-  else lookAtRunning(walk, node);
+export function reconcileNode(state: RunState, node: RuntimeNode): void {
+  if (node.ended) return;
+  keepReservation(state, node);
+  if (!node.started) tryStart(state, node);
+  else if (node.abortReason !== undefined) reconcileAborting(state, node);
+  else if (node.pendingWrites !== undefined) return;
+  else if (node.uncommittedSuccess !== undefined) commitSuccess(state, node);
+  else if (node.status.phase === NodePhase.NotYetStarted) bindInputs(state, node);
+  else reconcileRunning(state, node);
 }
 
-function lookAtRunning(walk: Walk, node: RuntimeNode): void {
-  const arm = takenArm(node);
-  if (awaitsGraph(node)) expand(walk, node);
-  else if (arm !== undefined) lookAtArm(walk, node, arm);
-  else if (node.inner === undefined) resume(walk, node);
-  else if (node.inner.stage === "done" && node.expanded) collapse(walk, node, node.inner);
-  else if (node.inner.stage === "done") lookAtEnded(walk, node, node.inner);
+function reconcileRunning(state: RunState, node: RuntimeNode): void {
+  const arm = chosenArm(node);
+  if (needsGraph(node)) loadDynamicGraph(state, node);
+  else if (arm !== undefined) reconcileBranch(state, node, arm);
+  else if (node.childScope === undefined) resumeNodeWork(state, node);
+  else if (node.childScope.stage === "done" && node.hasDynamicGraph) finishDynamic(state, node, node.childScope);
+  else if (node.childScope.stage === "done") onChildScopeDone(state, node, node.childScope);
 }
 
 /** End of the graph below the node. */
-function lookAtEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  const { array } = inner;
-  if (node.pendingOutputs !== undefined) return;
-  apply(walk, node, array === undefined ? subWorkflowEnded(node, inner) : arrayEnded(walk, node, inner, array));
+function onChildScopeDone(state: RunState, node: RuntimeNode, childScope: Scope): void {
+  const { array } = childScope;
+  if (node.uncommittedSuccess !== undefined) return;
+  applyDecision(state, node, array === undefined ? onSubWorkflowEnded(node, childScope) : onArrayEnded(state, node, childScope, array));
 }
 
-function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {
-  if (!arm.settled) return;
-  apply(walk, node, armEnded(node, arm));
-  if (node.settled) releaseOutputs(walk, arm);
+function reconcileBranch(state: RunState, node: RuntimeNode, arm: RuntimeNode): void {
+  if (!arm.ended) return;
+  applyDecision(state, node, onArmEnded(node, arm));
+  if (node.ended) releaseOutputs(state, arm);
 }
 
 /** Completes a node's abort when nothing of it runs. */
-function lookAtStopping(walk: Walk, node: RuntimeNode): void {
-  const { scope, stopping } = node;
-  if (node.pendingOutputs !== undefined) {
-    landAtOnce(walk, node, node.pendingOutputs);
+function reconcileAborting(state: RunState, node: RuntimeNode): void {
+  const { scope, abortReason } = node;
+  if (node.uncommittedSuccess !== undefined) {
+    commitSuccessDuringAbort(state, node, node.uncommittedSuccess);
     return;
   }
-  const arm = takenArm(node);
-  if (arm?.succeeded === true && scope.stage !== "stop") {
+  const arm = chosenArm(node);
+  if (arm?.hasSucceeded === true && scope.stage !== "stop") {
     // It succeeded before it could be aborted.
-    node.stopping = undefined;
-    lookAtArm(walk, node, arm);
+    node.abortReason = undefined;
+    reconcileBranch(state, node, arm);
     return;
   }
-  if (node.child !== "none" && node.model.target.kind === "launchPlan") {
-    stopLaunch(walk, node, node.model.target.launchPlan);
+  if (node.childState !== "none" && node.model.target.kind === "launchPlan") {
+    abortChild(state, node, node.model.target.launchPlan);
     return;
   }
-  if (awaitsGraph(node)) {
-    expand(walk, node);
+  if (needsGraph(node)) {
+    loadDynamicGraph(state, node);
     return;
   }
-  if (!atRest(node)) return;
-  if (scope.stage === "stop" || node.branch?.stopping !== undefined) abort(walk, node, stopping ?? "");
-  else rest(walk, node);
+  if (!isIdle(node)) return;
+  if (scope.stage === "stop" || node.branch?.abortReason !== undefined) endAborted(state, node, abortReason ?? "");
+  else onAborted(state, node);
 }
 
 /** Completes a node that its own deadlines aborted, when nothing of it runs. */
-function rest(walk: Walk, node: RuntimeNode): void {
-  node.stopping = undefined;
+function onAborted(state: RunState, node: RuntimeNode): void {
+  node.abortReason = undefined;
   switch (node.status.phase) {
     case NodePhase.Failing:
-      fail(walk, node, node.status.error ?? { code: "Unknown", message: "Unknown error message" });
+      failNode(state, node, node.status.error ?? { code: "Unknown", message: "Unknown error message" });
       return;
     case NodePhase.TimingOut:
-      timeOut(walk, node);
+      timeOutNode(state, node);
       return;
     case NodePhase.RetryableFailure:
-      scheduleRetry(walk, node);
+      scheduleRetry(state, node);
       return;
     default:
       return;

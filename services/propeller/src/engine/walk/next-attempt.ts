@@ -1,80 +1,80 @@
 import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { armsOf } from "../graph/arms.js";
-import { NOT_BEGUN, type RuntimeNode } from "../graph/runtime.js";
+import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { budgetsOf } from "../retry/budgets.js";
 import { causeOf, decideRetry, type RetryDecision } from "../retry/decide.js";
 import { changePhase, nextAttempt } from "../status/update-phase.js";
-import { toMillis } from "../time/rfc3339.js";
-import { forgetAll } from "./asking.js";
-import { arm, sendFinalize } from "./attempt.js";
-import { nextTurn } from "./caching.js";
-import { dropOutputs } from "./outputs.js";
-import { leave } from "./leave.js";
-import type { Walk } from "./walk.js";
+import { rfc3339Millis } from "../time/rfc3339.js";
+import { cancelCalls } from "./asking.js";
+import { scheduleTimers, sendCleanupRequest } from "./attempt.js";
+import { resetReservation } from "./caching.js";
+import { evictOutputs } from "./outputs.js";
+import { discardScope } from "./leave.js";
+import type { RunState } from "./walk.js";
 
 /** Decides whether the node's budgets permit another attempt after this error. */
-export function retryAfter(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {
+export function decideRetryAfter(state: RunState, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {
   const spent = { attempt: node.attempt, systemFailures: node.status.systemFailures ?? 0 };
-  return decideRetry(error, spent, budgetsOf(node.model, walk.templateOf(node), walk.config));
+  return decideRetry(error, spent, budgetsOf(node.model, state.templateOf(node), state.config));
 }
 
 /** Marks a failed attempt that another follows; `ended` is false while it is still being aborted. */
-export function noteRetryable(
-  walk: Walk,
+export function markRetryable(
+  state: RunState,
   node: RuntimeNode,
   error: ExecutionErrorJson,
   { ended, clean }: { ended: boolean; clean: boolean },
 ): void {
-  const kept = walk.errors.take(error, node.status.error);
-  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error: kept, now: walk.now });
+  const kept = state.errors.replace(error, node.status.error);
+  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error: kept, now: state.now });
   if (causeOf(error) === "system") status.systemFailures = (status.systemFailures ?? 0) + 1;
   if (ended) status.TaskNodeStatus = { ...status.TaskNodeStatus, phase: TaskPhase.RetryableFailure, ...(clean ? { clean } : {}) };
-  walk.setNode(node, status);
-  walk.count("attemptRetried", { cause: causeOf(error) });
-  walk.note("Warning", "NodeRetried", `node ${node.path}, attempt ${node.attempt}: ${error.code}: ${error.message}`);
-  if (ended) scheduleRetry(walk, node);
+  state.setNodeStatus(node, status);
+  state.emitMetric("attemptRetried", { cause: causeOf(error) });
+  state.emitKubeEvent("Warning", "NodeRetried", `node ${node.path}, attempt ${node.attempt}: ${error.code}: ${error.message}`);
+  if (ended) scheduleRetry(state, node);
 }
 
 /** Schedules the next attempt once nothing of the failed one runs; the time survives a restart. */
-export function scheduleRetry(walk: Walk, node: RuntimeNode): void {
-  node.retriedAt = walk.now;
-  const delay = backoffDelay(walk.config.retryBackoff, node.attempt, walk.config.random);
-  walk.setNode(node, { ...node.status, retryAt: toMillis(walk.now + delay) });
-  arm(walk, node);
+export function scheduleRetry(state: RunState, node: RuntimeNode): void {
+  node.supersededAt = state.now;
+  const delay = backoffDelay(state.config.retryBackoff, node.attempt, state.config.random);
+  state.setNodeStatus(node, { ...node.status, retryAt: rfc3339Millis(state.now + delay) });
+  scheduleTimers(state, node);
 }
 
 /** Starts the next attempt, of a task or of a whole graph below the node. */
-export function startRetry(walk: Walk, node: RuntimeNode): void {
-  if (node.inner !== undefined) leave(walk, node, node.inner);
-  resetArms(walk, node);
-  forgetAll(walk, node);
-  node.child = "none";
-  node.launched = false;
-  node.expanded = false;
+export function startNextAttempt(state: RunState, node: RuntimeNode): void {
+  if (node.childScope !== undefined) discardScope(state, node, node.childScope);
+  resetArms(state, node);
+  cancelCalls(state, node);
+  node.childState = "none";
+  node.hasChildExecution = false;
+  node.hasDynamicGraph = false;
   node.deckUri = "";
-  nextTurn(node);
-  node.retriedAt ??= walk.now;
+  resetReservation(node);
+  node.supersededAt ??= state.now;
   node.attemptStartedAt = undefined;
-  node.waitingSince = undefined;
-  node.unconfirmed = false;
+  node.blockedSince = undefined;
+  node.maybeAheadOfStatus = false;
   const ended = node.attempt;
-  walk.setNode(node, nextAttempt(node.status, walk.now));
-  sendFinalize(walk, node, { attempt: ended, remove: true });
-  walk.look(node);
+  state.setNodeStatus(node, nextAttempt(node.status, state.now));
+  sendCleanupRequest(state, node, { attempt: ended, remove: true });
+  state.enqueueNode(node);
 }
 
 /** A branch that starts again has chosen no arm yet. */
-function resetArms(walk: Walk, node: RuntimeNode): void {
+function resetArms(state: RunState, node: RuntimeNode): void {
   for (const old of armsOf(node)) {
-    if (old.status === NOT_BEGUN) continue;
-    resetArms(walk, old);
-    dropOutputs(walk, old);
-    if (old.inner !== undefined) leave(walk, old, old.inner);
-    if (old.settled) node.scope.unsettled++;
-    walk.errors.give(old.status.error);
+    if (old.status === NOT_STARTED) continue;
+    resetArms(state, old);
+    evictOutputs(state, old);
+    if (old.childScope !== undefined) discardScope(state, old, old.childScope);
+    if (old.ended) node.scope.openNodes++;
+    state.errors.remove(old.status.error);
     old.reset();
-    walk.setNode(old, NOT_BEGUN);
+    state.setNodeStatus(old, NOT_STARTED);
   }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers } from "../../simulation/build/workflow.js";
-import type { PluginsKnown } from "../plugin/known.js";
+import type { PluginHealth } from "../plugin/known.js";
 
-const served = (...types: readonly string[]): PluginsKnown => ({ complete: true, served: new Set(types), silent: new Map() });
+const served = (...types: readonly string[]): PluginHealth => ({ discoveryDone: true, available: new Set(types), stale: new Map() });
 const noticesOf = (d: Driver) => d.takeTold().filter((text) => text.startsWith("notice"));
 
 test("what an execution waits for is told once, again after a restart, and taken back", () => {

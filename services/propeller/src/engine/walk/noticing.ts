@@ -1,56 +1,57 @@
 import { isTerminalWorkflow } from "@flyte-ts/domain";
-import type { Asked } from "../ask/asked.js";
+import type { PendingCall } from "../ask/asked.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../failure/bound-message.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { toSeconds } from "../time/rfc3339.js";
-import type { Walk } from "./walk.js";
+import { rfc3339Seconds } from "../time/rfc3339.js";
+import type { RunState } from "./walk.js";
 
 // Publishes blockers to the execution's owner: the status holds the last published reason, so that a restart neither
 // repeats it as a change nor leaves it published.
 
 /** Consecutive failures that are not reported, for short outages. */
-const PATIENCE = 3;
+const MIN_FAILURES_TO_REPORT = 3;
 
 /** Adds the blocker of an attempt that waits for a plugin service. */
-export function noticeWaiting(walk: Walk, node: RuntimeNode, reason: string): void {
+export function addAttemptBlocker(state: RunState, node: RuntimeNode, reason: string): void {
   const holds = () =>
-    !node.settled && node.waitingSince !== undefined && node.attemptStartedAt === undefined && node.stopping === undefined;
-  walk.hindrances.set(node, { text: `node ${node.path}: ${reason}`, holds });
+    !node.ended && node.blockedSince !== undefined && node.attemptStartedAt === undefined && node.abortReason === undefined;
+  state.blockers.set(node, { text: `node ${node.path}: ${reason}`, isActive: holds });
 }
 
 /** Adds the blocker of a blob that could not be read or written. */
-export function noticeBlob(walk: Walk, uri: string, message: string): void {
-  const tries = () => Math.max(walk.blobs.failures(uri), walk.writes.get(uri)?.tries ?? 0);
-  hindered(walk, uri, { message, by: "the blob store", tries });
+export function addBlobBlocker(state: RunState, uri: string, message: string): void {
+  const tries = () => Math.max(state.blobReads.consecutiveFailures(uri), state.pendingBlobWrites.get(uri)?.attempts ?? 0);
+  addFailingBlocker(state, uri, { message, by: "the blob store", failures: tries });
 }
 
 /** Adds the blocker of a failing call. */
-export function noticeQuestion(walk: Walk, node: RuntimeNode, asked: Asked): void {
-  const tries = () => (!node.settled && node.asks?.get(asked.question.kind) === asked && asked.answer === undefined ? asked.tries : 0);
-  hindered(walk, asked, { message: `node ${node.path}: ${asked.error ?? ""}`, by: asked.question.kind, tries });
+export function addCallBlocker(state: RunState, node: RuntimeNode, pending: PendingCall): void {
+  const tries = () =>
+    !node.ended && node.pendingCalls?.get(pending.call.kind) === pending && pending.result === undefined ? pending.attempts : 0;
+  addFailingBlocker(state, pending, { message: `node ${node.path}: ${pending.error ?? ""}`, by: pending.call.kind, failures: tries });
 }
 
-interface Failing {
+interface FailingDependency {
   readonly message: string;
   readonly by: string;
   /** Current number of consecutive failures. */
-  readonly tries: () => number;
+  readonly failures: () => number;
 }
 
-function hindered(walk: Walk, subject: unknown, { message, by, tries }: Failing): void {
-  if (tries() < PATIENCE || walk.hindrances.has(subject)) return;
-  const text = `${by} has failed since ${toSeconds(walk.now)} and is tried again, less and less often: ${message}`;
-  walk.hindrances.set(subject, { text, holds: () => tries() > 0 });
-  walk.note("Warning", "Waits", text);
+function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures: tries }: FailingDependency): void {
+  if (tries() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
+  const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is tried again, less and less often: ${message}`;
+  state.blockers.set(subject, { text, isActive: () => tries() > 0 });
+  state.emitKubeEvent("Warning", "Waits", text);
 }
 
 /** At the end of an observation: publishes the blocker if it has changed. */
-export function tellNotice(walk: Walk): void {
-  if (walk.finishing !== "no" || isTerminalWorkflow(walk.status.phase)) return;
-  const reason = boundMessage(walk.hindrances.first() ?? "", MAX_STATUS_MESSAGE);
-  const changed = reason !== (walk.status.notice ?? "");
-  if (!changed && !walk.noticeUntold) return;
-  walk.noticeUntold = false;
-  if (changed) walk.setWorkflow({ ...walk.status, notice: reason });
-  walk.tell.notice(reason);
+export function publishBlocker(state: RunState): void {
+  if (state.finalization !== "no" || isTerminalWorkflow(state.status.phase)) return;
+  const reason = boundMessage(state.blockers.firstActive() ?? "", MAX_STATUS_MESSAGE);
+  const changed = reason !== (state.status.notice ?? "");
+  if (!changed && !state.blockerUnpublished) return;
+  state.blockerUnpublished = false;
+  if (changed) state.setWorkflowStatus({ ...state.status, notice: reason });
+  state.events.blocker(reason);
 }

@@ -6,125 +6,125 @@ import { outputsUri } from "../data/paths.js";
 import { withFailure } from "../failure/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
-import type { PendingOutputs, RuntimeNode, Scope } from "../graph/runtime.js";
+import type { UncommittedSuccess, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
-import { listsByValue, ownInputs } from "./array-inputs.js";
-import { bindingError, wantLiterals } from "./want-literals.js";
+import { resolveOffloadedLists, itemInputs } from "./array-inputs.js";
+import { bindingError, requestLiterals } from "./want-literals.js";
 import type { NodeInputs } from "./node-inputs.js";
-import type { Walk } from "./walk.js";
+import type { RunState } from "./walk.js";
 
 /**
  * Binds a node's inputs; enqueues `waiter` when outputs that must be read have arrived. The inputs are the same at any
  * time, also after a restart: the node starts nothing before they are known.
  */
-export function inputsOf(walk: Walk, node: RuntimeNode, waiter = node): NodeInputs {
-  const bound = bind(walk, node);
+export function resolveInputs(state: RunState, node: RuntimeNode, waiter = node): NodeInputs {
+  const bound = bind(state, node);
   if ("literals" in bound) return { kind: "ready", inputs: bound.literals };
-  const source = boundBy(node);
+  const source = bindingNodeOf(node);
   if ("error" in bound) return { kind: "error", error: bindingError(source, bound.error.message) };
   const wanted =
-    "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, source.scope);
+    "offloaded" in bound ? requestLiterals(state, waiter, bound.offloaded) : requestOutputs(state, waiter, bound.missing, source.scope);
   return wanted ?? { kind: "waiting" };
 }
 
 /** The node whose bindings give the inputs: an item uses those of its array. */
-function boundBy(node: RuntimeNode): RuntimeNode {
+function bindingNodeOf(node: RuntimeNode): RuntimeNode {
   const { array, owner } = node.scope;
-  return array === undefined || owner === undefined ? node : boundBy(owner);
+  return array === undefined || owner === undefined ? node : bindingNodeOf(owner);
 }
 
 /** Inputs of a node as far as they are known now. */
-function bind(walk: Walk, node: RuntimeNode): BoundInputs {
+function bind(state: RunState, node: RuntimeNode): BoundInputs {
   const { array, owner } = node.scope;
-  if (array !== undefined && owner !== undefined && !walk.forgetsItems) {
-    const all = boundOnce(walk, owner);
-    return "literals" in all ? { literals: ownInputs(node, all.literals) } : all;
+  if (array !== undefined && owner !== undefined && !state.forgetsItems) {
+    const all = bindOnce(state, owner);
+    return "literals" in all ? { literals: itemInputs(node, all.literals) } : all;
   }
-  const bound = bindOwn(walk, node);
+  const bound = bindOwn(state, node);
   if (!("literals" in bound)) return bound;
-  if (node.model.target.kind === "array") return listsByValue(walk, node, bound.literals);
+  if (node.model.target.kind === "array") return resolveOffloadedLists(state, node, bound.literals);
   return node === node.scope.failureNode ? { literals: withFailure(bound.literals, node.scope) } : bound;
 }
 
 /** Inputs of a node whose graph reads them repeatedly. */
-function boundOnce(walk: Walk, owner: RuntimeNode): BoundInputs {
+function bindOnce(state: RunState, owner: RuntimeNode): BoundInputs {
   if (owner.inputs !== undefined) return { literals: owner.inputs };
-  const bound = bind(walk, owner);
+  const bound = bind(state, owner);
   if ("literals" in bound) owner.inputs = bound.literals;
   return bound;
 }
 
-function bindOwn(walk: Walk, node: RuntimeNode): BoundInputs {
+function bindOwn(state: RunState, node: RuntimeNode): BoundInputs {
   const { scope } = node;
-  return resolveBindings(node.model.inputBindings, (id) => knownOutputs(walk, scope, id), {
-    offloaded: (uri) => walk.blobs.literal(uri),
+  return resolveBindings(node.model.inputBindings, (id) => cachedOutputs(state, scope, id), {
+    offloaded: (uri) => state.blobReads.literal(uri),
     unalias: (id, alias) => scope.graph.nodes.get(id)?.outputAliases.find((entry) => entry.alias === alias)?.variable,
   });
 }
 
 /** Outputs of a node of this graph by value, if known so now. */
-function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefined {
-  if (id === "" || id === START_NODE) return graphInputs(walk, scope);
+function cachedOutputs(state: RunState, scope: Scope, id: string): LiteralMap | undefined {
+  if (id === "" || id === START_NODE) return graphInputs(state, scope);
   const node = scope.nodes.get(id);
   if (node === undefined) return undefined;
   if (node.outputs === undefined && node.status.outputs !== undefined) node.outputs = decodeOutputs(node.status.outputs);
-  return node.outputs ?? walk.blobs.outputs(standingAt(node));
+  return node.outputs ?? state.blobReads.outputs(outputsLocation(node));
 }
 
 /** Inputs of a node's graph; enqueues the node when they are known. */
-export function graphInputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
+export function graphInputsOf(state: RunState, node: RuntimeNode): NodeInputs {
   const { scope } = node;
-  const known = graphInputs(walk, scope);
-  if (known !== undefined || scope.owner === undefined) return { kind: "ready", inputs: known ?? walk.model.inputs };
-  return inputsOf(walk, scope.owner, node);
+  const known = graphInputs(state, scope);
+  if (known !== undefined || scope.owner === undefined) return { kind: "ready", inputs: known ?? state.model.inputs };
+  return resolveInputs(state, scope.owner, node);
 }
 
 /** Inputs of a graph, if known now: the workflow's, or those of the node that runs the graph. */
-function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
+function graphInputs(state: RunState, scope: Scope): LiteralMap | undefined {
   if (scope.inputs !== undefined) return scope.inputs;
-  if (scope.owner === undefined) return walk.model.inputs;
-  const bound = boundOnce(walk, scope.owner);
+  if (scope.owner === undefined) return state.model.inputs;
+  const bound = bindOnce(state, scope.owner);
   return "literals" in bound ? bound.literals : undefined;
 }
 
-function standingAt(node: RuntimeNode): string {
+function outputsLocation(node: RuntimeNode): string {
   return node.status.outputUri ?? outputsUri(node.attemptDir);
 }
 
-function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], scope = waiter.scope): NodeInputs | undefined {
+function requestOutputs(state: RunState, waiter: RuntimeNode, ids: readonly string[], scope = waiter.scope): NodeInputs | undefined {
   for (const id of ids) {
     if (id === "" || id === START_NODE) {
-      const above = scope.owner === undefined ? undefined : inputsOf(walk, scope.owner, waiter);
+      const above = scope.owner === undefined ? undefined : resolveInputs(state, scope.owner, waiter);
       if (above?.kind === "error") return above;
       continue;
     }
     const node = scope.nodes.get(id);
-    if (node === undefined || !node.succeeded) return { kind: "error", error: bindingError(waiter, `node [${id}] has no outputs`) };
-    const uri = standingAt(node);
-    const lost = walk.blobs.lost(uri);
+    if (node === undefined || !node.hasSucceeded) return { kind: "error", error: bindingError(waiter, `node [${id}] has no outputs`) };
+    const uri = outputsLocation(node);
+    const lost = state.blobReads.failureReason(uri);
     if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Outputs ${lost}`) };
-    const effect = walk.blobs.want(waiter, "outputs", uri);
-    if (effect !== undefined) walk.emit(effect);
+    const effect = state.blobReads.request(waiter, "outputs", uri);
+    if (effect !== undefined) state.emit(effect);
   }
   return undefined;
 }
 
 /** Outputs of a succeeded node by value, if known so now. */
-export function outputsOf(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+export function outputsOf(state: RunState, node: RuntimeNode): LiteralMap | undefined {
   return (
     node.outputs ??
     (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs)) ??
-    walk.blobs.outputs(standingAt(node))
+    state.blobReads.outputs(outputsLocation(node))
   );
 }
 
 /** Requests outputs that are not known by value. */
-export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): ExecutionErrorJson | undefined {
-  const uri = standingAt(node);
-  const lost = walk.blobs.lost(uri);
+export function requestNodeOutputs(state: RunState, waiter: RuntimeNode, node: RuntimeNode): ExecutionErrorJson | undefined {
+  const uri = outputsLocation(node);
+  const lost = state.blobReads.failureReason(uri);
   if (lost !== undefined) return bindingError(waiter, `Outputs ${lost}`);
-  const effect = walk.blobs.want(waiter, "outputs", uri);
-  if (effect !== undefined) walk.emit(effect);
+  const effect = state.blobReads.request(waiter, "outputs", uri);
+  if (effect !== undefined) state.emit(effect);
   return undefined;
 }
 
@@ -133,11 +133,16 @@ export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode
  *
  * @param pending the node's deck, and the outputs where they are also kept by value
  */
-export function writeOutputs(walk: Walk, node: RuntimeNode, outputs: LiteralMap, pending: Pick<PendingOutputs, "deckUri" | "value">): void {
+export function writeOutputs(
+  state: RunState,
+  node: RuntimeNode,
+  outputs: LiteralMap,
+  pending: Pick<UncommittedSuccess, "deckUri" | "value">,
+): void {
   const uri = outputsUri(node.attemptDir);
-  node.pendingOutputs = { ...pending, uri, stored: true };
-  node.writes = new Set([uri]);
-  walk.writeBlob(node, uri, outputs);
+  node.uncommittedSuccess = { ...pending, uri, stored: true };
+  node.pendingWrites = new Set([uri]);
+  state.writeBlob(node, uri, outputs);
 }
 
 /** Encoded size of a literal map, bytes. */
@@ -146,44 +151,48 @@ export function sizeOf(literals: LiteralMap): number {
 }
 
 /** True when outputs may be sent and kept by value. */
-export function fitsInline(walk: Walk, bytes: number): boolean {
-  const { inlineLimit, inlineBudget, keptBudget } = walk.config;
-  const { retainedBytes, keptBytes } = walk;
+export function fitsInline(state: RunState, bytes: number): boolean {
+  const { maxInlineOutputBytes: inlineLimit, maxTotalInlineOutputBytes: inlineBudget, maxKeptOutputBytes: keptBudget } = state.config;
+  const { inlineOutputBytes: retainedBytes, keptOutputBytes: keptBytes } = state;
   return bytes <= inlineLimit && retainedBytes + bytes <= inlineBudget && retainedBytes + keptBytes + bytes <= keptBudget;
 }
 
 /** Status fields for a node's outputs: for remaining consumers, and until admin has recorded the execution's end. */
-export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutputs | undefined): { outputs?: string; outputUri?: string } {
+export function keepOutputs(
+  state: RunState,
+  node: RuntimeNode,
+  outputs: NodeOutputs | undefined,
+): { outputs?: string; outputUri?: string } {
   if (outputs === undefined) return {};
   const own = outputsUri(node.attemptDir);
   if (outputs.value === undefined) return outputs.uri === own || outputs.uri === "" ? {} : { outputUri: outputs.uri };
-  const isNeeded = needed(node);
-  if (!isNeeded && (walk.forgetsOutputs || !isRecorded(node))) return {};
+  const isNeeded = areOutputsNeeded(node);
+  if (!isNeeded && (state.forgetsOutputs || !isRecorded(node))) return {};
   if (isNeeded) node.outputs = outputs.value;
   // The start node's outputs are always available as the graph's inputs.
   if (node.id === START_NODE) return {};
   const bytes = toBinary(LiteralMapSchema, outputs.value);
   if (isNeeded) {
-    walk.retained.set(node, bytes.length);
-    walk.retainedBytes += bytes.length;
-  } else walk.keptBytes += bytes.length;
+    state.inlineOutputs.set(node, bytes.length);
+    state.inlineOutputBytes += bytes.length;
+  } else state.keptOutputBytes += bytes.length;
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
 /** True when other nodes use the node's outputs: consumers, or consumers of the branch or array that passes them on. */
-export function isBound({ consumers, branch, scope }: RuntimeNode): boolean {
+export function hasConsumers({ consumers, branch, scope }: RuntimeNode): boolean {
   const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
-  return consumers > 0 || (above !== undefined && isBound(above));
+  return consumers > 0 || (above !== undefined && hasConsumers(above));
 }
 
 /** True when admin records the node's outputs as its own. */
 function isRecorded(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
-  return kind !== "start" && kind !== "end" && node.scope.array?.tells !== "items";
+  return kind !== "start" && kind !== "end" && node.scope.array?.reportsItemsAs !== "items";
 }
 
 /** True for a node with consumers, a branch that passes its outputs on, or the graph's end. */
-export function needed(node: RuntimeNode): boolean {
+export function areOutputsNeeded(node: RuntimeNode): boolean {
   return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
 }
 
@@ -195,50 +204,50 @@ export function decodeOutputs(text: string): LiteralMap {
  * Releases outputs that only the ended `consumer` still needed. An arm needs its sources until its branch has ended, as
  * a branch may start again.
  */
-export function releaseSources(walk: Walk, consumer: RuntimeNode): void {
-  if (consumer.branch === undefined) releaseAll(walk, consumer);
+export function releaseUpstreamOutputs(state: RunState, consumer: RuntimeNode): void {
+  if (consumer.branch === undefined) releaseOutputsBoundBy(state, consumer);
 }
 
-function releaseAll(walk: Walk, consumer: RuntimeNode): void {
+function releaseOutputsBoundBy(state: RunState, consumer: RuntimeNode): void {
   const { nodes, index } = consumer.scope;
   for (const id of index.sources.get(consumer.id) ?? []) {
     const source = nodes.get(id);
     if (source === undefined) continue;
     source.consumers--;
-    if (source.consumers === 0 && source.settled && !needed(source)) releaseOutputs(walk, source);
+    if (source.consumers === 0 && source.ended && !areOutputsNeeded(source)) releaseOutputs(state, source);
   }
-  for (const arm of armsOf(consumer)) releaseAll(walk, arm);
+  for (const arm of armsOf(consumer)) releaseOutputsBoundBy(state, arm);
 }
 
 /** Releases outputs without consumers. They stay in the status until admin has recorded the execution's end. */
-export function releaseOutputs(walk: Walk, node: RuntimeNode): void {
-  if (walk.forgetsOutputs || !isRecorded(node)) {
-    dropOutputs(walk, node);
+export function releaseOutputs(state: RunState, node: RuntimeNode): void {
+  if (state.forgetsOutputs || !isRecorded(node)) {
+    evictOutputs(state, node);
     return;
   }
   node.outputs = undefined;
-  walk.keptBytes += release(walk, node);
+  state.keptOutputBytes += removeInlineOutputs(state, node);
 }
 
 /** Removes a node's outputs from those kept for consumers; returns their bytes. */
-function release(walk: Walk, node: RuntimeNode): number {
-  const bytes = walk.retained.get(node) ?? 0;
-  walk.retained.delete(node);
-  walk.retainedBytes -= bytes;
+function removeInlineOutputs(state: RunState, node: RuntimeNode): number {
+  const bytes = state.inlineOutputs.get(node) ?? 0;
+  state.inlineOutputs.delete(node);
+  state.inlineOutputBytes -= bytes;
   return bytes;
 }
 
 /** Outputs known by value at any time, for republishing. */
-export function keptOutputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
-  if (node.id === START_NODE) return graphInputs(walk, node.scope);
+export function outputsByValue(state: RunState, node: RuntimeNode): LiteralMap | undefined {
+  if (node.id === START_NODE) return graphInputs(state, node.scope);
   return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
 }
 
 /** Drops the outputs of a node that starts again, or that were never published. */
-export function dropOutputs(walk: Walk, node: RuntimeNode): void {
+export function evictOutputs(state: RunState, node: RuntimeNode): void {
   node.outputs = undefined;
-  release(walk, node);
+  removeInlineOutputs(state, node);
   if (node.status.outputs === undefined) return;
   const { outputs: _, ...rest } = node.status;
-  walk.setNode(node, rest);
+  state.setNodeStatus(node, rest);
 }

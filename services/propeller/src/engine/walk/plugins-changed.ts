@@ -1,20 +1,27 @@
 import { TaskPhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { isUnanswered, unanswered, type PluginsKnown } from "../plugin/known.js";
+import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../plugin/known.js";
 import { goDuration } from "../time/duration.js";
-import { arm, sendAbort, sendFinalize, sendRun } from "./attempt.js";
-import { fail } from "./settle.js";
-import { isUnheard, noteUnhindered, noteWaiting, tellAttemptFailed, troubleFor, waitingDue } from "./waiting-attempt.js";
-import type { Walk } from "./walk.js";
+import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "./attempt.js";
+import { failNode } from "./settle.js";
+import {
+  awaitsFirstEvent,
+  clearAttemptBlocked,
+  markAttemptBlocked,
+  publishAttemptFailed,
+  unavailableReasonFor,
+  blockedTimeoutAt,
+} from "./waiting-attempt.js";
+import type { RunState } from "./walk.js";
 
 /** Handles changed availability of task types: rechecks attempts without reports. */
-export function takePlugins(walk: Walk, plugins: PluginsKnown): void {
-  walk.plugins = plugins;
-  visit(walk.root, (node) => {
-    if (isUnheard(node)) judge(walk, node);
+export function onPluginHealth(state: RunState, plugins: PluginHealth): void {
+  state.plugins = plugins;
+  forEachActiveNode(state.root, (node) => {
+    if (awaitsFirstEvent(node)) recheckAttempt(state, node);
     // The timeout of an answer depends on availability.
-    else if (node.request !== undefined) arm(walk, node);
+    else if (node.taskRequest !== undefined) scheduleTimers(state, node);
   });
 }
 
@@ -22,48 +29,52 @@ export function takePlugins(walk: Walk, plugins: PluginsKnown): void {
  * Resends open requests to a restarted plugin at once instead of waiting for the resend timer: its predecessor's
  * unfinished requests are lost. The new process reports running attempts by itself.
  */
-export function askAgain(walk: Walk, taskTypes: ReadonlySet<string>): void {
-  visit(walk.root, (node) => {
-    const { request } = node;
-    if (request === undefined || !taskTypes.has(walk.templateOf(node)?.type ?? "")) return;
-    if (request.desired === DesiredState.ABORT) sendAbort(walk, node, "held");
-    else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRun(walk, node, "held");
+export function onPluginStarted(state: RunState, taskTypes: ReadonlySet<string>): void {
+  forEachActiveNode(state.root, (node) => {
+    const { taskRequest: request } = node;
+    if (request === undefined || !taskTypes.has(state.templateOf(node)?.type ?? "")) return;
+    if (request.desired === DesiredState.ABORT) sendAbortRequest(state, node, "held");
+    else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRunRequest(state, node, "held");
   });
 }
 
-function visit(scope: Scope, act: (node: RuntimeNode) => void): void {
+function forEachActiveNode(scope: Scope, act: (node: RuntimeNode) => void): void {
   for (const node of scope.nodes.values()) {
-    if (node.settled || !node.begun) continue;
-    if (node.inner !== undefined) visit(node.inner, act);
+    if (node.ended || !node.started) continue;
+    if (node.childScope !== undefined) forEachActiveNode(node.childScope, act);
     act(node);
   }
 }
 
-function judge(walk: Walk, node: RuntimeNode): void {
-  const trouble = troubleFor(walk, node);
-  if (trouble !== undefined) noteWaiting(walk, node, trouble);
-  else if (node.waitingSince !== undefined && !isUnanswered(node.status.message, walk.templateOf(node)?.type ?? "")) {
-    noteUnhindered(walk, node);
-    sendRun(walk, node, "now");
+function recheckAttempt(state: RunState, node: RuntimeNode): void {
+  const trouble = unavailableReasonFor(state, node);
+  if (trouble !== undefined) markAttemptBlocked(state, node, trouble);
+  else if (node.blockedSince !== undefined && !isPluginUnresponsiveReason(node.status.message, state.templateOf(node)?.type ?? "")) {
+    clearAttemptBlocked(state, node);
+    sendRunRequest(state, node, "now");
   }
-  arm(walk, node);
+  scheduleTimers(state, node);
 }
 
 /** Fails an attempt without reports whose time is up. Returns true when that ended the node. */
-export function waitingIsDue(walk: Walk, node: RuntimeNode): boolean {
-  const due = waitingDue(walk, node);
-  if (due === undefined || due > walk.now) return false;
-  const type = walk.templateOf(node)?.type ?? "";
-  if (node.waitingSince === undefined) {
-    noteWaiting(walk, node, troubleFor(walk, node) ?? unanswered(type, node.request?.heardAt ?? walk.now));
+export function onBlockedTimeout(state: RunState, node: RuntimeNode): boolean {
+  const due = blockedTimeoutAt(state, node);
+  if (due === undefined || due > state.now) return false;
+  const type = state.templateOf(node)?.type ?? "";
+  if (node.blockedSince === undefined) {
+    markAttemptBlocked(
+      state,
+      node,
+      unavailableReasonFor(state, node) ?? pluginUnresponsiveReason(type, node.taskRequest?.lastEventAt ?? state.now),
+    );
     return false;
   }
-  const message = `${node.status.message ?? unanswered(type, node.waitingSince)}; given up after ${goDuration(walk.config.pluginDeadline)}`;
+  const message = `${node.status.message ?? pluginUnresponsiveReason(type, node.blockedSince)}; given up after ${goDuration(state.config.pluginUnavailableTimeout)}`;
   const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
-  tellAttemptFailed(walk, node, error);
+  publishAttemptFailed(state, node, error);
   // Sends a cleanup request, so that a plugin that appears later does not start the attempt.
-  sendFinalize(walk, node, { attempt: node.attempt, remove: true });
-  node.request = undefined;
-  fail(walk, node, error, { attemptEnded: true });
+  sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  node.taskRequest = undefined;
+  failNode(state, node, error, { attemptEnded: true });
   return true;
 }

@@ -3,26 +3,26 @@ import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { attemptStarted } from "../status/update-phase.js";
-import { arm } from "./attempt.js";
+import { scheduleTimers } from "./attempt.js";
 import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
-import { succeed } from "./settle.js";
-import type { Walk } from "./walk.js";
+import { succeedNode } from "./settle.js";
+import type { RunState } from "./walk.js";
 
 /** Marks the node's attempt as running; publishes the first one. */
-export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
+export function markRunning(state: RunState, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
   const first = node.status.startedAt === undefined;
-  node.attemptStartedAt = walk.now;
-  walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
-  if (first) walk.tell.node(node, NodeExecution_Phase.RUNNING, {}, walk.releaseOf(node));
-  arm(walk, node);
+  node.attemptStartedAt = state.now;
+  state.setNodeStatus(node, { ...attemptStarted(node.status, state.now), ...more });
+  if (first) state.events.node(node, NodeExecution_Phase.RUNNING, {}, state.effectTimingFor(node));
+  scheduleTimers(state, node);
 }
 
 /** Outputs too large for the status are written first. */
-export function succeedWithOutputs(walk: Walk, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
+export function succeedAfterWrite(state: RunState, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
   const value = outputs?.value;
-  if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
-    succeed(walk, node, { outputs });
+  if (value === undefined || node.id === START_NODE || fitsInline(state, sizeOf(value))) {
+    succeedNode(state, node, { outputs });
     return;
   }
-  writeOutputs(walk, node, value, { value: undefined, deckUri: "" });
+  writeOutputs(state, node, value, { value: undefined, deckUri: "" });
 }

@@ -4,38 +4,38 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
-import { isReusable, mayBeRecovered } from "../recovery/reusable.js";
-import { ask, forget } from "./asking.js";
-import { isBound } from "./outputs.js";
-import type { Walk } from "./walk.js";
+import { canReuse, canRecover } from "../recovery/reusable.js";
+import { call, cancelCall } from "./asking.js";
+import { hasConsumers } from "./outputs.js";
+import type { RunState } from "./walk.js";
 
 /** Next step of a node of a recovering execution. */
-export type RecoveryWord =
+export type RecoveryDecision =
   | { readonly kind: "goOn" }
   /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "reuse"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
-const GO_ON: RecoveryWord = { kind: "goOn" };
+const PROCEED: RecoveryDecision = { kind: "goOn" };
 
 /** Looks up, before the node starts, its outcome in the recovered execution. */
-export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): RecoveryWord {
-  const executionId = walk.model.options.recoveryExecution;
-  if (executionId === undefined || node.lookedBack || !mayBeRecovered(node)) return GO_ON;
+export function checkRecovery(state: RunState, node: RuntimeNode, inputs: LiteralMap): RecoveryDecision {
+  const executionId = state.model.options.recoveryExecution;
+  if (executionId === undefined || node.recoveryChecked || !canRecover(node)) return PROCEED;
   const id = create(NodeExecutionIdentifierSchema, { nodeId: node.uniqueId, executionId });
-  const answer = ask(walk, node, { kind: "readFormerNode", id });
+  const answer = call(state, node, { kind: "readFormerNode", id });
   if (answer === undefined) return { kind: "wait" };
-  forget(walk, node, "readFormerNode");
-  node.lookedBack = true;
-  const former = answer.kind === "value" ? answer.value : undefined;
-  if (former === undefined) return GO_ON;
-  if (!isReusable(former, { inputs, task: walk.taskIdOf(node), isBound: isBound(node) })) {
+  cancelCall(state, node, "readFormerNode");
+  node.recoveryChecked = true;
+  const prior = answer.kind === "value" ? answer.value : undefined;
+  if (prior === undefined) return PROCEED;
+  if (!canReuse(prior, { inputs, task: state.taskIdOf(node), isBound: hasConsumers(node) })) {
     // A task may continue from the failed node's checkpoint.
-    if (!former.succeeded && former.checkpointUri !== "") node.formerCheckpoint = former.checkpointUri;
-    return GO_ON;
+    if (!prior.succeeded && prior.checkpointUri !== "") node.priorCheckpointUri = prior.checkpointUri;
+    return PROCEED;
   }
-  node.recovered = former;
-  walk.count("nodeRecovered");
-  const outputs = former.outputs === undefined ? undefined : { value: former.outputs, uri: outputsUri(node.attemptDir) };
+  node.recoveredFrom = prior;
+  state.emitMetric("nodeRecovered");
+  const outputs = prior.outputs === undefined ? undefined : { value: prior.outputs, uri: outputsUri(node.attemptDir) };
   return { kind: "reuse", success: { kind: "succeed", outputs } };
 }

@@ -1,26 +1,26 @@
 import type { RuntimeNode } from "../graph/runtime.js";
-import { sendRun } from "./attempt.js";
-import { awaitTurn } from "./caching.js";
-import { succeedWithOutputs } from "./progress.js";
-import type { Release, Walk } from "./walk.js";
+import { sendRunRequest } from "./attempt.js";
+import { acquireReservation } from "./caching.js";
+import { succeedAfterWrite } from "./progress.js";
+import type { EffectTiming, RunState } from "./walk.js";
 
-export interface RunRequest {
-  readonly release: Release;
+export interface RunRequestOptions {
+  readonly timing: EffectTiming;
   /** The status is from before a restart: the attempt may already run. */
-  readonly mayRun: boolean;
+  readonly maybeRunning: boolean;
 }
 
 /** Requests an attempt once it may compute; until then the node is reconciled again. */
-export function requestRun(walk: Walk, node: RuntimeNode, { release, mayRun }: RunRequest): void {
-  const turn = awaitTurn(walk, node, mayRun);
+export function requestRunWhenReserved(state: RunState, node: RuntimeNode, { timing, maybeRunning }: RunRequestOptions): void {
+  const turn = acquireReservation(state, node, maybeRunning);
   switch (turn.kind) {
     case "wait":
       return;
     case "hit":
-      succeedWithOutputs(walk, node, turn.success);
+      succeedAfterWrite(state, node, turn.success);
       return;
     case "goOn":
-      sendRun(walk, node, release);
+      sendRunRequest(state, node, timing);
       return;
   }
 }

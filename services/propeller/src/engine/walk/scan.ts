@@ -1,24 +1,24 @@
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import type { Walk } from "./walk.js";
+import type { RunState } from "./walk.js";
 
 /** Resync: derives every node's dependencies from the phases of upstream nodes, not from counters, and reconciles all nodes. */
-export function scan(walk: Walk, scope: Scope): void {
+export function resyncScope(state: RunState, scope: Scope): void {
   for (const node of scope.nodes.values()) {
-    if (node.settled) continue;
-    count(node);
-    walk.look(node);
-    if (node.inner !== undefined) scan(walk, node.inner);
+    if (node.ended) continue;
+    recountUpstream(node);
+    state.enqueueNode(node);
+    if (node.childScope !== undefined) resyncScope(state, node.childScope);
   }
-  walk.lookAt(scope);
+  state.enqueueScope(scope);
 }
 
-function count(node: RuntimeNode): void {
+function recountUpstream(node: RuntimeNode): void {
   const { nodes, index } = node.scope;
-  node.unfinished = 0;
-  node.spoiled = 0;
+  node.pendingUpstream = 0;
+  node.unsuccessfulUpstream = 0;
   for (const id of index.upstream.get(node.id) ?? []) {
     const up = nodes.get(id);
-    if (up === undefined || !up.terminal) node.unfinished++;
-    else if (!up.succeeded) node.spoiled++;
+    if (up === undefined || !up.isTerminal) node.pendingUpstream++;
+    else if (!up.hasSucceeded) node.unsuccessfulUpstream++;
   }
 }

@@ -3,55 +3,55 @@ import type { ExecutionErrorJson, GraphModel, NodeModel } from "@flyte-ts/workfl
 import { failurePolicy } from "../failure/policy.js";
 import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
-import type { Walk } from "./walk.js";
+import type { RunState } from "./walk.js";
 
 /** Creates the scope of the workflow's own graph, with no node started. */
-export function rootScope(walk: Walk): Scope {
-  return newScope(walk, walk.model.root, { owner: undefined, definitions: walk.model });
+export function rootScope(state: RunState): Scope {
+  return newScope(state, state.model.root, { owner: undefined, definitions: state.model });
 }
 
 /**
  * Creates a scope of a graph below a node, with no node started. Its nodes use the definitions of the owner's graph
  * unless it has its own.
  */
-export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
-  const scope = newScope(walk, graph, { owner, definitions });
-  owner.inner = scope;
+export function enterScope(state: RunState, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
+  const scope = newScope(state, graph, { owner, definitions });
+  owner.childScope = scope;
   return scope;
 }
 
-interface Place {
+interface ScopeParent {
   readonly owner: RuntimeNode | undefined;
   readonly definitions: Definitions;
 }
 
-function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place): Scope {
+function newScope(state: RunState, graph: GraphModel, { owner, definitions }: ScopeParent): Scope {
   const index = indexGraph(graph);
-  const scope = new Scope({ index, owner, policy: failurePolicy(graph, owner?.scope.policy), definitions, executionDir: walk.dataDir });
-  const orderPrefix = owner?.order ?? "";
+  const scope = new Scope({ index, owner, policy: failurePolicy(graph, owner?.scope.policy), definitions, executionDir: state.dataDir });
+  const orderPrefix = owner?.topologicalKey ?? "";
   // In topological order, so that a branch precedes its arms.
   for (const [id, place] of index.order) {
     const model = graph.nodes.get(id);
     if (model === undefined) continue;
     const branchId = index.branchOf.get(id);
     const branch = branchId === undefined ? undefined : scope.nodes.get(branchId);
-    const node = new RuntimeNode(model, scope, branch, orderPrefix + placeText(place));
-    node.unfinished = index.upstream.get(id)?.length ?? 0;
+    const node = new RuntimeNode(model, scope, branch, orderPrefix + sortKey(place));
+    node.pendingUpstream = index.upstream.get(id)?.length ?? 0;
     node.consumers = index.consumers.get(id) ?? 0;
     scope.nodes.set(id, node);
   }
-  scope.unsettled = scope.nodes.size;
-  countEntered(walk, scope);
+  scope.openNodes = scope.nodes.size;
+  addInstances(state, scope);
   return scope;
 }
 
 /** True when a graph with this many nodes may be entered. */
-export function hasRoomFor(walk: Walk, nodes: number): boolean {
-  return walk.instances + nodes <= walk.config.maxInstances;
+export function fitsInstanceLimit(state: RunState, nodes: number): boolean {
+  return state.instances + nodes <= state.config.maxInstances;
 }
 
 /** Error of a node whose graph is not entered. */
-export function tooManyInstances({ config, instances }: Walk, nodes: number): ExecutionErrorJson {
+export function tooManyInstances({ config, instances }: RunState, nodes: number): ExecutionErrorJson {
   const message = `the execution holds ${instances} node instances, and ${nodes} more would exceed the limit of ${config.maxInstances}`;
   return { code: "WorkflowTooLarge", kind: "USER", message };
 }
@@ -61,14 +61,14 @@ export function tooManyInstances({ config, instances }: Walk, nodes: number): Ex
  *
  * @throws ExpansionError when a restored status holds far more than a run may: this process did not write it.
  */
-export function countEntered(walk: Walk, scope: Scope): void {
-  walk.instances += sizeOf(scope);
-  const most = 2 * walk.config.maxInstances;
-  if (walk.instances > most) throw new ExpansionError(`the status holds more than ${most} node instances`);
+export function addInstances(state: RunState, scope: Scope): void {
+  state.instances += sizeOf(scope);
+  const most = 2 * state.config.maxInstances;
+  if (state.instances > most) throw new ExpansionError(`the status holds more than ${most} node instances`);
 }
 
-export function countLeft(walk: Walk, scope: Scope): void {
-  walk.instances -= sizeOf(scope);
+export function removeInstances(state: RunState, scope: Scope): void {
+  state.instances -= sizeOf(scope);
 }
 
 /** Items of an array count before they are created. */
@@ -78,13 +78,13 @@ function sizeOf({ array, index }: Scope): number {
 
 /** Creates the node that runs when a graph has failed. */
 export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
-  const node = new RuntimeNode(model, scope, undefined, `${scope.owner?.order ?? ""}~`);
+  const node = new RuntimeNode(model, scope, undefined, `${scope.owner?.topologicalKey ?? ""}~`);
   scope.nodes.set(model.id, node);
   scope.failureNode = node;
   return node;
 }
 
 /** Encodes the number so that texts sort numerically. */
-export function placeText(place: number): string {
+export function sortKey(place: number): string {
   return String.fromCharCode(0x21 + Math.floor(place / 8000), 0x21 + (place % 8000));
 }

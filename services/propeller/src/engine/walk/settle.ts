@@ -8,23 +8,23 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
-import type { FormerNode } from "../recovery/questions.js";
+import type { PriorNode } from "../recovery/questions.js";
 import type { NodeEventDetails } from "../event/node-event.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
-import { promisesNothing } from "../handler/task.js";
+import { declaresNoOutputs } from "../handler/task.js";
 import { childExecutionId } from "../request/child-execution.js";
-import { rawOutputsOf } from "../request/task-request.js";
-import { endFacts, toldCache, toldDeck, type ToldEnd } from "../status/end-facts.js";
+import { rawOutputPrefixOf } from "../request/task-request.js";
+import { endStatusFields, cacheOfEnd, deckOfEnd, type EndDetails } from "../status/end-facts.js";
 import { changePhase } from "../status/update-phase.js";
-import { toldAgainAt } from "../time/rfc3339.js";
-import { closeArray, itemEnded } from "./array.js";
-import { tellArrayEnd } from "./array-news.js";
-import { forgetAll } from "./asking.js";
+import { republishedAtMs } from "../time/rfc3339.js";
+import { finalizeArrayStatus, onItemEnded } from "./array.js";
+import { publishArrayEnd } from "./array-news.js";
+import { cancelCalls } from "./asking.js";
 import { releaseReservation } from "./caching.js";
-import { keptOutputs, releaseSources, retainOutputs } from "./outputs.js";
-import { leaveEnded } from "./leave.js";
-import type { Release, Walk } from "./walk.js";
+import { outputsByValue, releaseUpstreamOutputs, keepOutputs } from "./outputs.js";
+import { discardKeepingStatuses } from "./leave.js";
+import type { EffectTiming, RunState } from "./walk.js";
 import { TIMED_OUT } from "../failure/timed-out.js";
 
 export interface Success {
@@ -33,42 +33,42 @@ export interface Success {
 }
 
 /** Ends a node with success: keeps its outputs for consumers and enqueues dependents. */
-export function succeed(walk: Walk, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
-  const { recovered } = node;
+export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
+  const { recoveredFrom: recovered } = node;
   // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
-  const status = changePhase(node.status, { phase, now: walk.now });
-  walk.doubt ||= node.unconfirmed;
-  const facts: ToldEnd = {
+  const status = changePhase(node.status, { phase, now: state.now });
+  state.priorStartPossible ||= node.maybeAheadOfStatus;
+  const facts: EndDetails = {
     deckUri: recovered?.deckUri ?? deckUri,
-    cache: recovered === undefined ? node.cache : formerCache(node, recovered),
-    childExecution: recovered === undefined ? childOf(walk, node) : recovered.childExecution,
+    cache: recovered === undefined ? node.cache : priorCacheStatus(node, recovered),
+    childExecution: recovered === undefined ? childOf(state, node) : recovered.childExecution,
   };
   // No event precedes that of a node that ends without having started.
-  const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined;
-  closeArray(walk, node);
+  const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsInBlobStore ? node.inputs : undefined;
+  finalizeArrayStatus(state, node);
   const { arrayNodeStatus } = node.status;
-  walk.setNode(node, {
+  state.setNodeStatus(node, {
     ...status,
     ...(arrayNodeStatus && { arrayNodeStatus }),
-    ...retainOutputs(walk, node, outputs),
-    ...endFacts(facts, node.attemptDir),
+    ...keepOutputs(state, node, outputs),
+    ...endStatusFields(facts, node.attemptDir),
   });
-  const details = { ...facts, ...successOf(walk, node, outputs?.value) };
+  const details = { ...facts, ...successOf(state, node, outputs?.value) };
   if (recovered === undefined)
-    tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
-  walk.tell.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? walk.releaseOf(node) : "held");
-  settle(walk, node);
+    publishArrayEnd(state, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
+  state.events.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? state.effectTimingFor(node) : "held");
+  onNodeEnded(state, node);
 }
 
 /** Facts of a success derived from its status, so that a republished success is identical. */
 function successOf(
-  walk: Walk,
+  state: RunState,
   node: RuntimeNode,
   outputs: LiteralMap | undefined,
 ): Pick<NodeEventDetails, "outputUri" | "outputs" | "checkpointUri"> {
-  const checkpointUri = checkpointOf(walk, node);
+  const checkpointUri = checkpointOf(state, node);
   if (!namesOutputs(node)) return { checkpointUri };
   return { checkpointUri, outputUri: node.status.outputUri ?? outputsUri(node.attemptDir), outputs };
 }
@@ -79,56 +79,61 @@ export interface FailureDetails {
   readonly attemptEnded?: boolean;
 }
 
-export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
-  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error });
-  const facts: ToldEnd = { deckUri: details.deckUri, cache: node.cache, childExecution: childOf(walk, node) };
-  walk.setNode(node, {
-    ...changePhase(node.status, { phase: NodePhase.Failed, error: walk.errors.take(error, node.status.error), now: walk.now }),
-    ...endFacts(facts, node.attemptDir),
+export function failNode(state: RunState, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
+  publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error });
+  const facts: EndDetails = { deckUri: details.deckUri, cache: node.cache, childExecution: childOf(state, node) };
+  state.setNodeStatus(node, {
+    ...changePhase(node.status, { phase: NodePhase.Failed, error: state.errors.replace(error, node.status.error), now: state.now }),
+    ...endStatusFields(facts, node.attemptDir),
   });
-  const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
-  walk.note("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
-  walk.tell.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "held");
-  settle(walk, node);
+  const checkpoint = details.attemptEnded === true ? checkpointOf(state, node) : undefined;
+  state.emitKubeEvent("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
+  state.events.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "held");
+  onNodeEnded(state, node);
 }
 
 /** Ends a node whose timeout over all attempts has passed, when nothing of it runs. */
-export function timeOut(walk: Walk, node: RuntimeNode): void {
-  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
-  walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
-  walk.tell.node(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
-  settle(walk, node);
+export function timeOutNode(state: RunState, node: RuntimeNode): void {
+  publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
+  state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: state.now }));
+  state.events.node(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
+  onNodeEnded(state, node);
 }
 
 /** Skips the node; an arm that is not chosen publishes nothing. */
-export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
-  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Skipped, now: walk.now }));
-  if (told) walk.tell.node(node, NodeExecution_Phase.SKIPPED, {}, "held");
-  settle(walk, node);
+export function skipNode(state: RunState, node: RuntimeNode, published: boolean): void {
+  state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.Skipped, now: state.now }));
+  if (published) state.events.node(node, NodeExecution_Phase.SKIPPED, {}, "held");
+  onNodeEnded(state, node);
 }
 
 /** Ends an aborted node of which nothing runs; its phase stays, as Flyte has none for this. */
-export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
+export function endAborted(state: RunState, node: RuntimeNode, reason: string): void {
   // A node that waited for its inputs was not published.
   const told = node.status.phase !== NodePhase.NotYetStarted;
-  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.ABORTED });
-  if (told) tellAborted(walk, node, reason, "held");
-  settle(walk, node);
+  publishArrayEnd(state, node, { phase: TaskExecution_Phase.ABORTED });
+  if (told) publishAborted(state, node, reason, "held");
+  onNodeEnded(state, node);
 }
 
-export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, release: Release): void {
-  walk.tell.node(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, release);
+export function publishAborted(state: RunState, node: RuntimeNode, reason: string, timing: EffectTiming): void {
+  state.events.node(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, timing);
 }
 
 /** Publishes a node's state again, when its last event may have been lost with the process. */
-export function tellAgain(walk: Walk, node: RuntimeNode): void {
+export function republishNode(state: RunState, node: RuntimeNode): void {
   const { status } = node;
-  const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
-  const facts = { occurredAt, cache: toldCache(status), childExecution: toldChild(walk, node), deckUri: toldDeck(status, node.attemptDir) };
+  const occurredAt = republishedAtMs(status.stoppedAt, state.now);
+  const facts = {
+    occurredAt,
+    cache: cacheOfEnd(status),
+    childExecution: publishedChild(state, node),
+    deckUri: deckOfEnd(status, node.attemptDir),
+  };
   // The status of a node that ended otherwise may hold the error of an earlier attempt.
   const error = status.phase === NodePhase.Failed ? status.error : undefined;
-  const end = node.succeeded ? successOf(walk, node, keptOutputs(walk, node)) : { error };
-  walk.tell.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
+  const end = node.hasSucceeded ? successOf(state, node, outputsByValue(state, node)) : { error };
+  state.events.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
 }
 
 /** True when the node's success names outputs: not for an end node, nor for a node without outputs. */
@@ -142,114 +147,114 @@ function namesOutputs(node: RuntimeNode): boolean {
     case "subWorkflow":
       return (node.scope.definitions.subWorkflows.get(target.workflow)?.outputBindings.length ?? 0) > 0;
     case "task":
-      return !ranGraph(node) || !promisesNothing(node);
+      return !hadDynamicGraph(node) || !declaresNoOutputs(node);
     default:
       return true;
   }
 }
 
 /** True for a task that produced a graph, which is below it, also after its end. */
-function ranGraph({ expanded, status }: RuntimeNode): boolean {
-  return expanded || status.subNodeStatus !== undefined;
+function hadDynamicGraph({ hasDynamicGraph, status }: RuntimeNode): boolean {
+  return hasDynamicGraph || status.subNodeStatus !== undefined;
 }
 
 /** Child execution of the node's current attempt. */
-function childOf(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
-  return node.launched ? childExecutionId(walk.model, node) : undefined;
+function childOf(state: RunState, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
+  return node.hasChildExecution ? childExecutionId(state.model, node) : undefined;
 }
 
 /** Child execution named by the terminal event. */
-function toldChild(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
+function publishedChild(state: RunState, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
   const { childExecution: name } = node.status;
-  const { project, domain } = walk.model.executionId;
-  return name === undefined ? childOf(walk, node) : create(WorkflowExecutionIdentifierSchema, { project, domain, name });
+  const { project, domain } = state.model.executionId;
+  return name === undefined ? childOf(state, node) : create(WorkflowExecutionIdentifierSchema, { project, domain, name });
 }
 
 /** Cache facts that Go Flyte publishes for a recovered task: those of the recovered execution. */
-function formerCache({ model }: RuntimeNode, { cacheStatus, catalogKey }: FormerNode) {
+function priorCacheStatus({ model }: RuntimeNode, { cacheStatus, catalogKey }: PriorNode) {
   if (model.target.kind !== "task") return undefined;
   return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
 }
 
 /** Location at which a succeeded task's attempt may have left a checkpoint; undefined when no attempt ran. */
-function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
+function checkpointOf(state: RunState, node: RuntimeNode): string | undefined {
   const { phase, catalog } = node.status;
   if (phase === NodePhase.Recovered || catalog?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
-  if (node.model.target.kind !== "task" || ranGraph(node)) return undefined;
-  return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
+  if (node.model.target.kind !== "task" || hadDynamicGraph(node)) return undefined;
+  return checkpointUri(rawOutputPrefixOf({ workflow: state.model, config: state.config }, node, node.attempt));
 }
 
 /** Bookkeeping common to all ends: slot, held resources, dependents. */
-function settle(walk: Walk, node: RuntimeNode): void {
+function onNodeEnded(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
-  node.settled = true;
-  node.endedAt = walk.now;
-  if (node.begun) {
-    scope.lastEndFailed = node.failed;
-    scope.live--;
-    walk.activeNodes--;
-    walk.count("nodeEnded");
+  node.ended = true;
+  node.endedAt = state.now;
+  if (node.started) {
+    scope.lastEndedFailed = node.hasFailed;
+    scope.activeNodes--;
+    state.activeNodes--;
+    state.emitMetric("nodeEnded");
   }
-  releaseSlot(walk, node);
-  walk.blobs.release(node);
-  releaseReservation(walk, node);
-  forgetAll(walk, node);
+  releaseSlot(state, node);
+  state.blobReads.unsubscribe(node);
+  releaseReservation(state, node);
+  cancelCalls(state, node);
   node.cache = undefined;
-  node.recovered = undefined;
-  walk.timers.drop(node);
+  node.recoveredFrom = undefined;
+  state.timers.cancel(node);
   node.inputs = undefined;
-  node.pendingOutputs = undefined;
-  walk.dropWrites(node);
-  node.request = undefined;
-  node.stopping = undefined;
+  node.uncommittedSuccess = undefined;
+  state.cancelWrites(node);
+  node.taskRequest = undefined;
+  node.abortReason = undefined;
   // An aborted node keeps its nested statuses, as it keeps its phase.
-  if (node.inner !== undefined && node.terminal) leaveEnded(walk, node, node.inner);
-  releaseSources(walk, node);
+  if (node.childScope !== undefined && node.isTerminal) discardKeepingStatuses(state, node, node.childScope);
+  releaseUpstreamOutputs(state, node);
   // An arm's failure becomes its branch's, which follows at once.
-  if (node.failed && node.branch === undefined) {
-    scope.anyFailed = true;
-    if (scope.failedNode === "") scope.failedNode = node.id;
+  if (node.hasFailed && node.branch === undefined) {
+    scope.hasFailure = true;
+    if (scope.failedNodeId === "") scope.failedNodeId = node.id;
   }
-  if (scope.array !== undefined) itemEnded(walk, node, scope.array);
-  if (node !== scope.failureNode && (scope.array !== undefined || scope.index.order.has(node.id))) scope.unsettled--;
-  if (node.terminal) tellDependents(walk, node);
-  if (node.branch !== undefined) walk.look(node.branch);
-  walk.lookAt(scope);
+  if (scope.array !== undefined) onItemEnded(state, node, scope.array);
+  if (node !== scope.failureNode && (scope.array !== undefined || scope.index.order.has(node.id))) scope.openNodes--;
+  if (node.isTerminal) resolveDependents(state, node);
+  if (node.branch !== undefined) state.enqueueNode(node.branch);
+  state.enqueueScope(scope);
 }
 
-export function releaseSlot(walk: Walk, node: RuntimeNode): void {
-  if (!node.slot) return;
-  node.slot = false;
-  walk.slotsUsed--;
+export function releaseSlot(state: RunState, node: RuntimeNode): void {
+  if (!node.holdsSlot) return;
+  node.holdsSlot = false;
+  state.slotsUsed--;
 }
 
-function tellDependents(walk: Walk, node: RuntimeNode): void {
-  walk.scanAgain = true;
-  if (!walk.fullWalks) countDown(walk, node);
+function resolveDependents(state: RunState, node: RuntimeNode): void {
+  state.scanAgain = true;
+  if (!state.fullWalks) decrementUpstream(state, node);
   // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose an arm.
   const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;
   for (const arm of armsOf(node)) {
-    if (arm.settled || arm.begun) continue;
-    if (chose) skip(walk, arm, false);
-    else leaveOut(arm);
+    if (arm.ended || arm.started) continue;
+    if (chose) skipNode(state, arm, false);
+    else markNeverReached(arm);
   }
 }
 
 /** Ends an arm that was never reached, and its nested arms, without a status. */
-export function leaveOut(arm: RuntimeNode): void {
-  arm.settled = true;
-  arm.scope.unsettled--;
-  for (const inner of armsOf(arm)) if (!inner.settled) leaveOut(inner);
+export function markNeverReached(arm: RuntimeNode): void {
+  arm.ended = true;
+  arm.scope.openNodes--;
+  for (const childScope of armsOf(arm)) if (!childScope.ended) markNeverReached(childScope);
 }
 
 /** Decrements the pending upstream count of each dependent; enqueues those that reach zero. */
-function countDown(walk: Walk, node: RuntimeNode): void {
+function decrementUpstream(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const dependent = scope.nodes.get(id);
     if (dependent === undefined) continue;
-    dependent.unfinished--;
-    if (!node.succeeded) dependent.spoiled++;
-    if (dependent.unfinished === 0) walk.look(dependent);
+    dependent.pendingUpstream--;
+    if (!node.hasSucceeded) dependent.unsuccessfulUpstream++;
+    if (dependent.pendingUpstream === 0) state.enqueueNode(dependent);
   }
 }

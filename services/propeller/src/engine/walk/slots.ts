@@ -1,35 +1,35 @@
 import type { RuntimeNode } from "../graph/runtime.js";
-import { hasRoom, takesSlot } from "../parallelism/decide.js";
-import type { Walk } from "./walk.js";
+import { hasFreeSlot, takesSlot } from "../parallelism/decide.js";
+import type { RunState } from "./walk.js";
 
 /** Counts the node as started, with a slot where its kind takes one. */
-export function begin(walk: Walk, node: RuntimeNode): void {
-  node.begun = true;
-  node.scope.live++;
-  walk.activeNodes++;
-  if (!takesSlot(node, walk.config.arrayParallelism)) return;
-  node.slot = true;
-  walk.slotsUsed++;
+export function markStarted(state: RunState, node: RuntimeNode): void {
+  node.started = true;
+  node.scope.activeNodes++;
+  state.activeNodes++;
+  if (!takesSlot(node, state.config.arrayParallelism)) return;
+  node.holdsSlot = true;
+  state.slotsUsed++;
 }
 
 /** Puts a ready node in the queue for capacity. */
-export function waitForRoom(walk: Walk, node: RuntimeNode): void {
+export function enqueueStart(state: RunState, node: RuntimeNode): void {
   // An earlier observation made it ready, so later doubts do not apply.
-  if (node.waits) return;
-  node.maybeBegun ||= walk.doubts(node);
-  node.waits = true;
-  (takesSlot(node, walk.config.arrayParallelism) ? walk.waiting : walk.starting).push(node);
+  if (node.inStartQueue) return;
+  node.maybeStarted ||= state.priorStartPossibleFor(node);
+  node.inStartQueue = true;
+  (takesSlot(node, state.config.arrayParallelism) ? state.slotQueue : state.startQueue).push(node);
 }
 
 /** Next queued node, in graph order, so that the choice does not depend on the order in which nodes became ready. */
-export function nextWaiting(walk: Walk): RuntimeNode | undefined {
+export function dequeueStart(state: RunState): RuntimeNode | undefined {
   for (;;) {
-    const hasRoomLeft = walk.waiting.size > 0 && hasRoom(walk.model.options.maxParallelism, walk.slotsUsed);
-    const node = walk.starting.pop() ?? (hasRoomLeft ? walk.waiting.pop() : undefined);
+    const hasRoomLeft = state.slotQueue.size > 0 && hasFreeSlot(state.model.options.maxParallelism, state.slotsUsed);
+    const node = state.startQueue.pop() ?? (hasRoomLeft ? state.slotQueue.pop() : undefined);
     if (node === undefined) return undefined;
-    node.waits = false;
-    if (node.scope.array !== undefined) node.scope.array.pending--;
+    node.inStartQueue = false;
+    if (node.scope.array !== undefined) node.scope.array.queued--;
     const open = node.scope.stage === "run" || (node.scope.stage === "handle" && node === node.scope.failureNode);
-    if (open && !node.begun && !node.settled) return node;
+    if (open && !node.started && !node.ended) return node;
   }
 }

@@ -5,98 +5,100 @@ import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../handler/task.js";
-import { abortOfForgotten } from "../request/zombie.js";
+import { zombieAbortRequest } from "../request/zombie.js";
 import { attemptStarted } from "../status/update-phase.js";
-import { toMillis } from "../time/rfc3339.js";
-import { noteItemEvent, tellerOf } from "./array-news.js";
-import { arm, sendFinalize } from "./attempt.js";
-import { expands } from "./expand.js";
-import { isCached } from "./caching.js";
-import { land } from "./landing.js";
+import { rfc3339Millis } from "../time/rfc3339.js";
+import { recordItemEvent, reportingArrayOf } from "./array-news.js";
+import { scheduleTimers, sendCleanupRequest } from "./attempt.js";
+import { markDynamic } from "./expand.js";
+import { storesOutputs } from "./caching.js";
+import { commitSuccess } from "./landing.js";
 import { liveDeck } from "./live-deck.js";
-import { noteRetryable, retryAfter } from "./next-attempt.js";
+import { markRetryable, decideRetryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
-import { abort, fail, succeed } from "./settle.js";
-import { isStoppedFromAbove, noteAborted, stopFollowers } from "./stop.js";
-import type { Walk } from "./walk.js";
+import { endAborted, failNode, succeedNode } from "./settle.js";
+import { isAbortedByParent, markAttemptAborted, abortSpeculativeDependents } from "./stop.js";
+import type { RunState } from "./walk.js";
 
 // Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply loops.
-const ZOMBIE_PAUSE = 5_000;
+const MIN_ZOMBIE_ABORT_INTERVAL = 5_000;
 
 /** Handles a plugin service's report on an attempt. Old, duplicate and superseded events change nothing. */
-export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
-  const place = find(walk.root, told.nodePath);
-  const event = told.event;
-  if (place === undefined || event === undefined) {
-    walk.count("taskEventIgnored");
+export function onTaskEvent(state: RunState, report: TaskEvent): void {
+  const found = findNode(state.root, report.nodePath);
+  const event = report.event;
+  if (found === undefined || event === undefined) {
+    state.emitMetric("taskEventIgnored");
     return;
   }
-  const { node, exact } = place;
+  const { node, exact } = found;
   const sameNode = exact && event.parentNodeExecutionId?.nodeId === node.uniqueId;
-  if (sameNode && event.retryAttempt === node.attempt && node.request !== undefined && !node.settled) {
-    takeAttempt(walk, node, told);
+  if (sameNode && event.retryAttempt === node.attempt && node.taskRequest !== undefined && !node.ended) {
+    onAttemptEvent(state, node, report);
     return;
   }
-  walk.count("taskEventIgnored");
-  const over = sameNode ? overSince(node, event.retryAttempt) : node.endedAt;
-  if (over === undefined || mintedAt(told) <= over || walk.now < node.zombieAt + ZOMBIE_PAUSE) return;
-  node.zombieAt = walk.now;
-  const stop = abortOfForgotten(told, walk.now);
-  if (stop !== undefined) walk.emit({ kind: "sendTask", request: stop });
+  state.emitMetric("taskEventIgnored");
+  const endedAt = sameNode ? endedSince(node, event.retryAttempt) : node.endedAt;
+  if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
+  node.zombieAbortedAt = state.now;
+  const request = zombieAbortRequest(report, state.now);
+  if (request !== undefined) state.emit({ kind: "sendTask", request: request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
-function overSince(node: RuntimeNode, attempt: number): number | undefined {
-  if (node.settled) return node.endToldAt ?? node.endedAt;
-  if (!node.begun) return undefined;
-  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure ? (node.endToldAt ?? node.retriedAt) : undefined;
+function endedSince(node: RuntimeNode, attempt: number): number | undefined {
+  if (node.ended) return node.terminalReportedAt ?? node.endedAt;
+  if (!node.started) return undefined;
+  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure
+    ? (node.terminalReportedAt ?? node.supersededAt)
+    : undefined;
 }
 
-function mintedAt({ event }: TaskEvent): number {
+function reportedAtMs({ event }: TaskEvent): number {
   return event?.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
 }
 
 /** Finds the node on a path or, where the graph below it is gone, its last existing ancestor. */
-function find(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
+function findNode(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
   let scope: Scope | undefined = root;
   let node: RuntimeNode | undefined;
   for (const id of path.split("/")) {
     if (scope === undefined) return node === undefined ? undefined : { node, exact: false };
     node = scope.nodes.get(id);
     if (node === undefined) return undefined;
-    scope = node.inner;
+    scope = node.childScope;
   }
   return node === undefined ? undefined : { node, exact: true };
 }
 
-function takeAttempt(walk: Walk, node: RuntimeNode, told: TaskEvent): void {
-  const decision = decideTaskEvent(told, node.status.TaskNodeStatus, toMillis(walk.now));
-  if (node.request !== undefined) node.request.heardAt = walk.now;
-  if (isTerminalTaskEvent(told.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.endToldAt = mintedAt(told);
-  if (decision.kind !== "ignore" && told.event !== undefined) noteItemEvent(walk, node, told.event);
+function onAttemptEvent(state: RunState, node: RuntimeNode, report: TaskEvent): void {
+  const decision = decideTaskEvent(report, node.status.TaskNodeStatus, rfc3339Millis(state.now));
+  if (node.taskRequest !== undefined) node.taskRequest.lastEventAt = state.now;
+  if (isTerminalTaskEvent(report.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.terminalReportedAt = reportedAtMs(report);
+  if (decision.kind !== "ignore" && report.event !== undefined) recordItemEvent(state, node, report.event);
   switch (decision.kind) {
     case "ignore":
-      walk.count("taskEventIgnored");
+      state.emitMetric("taskEventIgnored");
       return;
     case "progress":
-      progress(walk, node, decision);
+      onProgress(state, node, decision);
       return;
     case "succeed":
-      node.request = undefined;
-      attemptSucceeded(walk, node, decision);
+      node.taskRequest = undefined;
+      onAttemptSucceeded(state, node, decision);
       return;
     case "fail":
-      node.request = undefined;
-      attemptFailed(walk, node, decision);
+      node.taskRequest = undefined;
+      onAttemptFailed(state, node, decision);
       return;
     case "expand":
-      node.request = undefined;
-      attemptExpands(walk, node, decision.deckUri);
+      node.taskRequest = undefined;
+      onDynamicSpec(state, node, decision.deckUri);
       return;
     case "aborted":
-      node.request = undefined;
-      if (node.stopping === undefined) attemptFailed(walk, node, ABORTED);
-      else stopped(walk, node);
+      node.taskRequest = undefined;
+      if (node.abortReason === undefined) onAttemptFailed(state, node, ABORTED);
+      else onAttemptAborted(state, node);
       return;
   }
 }
@@ -109,79 +111,83 @@ const ABORTED: Extract<AttemptDecision, { kind: "fail" }> = {
   deckUri: "",
 };
 
-function progress(walk: Walk, node: RuntimeNode, { task }: Extract<AttemptDecision, { kind: "progress" }>): void {
-  if (node.request !== undefined) node.request.tries = 1;
-  const begins = node.attemptStartedAt === undefined && node.stopping === undefined;
+function onProgress(state: RunState, node: RuntimeNode, { task }: Extract<AttemptDecision, { kind: "progress" }>): void {
+  if (node.taskRequest !== undefined) node.taskRequest.sendCount = 1;
+  const begins = node.attemptStartedAt === undefined && node.abortReason === undefined;
   const firstAttempt = node.status.startedAt === undefined;
-  const status = begins ? attemptStarted(node.status, walk.now) : node.status;
-  if (begins) node.attemptStartedAt = walk.now;
-  walk.setNode(node, { ...status, TaskNodeStatus: task });
+  const status = begins ? attemptStarted(node.status, state.now) : node.status;
+  if (begins) node.attemptStartedAt = state.now;
+  state.setNodeStatus(node, { ...status, TaskNodeStatus: task });
   if (begins && firstAttempt)
-    walk.tell.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node), cache: node.cache }, "now");
-  arm(walk, node);
+    state.events.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(state, node), cache: node.cache }, "now");
+  scheduleTimers(state, node);
 }
 
-function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: deck }: Extract<AttemptDecision, { kind: "succeed" }>): void {
+function onAttemptSucceeded(
+  state: RunState,
+  node: RuntimeNode,
+  { outputs, deckUri: deck }: Extract<AttemptDecision, { kind: "succeed" }>,
+): void {
   const uri = outputs.uri === "" ? outputsUri(node.attemptDir) : outputs.uri;
-  const stoppedFromAbove = isStoppedFromAbove(node);
-  const small = outputs.value !== undefined && fitsInline(walk, sizeOf(outputs.value));
-  if (outputs.value !== undefined && !small && !stoppedFromAbove) {
-    node.stopping = undefined;
-    const keeps = node.scope.array !== undefined && sizeOf(outputs.value) <= walk.config.inlineLimit;
-    writeOutputs(walk, node, outputs.value, { value: keeps ? outputs.value : undefined, deckUri: deck });
+  const abortedByParent = isAbortedByParent(node);
+  const small = outputs.value !== undefined && fitsInline(state, sizeOf(outputs.value));
+  if (outputs.value !== undefined && !small && !abortedByParent) {
+    node.abortReason = undefined;
+    const keeps = node.scope.array !== undefined && sizeOf(outputs.value) <= state.config.maxInlineOutputBytes;
+    writeOutputs(state, node, outputs.value, { value: keeps ? outputs.value : undefined, deckUri: deck });
     return;
   }
-  if (!stoppedFromAbove && isCached(walk, node)) {
-    node.stopping = undefined;
-    node.pendingOutputs = { value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small };
-    land(walk, node);
+  if (!abortedByParent && storesOutputs(state, node)) {
+    node.abortReason = undefined;
+    node.uncommittedSuccess = { value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small };
+    commitSuccess(state, node);
     return;
   }
-  const { unconfirmed } = node;
-  walk.prompt = true;
+  const { maybeAheadOfStatus } = node;
+  state.speculative = true;
   // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
-  const value = small || stoppedFromAbove ? outputs.value : undefined;
-  succeed(walk, node, { outputs: { value, uri }, deckUri: deck });
-  if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
-  if (unconfirmed) stopFollowers(walk, node);
+  const value = small || abortedByParent ? outputs.value : undefined;
+  succeedNode(state, node, { outputs: { value, uri }, deckUri: deck });
+  if (state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
 }
 
 /** A node that is being aborted starts no graph. */
-function attemptExpands(walk: Walk, node: RuntimeNode, deckUri: string): void {
-  if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
-  if (node.stopping !== undefined) stopped(walk, node);
-  else if (tellerOf(node) === undefined) expands(walk, node, deckUri);
-  else fail(walk, node, DYNAMIC_ITEM);
+function onDynamicSpec(state: RunState, node: RuntimeNode, deckUri: string): void {
+  if (state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (node.abortReason !== undefined) onAttemptAborted(state, node);
+  else if (reportingArrayOf(node) === undefined) markDynamic(state, node, deckUri);
+  else failNode(state, node, DYNAMIC_ITEM);
 }
 
 /** Nodes below an item would have no published parent. */
 const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map made a dynamic workflow" };
 
-function attemptFailed(
-  walk: Walk,
+function onAttemptFailed(
+  state: RunState,
   node: RuntimeNode,
   { error, recoverable, cleanup, deckUri: deck }: Extract<AttemptDecision, { kind: "fail" }>,
 ): void {
-  if (node.stopping !== undefined) {
-    stopped(walk, node);
+  if (node.abortReason !== undefined) {
+    onAttemptAborted(state, node);
     return;
   }
-  const decision = recoverable ? retryAfter(walk, node, error) : ({ retry: false, error } as const);
+  const decision = recoverable ? decideRetryAfter(state, node, error) : ({ retry: false, error } as const);
   if (decision.retry) {
-    noteRetryable(walk, node, error, { ended: true, clean: cleanup });
+    markRetryable(state, node, error, { ended: true, clean: cleanup });
     return;
   }
-  const remove = cleanup || walk.config.deleteResourcesOnFinalize;
-  if (remove) sendFinalize(walk, node, { attempt: node.attempt, remove });
-  fail(walk, node, decision.error, { deckUri: deck, attemptEnded: true });
+  const remove = cleanup || state.config.deleteResourcesOnFinalize;
+  if (remove) sendCleanupRequest(state, node, { attempt: node.attempt, remove });
+  failNode(state, node, decision.error, { deckUri: deck, attemptEnded: true });
 }
 
 /** Handles the end of an attempt whose node is being aborted. */
-function stopped(walk: Walk, node: RuntimeNode): void {
-  if (!isStoppedFromAbove(node)) {
-    walk.look(node);
+function onAttemptAborted(state: RunState, node: RuntimeNode): void {
+  if (!isAbortedByParent(node)) {
+    state.enqueueNode(node);
     return;
   }
-  noteAborted(walk, node, toMillis(walk.now));
-  abort(walk, node, node.stopping ?? "");
+  markAttemptAborted(state, node, rfc3339Millis(state.now));
+  endAborted(state, node, node.abortReason ?? "");
 }

@@ -3,25 +3,25 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { Asked } from "../ask/asked.js";
+import type { PendingCall } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { ErrorBudget } from "../failure/error-budget.js";
 import { Heap } from "@flyte-ts/heap";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { Hindrances } from "../notice/hindrances.js";
-import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
+import { Blockers } from "../notice/hindrances.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../plugin/known.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
-import type { Effect, EngineMetric, Note } from "../types.js";
+import type { Effect, EngineMetric, KubeEvent } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
-import { EventMint } from "./event-mint.js";
+import { EventPublisher } from "./event-mint.js";
 
 /** `held`: only when the status as of the end of this observation is durable. */
-export type Release = "now" | "held";
+export type EffectTiming = "now" | "held";
 
 /** Fields of the workflow's own status, without its nodes. */
-export type OwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
+export type WorkflowOwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
 
 /** Subject of a timer: a node, a blob or the workflow itself. */
 export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
@@ -32,10 +32,10 @@ export interface WorkflowTimer {
   readonly workflow: true;
 }
 
-export interface PendingWrite {
+export interface PendingBlobWrite {
   readonly node: RuntimeNode;
   readonly literals: LiteralMap;
-  tries: number;
+  attempts: number;
   retryAt: number | undefined;
 }
 
@@ -43,73 +43,73 @@ export interface PendingWrite {
  * State of one running workflow, and the operations shared by all parts of the engine: change a status, emit an event,
  * enqueue a node. The parts are the functions in this folder.
  */
-export class Walk {
+export class RunState {
   /** Time of the current observation, ms. */
   now = 0;
   /** Counts observations. */
-  seq = 0;
+  observationSeq = 0;
   /**
    * The observation that this one is or continues: effects of nodes that it made ready may precede the status write,
    * later ones may not.
    */
-  #origin = 0;
+  #originObservation = 0;
   /**
    * Nodes that this observation makes ready may start before it is durable: an attempt's success caused it, which is
    * reported again after a crash.
    */
-  prompt = false;
+  speculative = false;
   /** Nodes that become ready now may have started before a restart, see RuntimeNode.unconfirmed. */
-  doubt = false;
+  priorStartPossible = false;
   root!: Scope;
-  status: OwnStatus;
-  writtenStatus: OwnStatus;
+  status: WorkflowOwnStatus;
+  persistedStatus: WorkflowOwnStatus;
   revision = 0;
   /** Revision of the last taken patch. */
-  takenRevision = 0;
+  patchedRevision = 0;
 
   /** Queue of nodes to reconcile in this observation. */
-  readonly work = new Heap<RuntimeNode>(byPlace);
-  readonly #scopes = new Heap<Scope>(innerFirst);
-  readonly #scopesToStep = new Set<Scope>();
+  readonly nodeQueue = new Heap<RuntimeNode>(byTopologicalOrder);
+  readonly #scopeQueue = new Heap<Scope>(deepestFirst);
+  readonly #queuedScopes = new Set<Scope>();
   /** Arrays with unpublished item changes. */
-  readonly news = new Set<Scope>();
+  readonly arraysWithChanges = new Set<Scope>();
   /** Nodes whose timers must be rescheduled. */
-  readonly armed = new Set<RuntimeNode>();
-  readonly dirty = new Set<RuntimeNode>();
+  readonly timersToReschedule = new Set<RuntimeNode>();
+  readonly dirtyNodes = new Set<RuntimeNode>();
   /** Statuses of the nodes when they are too large for the resource; undefined while the resource holds them. */
   slices: StatusSlices | undefined;
   /** Approximate upper bound of the statuses in the resource, bytes. */
-  inlineBytes = 0;
+  inlineStatusBytes = 0;
   /** Ready task nodes without a slot, in graph order. */
-  readonly waiting = new Heap<RuntimeNode>(byPlace);
+  readonly slotQueue = new Heap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
-  readonly starting = new Heap<RuntimeNode>(byPlace);
+  readonly startQueue = new Heap<RuntimeNode>(byTopologicalOrder);
   /** The observation has reached its limit of starts; further nodes wait for `room`, see `startsPerRound`. */
-  crowded = false;
+  startsThrottled = false;
   /** Nodes and items of all graphs entered and not discarded. */
   instances = 0;
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
-  readonly retained = new Map<RuntimeNode, number>();
-  retainedBytes = 0;
+  readonly inlineOutputs = new Map<RuntimeNode, number>();
+  inlineOutputBytes = 0;
   /** Bytes of outputs that the status holds by value only until the end is recorded. */
-  keptBytes = 0;
+  keptOutputBytes = 0;
   /** Nodes below ended ones whose statuses are kept until the end is recorded. */
   keptNodes = 0;
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
-  blobs!: BlobReads;
-  plugins: PluginsKnown = NO_PLUGINS_KNOWN;
+  blobReads!: BlobReads;
+  plugins: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
   readonly errors = new ErrorBudget();
-  readonly hindrances = new Hindrances();
+  readonly blockers = new Blockers();
   /** The blocker in the status may not have been published. */
-  noticeUntold = false;
-  readonly writes = new Map<string, PendingWrite>();
+  blockerUnpublished = false;
+  readonly pendingBlobWrites = new Map<string, PendingBlobWrite>();
   /** Pending calls by id. */
-  readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: Asked }>();
+  readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: PendingCall }>();
   /** Nodes that wait for a wake-up, by its key. */
-  readonly listening = new Map<string, Set<RuntimeNode>>();
+  readonly wakeupListeners = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();
 
   /** Tests: finds ready nodes by scanning the whole graph, never by counters. */
@@ -132,40 +132,40 @@ export class Walk {
   scanAgain = false;
 
   /** The stored status says Running, or no other process ever loaded it: effects with `prompt` need not wait for a write. */
-  goesAhead = false;
-  startRevision = 0;
+  speculationAllowed = false;
+  startedRevision = 0;
   /** Reason of the abort of the whole execution; undefined without one. */
-  aborting: string | undefined;
+  abortReason: string | undefined;
   /** Admin rejects the execution's events and will not record its end. */
-  refused = false;
+  eventsRejected = false;
   /** Time at which the workflow ended, ms, if this process observed it. */
   endedAt: number | undefined;
-  republished = 0;
+  terminalPublishCount = 0;
   republishAt: number | undefined;
   /** The end is recorded: labels and finalizer must be changed. */
-  finishing: "no" | "asked" | "taken" = "no";
+  finalization: "no" | "asked" | "taken" = "no";
 
   /** This observation continues work left by another, so nothing that it makes ready follows from it alone. */
-  #takesOver = false;
+  #hasInheritedWork = false;
 
-  readonly tell = new EventMint(this);
+  readonly events = new EventPublisher(this);
   #effects: Effect[] = [];
-  #held: number[] = [];
-  #changed = false;
-  #asks = 0;
+  #afterWriteIndexes: number[] = [];
+  #statusChanged = false;
+  #callCount = 0;
   readonly #startedAt: number;
 
   readonly model: WorkflowModel;
   readonly config: EngineConfig;
 
-  constructor({ model, config, now }: Pick<Walk, "model" | "config" | "now">, status: WorkflowStatus) {
+  constructor({ model, config, now }: Pick<RunState, "model" | "config" | "now">, status: WorkflowStatus) {
     this.model = model;
     this.config = config;
     this.now = now;
     this.#startedAt = now;
     const { nodeStatus: _n, slices: _s, nodeCounts: _c, ...own } = status;
     this.status = own;
-    this.writtenStatus = own;
+    this.persistedStatus = own;
   }
 
   get dataDir(): string {
@@ -183,100 +183,100 @@ export class Walk {
   taskIdOf(node: RuntimeNode): Identifier | undefined {
     const { target } = node.model;
     if (target.kind !== "array") return this.templateOf(node)?.id;
-    const inner = target.subNode.target;
-    return inner.kind === "task" ? node.scope.definitions.tasks.get(inner.task)?.id : undefined;
+    const childScope = target.subNode.target;
+    return childScope.kind === "task" ? node.scope.definitions.tasks.get(childScope.task)?.id : undefined;
   }
 
   // Changes
 
-  setNode(node: RuntimeNode, status: NodeStatus): void {
+  setNodeStatus(node: RuntimeNode, status: NodeStatus): void {
     node.status = status;
-    this.dirty.add(node);
-    this.#changed = true;
+    this.dirtyNodes.add(node);
+    this.#statusChanged = true;
   }
 
-  setWorkflow(status: OwnStatus): void {
+  setWorkflowStatus(status: WorkflowOwnStatus): void {
     this.status = status;
-    this.#changed = true;
+    this.#statusChanged = true;
   }
 
   // Effects
 
-  emit(effect: Effect, release: Release = "now"): void {
-    if (release === "held") this.#held.push(this.#effects.length);
+  emit(effect: Effect, timing: EffectTiming = "now"): void {
+    if (timing === "held") this.#afterWriteIndexes.push(this.#effects.length);
     this.#effects.push(effect);
   }
 
   /** Writes a blob; the node continues when all of its `writes` are done. */
   writeBlob(node: RuntimeNode, uri: string, literals: LiteralMap): void {
-    this.writes.set(uri, { node, literals, tries: 0, retryAt: undefined });
+    this.pendingBlobWrites.set(uri, { node, literals, attempts: 0, retryAt: undefined });
     this.emit({ kind: "writeOutputs", uri, outputs: literals });
   }
 
   /** Cancels the wait for the node's writes. */
-  dropWrites(node: RuntimeNode): void {
-    for (const uri of node.writes ?? []) this.writes.delete(uri);
-    node.writes = undefined;
+  cancelWrites(node: RuntimeNode): void {
+    for (const uri of node.pendingWrites ?? []) this.pendingBlobWrites.delete(uri);
+    node.pendingWrites = undefined;
   }
 
-  count(metric: EngineMetric, labels?: Readonly<Record<string, string>>, seconds?: number): void {
+  emitMetric(metric: EngineMetric, labels?: Readonly<Record<string, string>>, seconds?: number): void {
     this.#effects.push({ kind: "count", metric, ...(labels && { labels }), ...(seconds === undefined ? {} : { seconds }) });
   }
 
-  note(type: Note["type"], reason: string, message: string): void {
+  emitKubeEvent(type: KubeEvent["type"], reason: string, message: string): void {
     this.#effects.push({ kind: "note", note: { type, reason, message } });
   }
 
   /** Unique id, so that results of an earlier run's calls are distinguished from this run's. */
-  nextAskId(): string {
-    return `${this.#startedAt.toString(36)}-${this.#asks++}`;
+  nextCallId(): string {
+    return `${this.#startedAt.toString(36)}-${this.#callCount++}`;
   }
 
   // Queues
 
-  look(node: RuntimeNode): void {
-    if (node.queued || node.settled) return;
-    node.queued = true;
-    this.work.push(node);
+  enqueueNode(node: RuntimeNode): void {
+    if (node.inNodeQueue || node.ended) return;
+    node.inNodeQueue = true;
+    this.nodeQueue.push(node);
   }
 
-  lookAt(scope: Scope): void {
-    if (this.#scopesToStep.has(scope)) return;
-    this.#scopesToStep.add(scope);
-    this.#scopes.push(scope);
+  enqueueScope(scope: Scope): void {
+    if (this.#queuedScopes.has(scope)) return;
+    this.#queuedScopes.add(scope);
+    this.#scopeQueue.push(scope);
   }
 
   /** Dequeues the next graph to reconcile as a whole. */
-  takeScope(): Scope | undefined {
-    for (let scope = this.#scopes.pop(); scope !== undefined; scope = this.#scopes.pop()) {
-      if (this.#scopesToStep.delete(scope)) return scope;
+  dequeueScope(): Scope | undefined {
+    for (let scope = this.#scopeQueue.pop(); scope !== undefined; scope = this.#scopeQueue.pop()) {
+      if (this.#queuedScopes.delete(scope)) return scope;
     }
     return undefined;
   }
 
   /** True while nodes or graphs are queued. */
   get hasWork(): boolean {
-    return this.work.size + this.#scopesToStep.size > 0;
+    return this.nodeQueue.size + this.#queuedScopes.size > 0;
   }
 
   /** Removes a discarded graph from the queue. */
-  forgetScope(scope: Scope): void {
-    this.#scopesToStep.delete(scope);
+  removeQueuedScope(scope: Scope): void {
+    this.#queuedScopes.delete(scope);
   }
 
   // One observation
 
   /** `goesOn`: continues the previous observation, whose ready nodes may still start before the status write. */
-  begin(now: number, goesOn: boolean): void {
+  beginObservation(now: number, continuesPrevious: boolean): void {
     // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);
-    this.seq++;
+    this.observationSeq++;
     // Queued work keeps the doubt of the observation that enqueued it.
-    this.doubt &&= this.hasWork;
-    if (goesOn) return;
-    this.#takesOver = this.hasWork;
-    this.#origin = this.seq;
-    this.prompt = false;
+    this.priorStartPossible &&= this.hasWork;
+    if (continuesPrevious) return;
+    this.#hasInheritedWork = this.hasWork;
+    this.#originObservation = this.observationSeq;
+    this.speculative = false;
   }
 
   /**
@@ -284,23 +284,25 @@ export class Walk {
    * attempt's success, which is reported again, or from the start of a resource that no process has started, as long as
    * it is stored as new. All others wait.
    */
-  releaseOf(node: RuntimeNode): Release {
-    return this.goesAhead && this.prompt && !this.#takesOver && node.readySeq === this.#origin ? "now" : "held";
+  effectTimingFor(node: RuntimeNode): EffectTiming {
+    return this.speculationAllowed && this.speculative && !this.#hasInheritedWork && node.readyAtObservation === this.#originObservation
+      ? "now"
+      : "held";
   }
 
   /** True when the node's new effects may already have happened. A failure node never runs ahead of the status. */
-  doubts(node: RuntimeNode): boolean {
-    return this.doubt && node !== node.scope.failureNode;
+  priorStartPossibleFor(node: RuntimeNode): boolean {
+    return this.priorStartPossible && node !== node.scope.failureNode;
   }
 
   /** Returns the observation's effects; held ones wait for its revision. */
-  end(): readonly Effect[] {
-    if (this.#changed) {
+  endObservation(): readonly Effect[] {
+    if (this.#statusChanged) {
       this.revision++;
-      this.#changed = false;
+      this.#statusChanged = false;
     }
     const effects = this.#effects;
-    for (const at of this.#held) {
+    for (const at of this.#afterWriteIndexes) {
       const effect = effects[at];
       switch (effect?.kind) {
         case "sendTask":
@@ -314,23 +316,23 @@ export class Walk {
       }
     }
     this.#effects = [];
-    this.#held = [];
+    this.#afterWriteIndexes = [];
     return effects;
   }
 }
 
 /** Graph order, so that decisions do not depend on the order of discovery. */
-function byPlace(a: RuntimeNode, b: RuntimeNode): boolean {
-  return a.order < b.order;
+function byTopologicalOrder(a: RuntimeNode, b: RuntimeNode): boolean {
+  return a.topologicalKey < b.topologicalKey;
 }
 
 /**
  * Nested graphs before the one that contains them: a nested graph that fails in the same observation as its parent has
  * failed by itself, and is not shown as aborted.
  */
-function innerFirst(a: Scope, b: Scope): boolean {
-  if (a.level !== b.level) return a.level > b.level;
-  return (a.owner?.order ?? "") < (b.owner?.order ?? "");
+function deepestFirst(a: Scope, b: Scope): boolean {
+  if (a.depth !== b.depth) return a.depth > b.depth;
+  return (a.owner?.topologicalKey ?? "") < (b.owner?.topologicalKey ?? "");
 }
 
 /** True when a node has started and not ended, according to its status. */

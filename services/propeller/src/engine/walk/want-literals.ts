@@ -1,15 +1,15 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeInputs } from "./node-inputs.js";
-import type { Walk } from "./walk.js";
+import type { RunState } from "./walk.js";
 
 /** Requests literals from the blob store; the node is reconciled again when they have been read. */
-export function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
+export function requestLiterals(state: RunState, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
   for (const uri of uris) {
-    const lost = walk.blobs.lost(uri);
+    const lost = state.blobReads.failureReason(uri);
     if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Literal ${lost}`) };
-    const effect = walk.blobs.want(waiter, "literal", uri);
-    if (effect !== undefined) walk.emit(effect);
+    const effect = state.blobReads.request(waiter, "literal", uri);
+    if (effect !== undefined) state.emit(effect);
   }
   return undefined;
 }

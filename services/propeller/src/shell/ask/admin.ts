@@ -9,8 +9,8 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import type { AdminQuestions, ChildExecution } from "../../engine/ask/admin.js";
-import type { Answer } from "../../engine/ask/question.js";
+import type { AdminCalls, ChildExecution } from "../../engine/ask/admin.js";
+import type { CallResult } from "../../engine/ask/question.js";
 import { errorToJson } from "../../engine/failure/error-json.js";
 import type { Answerer } from "./answerers.js";
 import { Limit } from "./limit.js";
@@ -24,14 +24,14 @@ export interface AdminAnswererOptions {
   readonly concurrency: number;
 }
 
-type AdminAnswerers = { readonly [K in keyof AdminQuestions]: Answerer<K> };
+type AdminAnswerers = { readonly [K in keyof AdminCalls]: Answerer<K> };
 
 /** Call handlers that use admin's public API. */
 export function adminAnswerers({ channel, blobs, concurrency }: AdminAnswererOptions): AdminAnswerers {
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
   const limit = new Limit(concurrency);
-  const call = <V>(work: () => Promise<Answer<V>>): Promise<Answer<V>> =>
+  const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> =>
     limit.run(() => work().catch((error: unknown) => rpcFailure(error)));
   return {
     createExecution: ({ request }) =>

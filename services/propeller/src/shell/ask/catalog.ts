@@ -8,8 +8,8 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import { type Artifact, DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import type { Answer, QuestionOf } from "../../engine/ask/question.js";
-import type { CachedOutputs, CatalogQuestions } from "../../engine/cache/questions.js";
+import type { CallResult, CallOf } from "../../engine/ask/question.js";
+import type { CachedOutputs, CatalogCalls } from "../../engine/cache/questions.js";
 import type { Answerer } from "./answerers.js";
 import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
@@ -23,7 +23,7 @@ export interface CatalogAnswererOptions {
   readonly concurrency: number;
 }
 
-type CatalogAnswerers = { readonly [K in keyof CatalogQuestions]: Answerer<K> };
+type CatalogAnswerers = { readonly [K in keyof CatalogCalls]: Answerer<K> };
 type Catalog = ServiceClient<typeof DataCatalog>;
 
 /** Call handlers that use the data catalog's public API. */
@@ -31,7 +31,7 @@ export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswere
   if (channel === undefined) return { catalogGet: none, catalogReserve: none, catalogRelease: none, catalogPut: none };
   const catalog = createClient({ channel, service: DataCatalog });
   const limit = new Limit(concurrency);
-  const call = <V>(work: () => Promise<V>): Promise<Answer<V>> =>
+  const call = <V>(work: () => Promise<V>): Promise<CallResult<V>> =>
     limit.run(async () => {
       try {
         return { kind: "value", value: await work() };
@@ -70,10 +70,10 @@ export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswere
   };
 }
 
-const none = (): Promise<Answer<never>> =>
+const none = (): Promise<CallResult<never>> =>
   Promise.resolve({ kind: "refused", code: "UNIMPLEMENTED", message: "no data catalog is configured" });
 
-async function find(catalog: Catalog, { call, task }: QuestionOf<"catalogGet">): Promise<CachedOutputs | undefined> {
+async function find(catalog: Catalog, { call, task }: CallOf<"catalogGet">): Promise<CachedOutputs | undefined> {
   const [artifact, dataset] = await Promise.all([
     orNotFound(catalog.getArtifact({ dataset: call.dataset, queryHandle: { case: "tagName", value: call.tag } })),
     orNotFound(catalog.getDataset({ dataset: call.dataset })),
@@ -107,7 +107,7 @@ function catalogKey({ dataset, tag }: CachedCall, { artifactId, source }: KeyFac
 }
 
 /** Each step may already be done: by this node, whose names are derived, or by another, whose outputs are equivalent. */
-async function store(catalog: Catalog, question: QuestionOf<"catalogPut">, outputs: LiteralMap): Promise<CatalogMetadata> {
+async function store(catalog: Catalog, question: CallOf<"catalogPut">, outputs: LiteralMap): Promise<CatalogMetadata> {
   const { call, source, artifactId, overwrite } = question;
   const { dataset, tag } = call;
   await orExists(catalog.createDataset({ dataset: { id: dataset, metadata: { keyMap: taskVersion(source) } } }));

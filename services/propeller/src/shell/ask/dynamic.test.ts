@@ -11,7 +11,7 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { type Channel, Code, createRpcServer, implement, openChannel, RpcError, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QuestionOf } from "../../engine/ask/question.js";
+import type { CallOf } from "../../engine/ask/question.js";
 import { type DynamicAnswererOptions, dynamicAnswerers } from "./dynamic.js";
 
 const INT = { type: { type: { case: "simple" as const, value: SimpleType.INTEGER } } };
@@ -61,7 +61,7 @@ function answerer(options: Partial<DynamicAnswererOptions> = {}) {
 const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
 const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
 
-function question(name: string, compiledBefore = false): QuestionOf<"readDynamic"> {
+function question(name: string, compiledBefore = false): CallOf<"readDynamic"> {
   return {
     kind: "readDynamic",
     attemptDir: `file://${folder}/${name}/0`,

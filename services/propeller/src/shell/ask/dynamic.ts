@@ -13,8 +13,8 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
-import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
-import type { Answer, QuestionOf } from "../../engine/ask/question.js";
+import type { DynamicCalls, DynamicWorkflow } from "../../engine/ask/dynamic.js";
+import type { CallResult, CallOf } from "../../engine/ask/question.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
 import { inTurns } from "../in-turns.js";
 import type { Answerer } from "./answerers.js";
@@ -35,7 +35,7 @@ export interface DynamicAnswererOptions {
   readonly limits: ExpansionLimits;
 }
 
-type DynamicAnswerers = { readonly [K in keyof DynamicQuestions]: Answerer<K> };
+type DynamicAnswerers = { readonly [K in keyof DynamicCalls]: Answerer<K> };
 
 /** Reads the specs that dynamic tasks produced and compiles them, with the tasks and launch plans that admin returns. */
 export function dynamicAnswerers(options: DynamicAnswererOptions): DynamicAnswerers {
@@ -60,16 +60,16 @@ interface Sources extends DynamicAnswererOptions {
 /** An invalid spec, or an invalid reference in it. */
 class BadDynamic extends Error {}
 
-function failure(error: unknown): Answer<DynamicWorkflow> {
+function failure(error: unknown): CallResult<DynamicWorkflow> {
   if (error instanceof BadDynamic || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
     return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
   if (error instanceof ExpansionError) return { kind: "refused", code: "INVALID_ARGUMENT", message: `[User] ${error.message}` };
   return rpcFailure(error);
 }
 
-type ReadDynamic = QuestionOf<"readDynamic">;
+type ReadDynamic = CallOf<"readDynamic">;
 
-async function read(question: ReadDynamic, sources: Sources): Promise<Answer<DynamicWorkflow>> {
+async function read(question: ReadDynamic, sources: Sources): Promise<CallResult<DynamicWorkflow>> {
   const { blobs, maxEventBytes, limits } = sources;
   const place = compiledUri(question.attemptDir);
   let bytes = question.compiledBefore ? await blobs.get(place, { maxBytes: MAX_STORED_BYTES }) : undefined;

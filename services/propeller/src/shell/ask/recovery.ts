@@ -8,8 +8,8 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import type { Answer } from "../../engine/ask/question.js";
-import type { FormerNode, RecoveryQuestions } from "../../engine/recovery/questions.js";
+import type { CallResult } from "../../engine/ask/question.js";
+import type { PriorNode, RecoveryCalls } from "../../engine/recovery/questions.js";
 import type { Answerer } from "./answerers.js";
 import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
@@ -22,7 +22,7 @@ export interface RecoveryAnswererOptions {
   readonly concurrency: number;
 }
 
-type RecoveryAnswerers = { readonly [K in keyof RecoveryQuestions]: Answerer<K> };
+type RecoveryAnswerers = { readonly [K in keyof RecoveryCalls]: Answerer<K> };
 
 /** Attempts of a node whose tasks are read: all attempts run the same task. */
 const TASKS = 1;
@@ -32,8 +32,8 @@ export function recoveryAnswerers({ channel, blobs, concurrency }: RecoveryAnswe
   const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
   const limit = new Limit(concurrency);
   return {
-    readFormerNode: ({ id }) =>
-      limit.run(async (): Promise<Answer<FormerNode | undefined>> => {
+    readPriorNode: ({ id }) =>
+      limit.run(async (): Promise<CallResult<PriorNode | undefined>> => {
         try {
           return { kind: "value", value: await read(id, sources) };
         } catch (error) {
@@ -49,7 +49,7 @@ interface Sources {
   readonly blobs: Pick<BlobStore, "get">;
 }
 
-async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Promise<FormerNode> {
+async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Promise<PriorNode> {
   const node = await admin.getNodeExecution({ id });
   const { closure, inputUri } = node;
   const succeeded = closure?.phase === NodeExecution_Phase.SUCCEEDED || closure?.phase === NodeExecution_Phase.RECOVERED;
@@ -66,7 +66,7 @@ async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Pro
   };
 }
 
-function toldOf({ closure }: NodeExecution): Omit<FormerNode, "succeeded" | "inputs" | "outputs" | "tasks"> {
+function toldOf({ closure }: NodeExecution): Omit<PriorNode, "succeeded" | "inputs" | "outputs" | "tasks"> {
   const target = closure?.targetMetadata;
   const task = target?.case === "taskNodeMetadata" ? target.value : undefined;
   return {

@@ -1,7 +1,7 @@
 import { BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
 import { StoredMessageRefused } from "@flyte-ts/input-limits";
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
-import type { Answer, RefusalCode } from "../../engine/ask/question.js";
+import type { CallResult, RefusalCode } from "../../engine/ask/question.js";
 
 /**
  * Codes for which a retry may help; all others are final. UNAUTHENTICATED concerns this process's token, which may be
@@ -20,7 +20,7 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
 ]);
 
 /** Converts a failed call, or an unreadable blob, to its result. */
-export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
+export function rpcFailure(error: unknown): Exclude<CallResult<never>, { kind: "value" }> {
   if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   if (error instanceof BlobError && !(error instanceof BlobUnavailable))

@@ -1,7 +1,7 @@
 import { EVENTS, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
 import { boundMessage } from "../../engine/failure/bound-message.js";
-import type { Note } from "../../engine/types.js";
+import type { KubeEvent } from "../../engine/types.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface KubeEventsOptions {
@@ -59,7 +59,7 @@ export class KubeEvents {
     this.#all = new TokenBucket(options.burst, 1_000 / options.perSecond, options.now());
   }
 
-  record(key: string, { type, reason, message }: Note): void {
+  record(key: string, { type, reason, message }: KubeEvent): void {
     const { uidOf, now, onDropped } = this.options;
     const uid = uidOf(key);
     if (uid === undefined) return;
@@ -98,7 +98,7 @@ export class KubeEvents {
     return made;
   }
 
-  #event(key: string, facts: Note & { readonly uid: string; readonly time: string }): KubeObject {
+  #event(key: string, facts: KubeEvent & { readonly uid: string; readonly time: string }): KubeObject {
     const { uid, type, reason, message, time } = facts;
     const namespace = namespaceOf(key);
     const name = key.slice(namespace.length + 1);

@@ -2,7 +2,7 @@ import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } fro
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { applyMergePatch, encodeSlice, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
-import type { Answer, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
+import type { CallResult, CallKind, CallOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
@@ -59,7 +59,7 @@ export class Driver {
   observe(observation: Observation): void {
     this.#perform(this.#io.admit(this.run.observe(observation, this.now)));
     if (!this.slowWrites) this.flush();
-    if (this.run.wantsRoom && this.hasRoom) this.observe({ kind: "room" });
+    if (this.run.needsCapacity && this.hasRoom) this.observe({ kind: "room" });
   }
 
   flush(): void {
@@ -82,7 +82,7 @@ export class Driver {
   /** Advances the time and fires due timers. */
   advance(ms: number): void {
     const end = this.now + ms;
-    for (let next = this.run.wakeAt; next !== undefined && next <= end; next = this.run.wakeAt) {
+    for (let next = this.run.nextTimerAt; next !== undefined && next <= end; next = this.run.nextTimerAt) {
       this.now = Math.max(this.now, next);
       this.observe({ kind: "timer" });
     }
@@ -101,16 +101,16 @@ export class Driver {
   }
 
   /** Calls of a kind since the last check for it; their arguments identify the node. */
-  asked<K extends QuestionKind>(kind: K): QuestionOf<K>[] {
+  asked<K extends CallKind>(kind: K): CallOf<K>[] {
     const seen = this.#answered.get(kind) ?? 0;
     const all = this.asks.filter(({ ask }) => ask.kind === kind);
     this.#answered.set(kind, all.length);
-    return all.slice(seen).map(({ ask }) => ask as unknown as QuestionOf<K>);
+    return all.slice(seen).map(({ ask }) => ask as unknown as CallOf<K>);
   }
-  readonly #answered = new Map<QuestionKind, number>();
+  readonly #answered = new Map<CallKind, number>();
 
   /** Completes the last call of a kind. */
-  answer<K extends QuestionKind>(kind: K, answer: Answer<ValueOf<K>>): void {
+  answer<K extends CallKind>(kind: K, answer: CallResult<ValueOf<K>>): void {
     const last = this.asks.findLast(({ ask }) => ask.kind === kind);
     if (last === undefined) throw new Error(`nobody asked ${kind}`);
     this.observe({ kind: "answered", id: last.id, answer });

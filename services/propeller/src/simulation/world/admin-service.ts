@@ -5,7 +5,7 @@ import type { ExecutionCreateRequest } from "@flyte-ts/idl/flyteidl/admin/execut
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import type { ChildExecution } from "../../engine/ask/admin.js";
-import type { Answer, Question, QuestionOf } from "../../engine/ask/question.js";
+import type { CallResult, Call, CallOf } from "../../engine/ask/question.js";
 import { buildWorkflow, DYNAMIC, type WorkflowSpec } from "../build/workflow.js";
 import type { Invariant } from "../invariants.js";
 import type { Random } from "../random.js";
@@ -76,7 +76,7 @@ export class AdminService {
     if (parent !== undefined) this.#executions.get(parent.execution)?.wake({ nodeId: parent.node });
   }
 
-  answer(question: Question): Answer {
+  answer(question: Call): CallResult {
     switch (question.kind) {
       case "createExecution":
         return this.#create(question.request);
@@ -96,7 +96,7 @@ export class AdminService {
     }
   }
 
-  #create(request: ExecutionCreateRequest): Answer {
+  #create(request: ExecutionCreateRequest): CallResult {
     const parent = request.spec?.metadata?.parentNodeExecution;
     const parentName = parent?.executionId?.name ?? "";
     if (this.#executions.has(request.name)) return { kind: "value", value: "exists" };
@@ -110,7 +110,7 @@ export class AdminService {
     return { kind: "value", value: "created" };
   }
 
-  #terminate({ id, cause }: QuestionOf<"terminateExecution">): Answer {
+  #terminate({ id, cause }: CallOf<"terminateExecution">): CallResult {
     const execution = this.#executions.get(id.name);
     if (execution === undefined) return { kind: "value", value: "none" };
     if (execution.terminal || this.options.bug === "pretendsStopped") return { kind: "value", value: "ended" };
@@ -119,7 +119,7 @@ export class AdminService {
   }
 
   /** A client sets it some time after its creation, or never. */
-  #signal({ id, type }: QuestionOf<"awaitSignal">): Answer {
+  #signal({ id, type }: CallOf<"awaitSignal">): CallResult {
     const { schedule, random } = this.options;
     const execution = id.executionId?.name ?? "";
     const key = `${execution}/${id.signalId}`;
@@ -138,7 +138,7 @@ export class AdminService {
   }
 
   /** The spec of an attempt is the same at each read. */
-  #dynamic({ parent, attemptDir }: QuestionOf<"readDynamic">): Answer {
+  #dynamic({ parent, attemptDir }: CallOf<"readDynamic">): CallResult {
     const graph = this.options.spec.dynamics?.[parent.type.slice(DYNAMIC.length)];
     if (graph === undefined || attemptDir.endsWith("made-badly"))
       return { kind: "refused", code: "INVALID_ARGUMENT", message: "malformed" };

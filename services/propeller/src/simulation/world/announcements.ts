@@ -37,12 +37,12 @@ export class Announcements {
   /** Timeouts of this world for unanswered requests. */
   get config(): Partial<EngineConfig> {
     const random = this.#random;
-    const { unansweredAfter } = defaultEngineConfig(() => 0);
+    const { pluginResponseTimeout: unansweredAfter } = defaultEngineConfig(() => 0);
     return {
-      unansweredAfter: random.pick([3_000, unansweredAfter]),
-      pluginDeadline: random.pick([50_000, 200_000]),
-      abandonUnanswered: random.pick([20_000, 600_000]),
-      abandonAborts: random.pick([0, 40_000, 300_000]),
+      pluginResponseTimeout: random.pick([3_000, unansweredAfter]),
+      pluginUnavailableTimeout: random.pick([50_000, 200_000]),
+      unstartedAbortTimeout: random.pick([20_000, 600_000]),
+      abortTimeout: random.pick([0, 40_000, 300_000]),
     };
   }
 

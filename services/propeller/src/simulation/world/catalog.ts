@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { CachedCall } from "@flyte-ts/domain";
 import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { QuestionOf, ValueOf } from "../../engine/ask/question.js";
+import type { CallOf, ValueOf } from "../../engine/ask/question.js";
 import type { Random } from "../random.js";
 import type { Schedule } from "./schedule.js";
 
@@ -48,7 +48,7 @@ export class Catalog {
 
   constructor(private readonly options: CatalogOptions) {}
 
-  get({ call }: QuestionOf<"catalogGet">): ValueOf<"catalogGet"> {
+  get({ call }: CallOf<"catalogGet">): ValueOf<"catalogGet"> {
     const key = keyOf(call);
     this.#meet(key);
     const outputs = this.artifacts.get(key);
@@ -58,16 +58,16 @@ export class Catalog {
       : { outputs: given, createdAt: this.options.schedule.now, key: metadataOf(call) };
   }
 
-  reserve({ call, owner, heartbeatMs }: QuestionOf<"catalogReserve">): ValueOf<"catalogReserve"> {
+  reserve({ call, owner, heartbeatMs }: CallOf<"catalogReserve">): ValueOf<"catalogReserve"> {
     return this.#reserve(keyOf(call), owner, heartbeatMs) ? { held: "byUs", heartbeatMs } : { held: "byAnother" };
   }
 
-  release({ call, owner }: QuestionOf<"catalogRelease">): ValueOf<"catalogRelease"> {
+  release({ call, owner }: CallOf<"catalogRelease">): ValueOf<"catalogRelease"> {
     this.#release(keyOf(call), owner);
     return "released";
   }
 
-  put({ call, outputs, overwrite, owner }: QuestionOf<"catalogPut">, value: LiteralMap): CatalogMetadata {
+  put({ call, outputs, overwrite, owner }: CallOf<"catalogPut">, value: LiteralMap): CatalogMetadata {
     const key = keyOf(call);
     if (overwrite || !this.artifacts.has(key)) this.artifacts.set(key, outputs.value ?? value);
     if (owner !== undefined) this.#release(key, owner);

@@ -1,7 +1,7 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Answer, Question } from "../../engine/ask/question.js";
+import type { CallResult, Call } from "../../engine/ask/question.js";
 import type { Effect, Observation } from "../../engine/types.js";
 import type { Random } from "../random.js";
 import type { Stream } from "./bus.js";
@@ -36,7 +36,7 @@ export interface EffectsOptions {
   readonly requests: Stream<TaskRequest>;
   readonly events: Stream<ExecutionEvent>;
   readonly blobs: Map<string, LiteralMap>;
-  readonly answer: (question: Question) => Answer;
+  readonly answer: (question: Call) => CallResult;
   readonly fabricate: (request: TaskRequest) => TaskEvent;
   readonly bug: ShellBug | undefined;
 }
@@ -109,9 +109,9 @@ export class Effects {
     schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
       const gone = life?.alive !== true;
       const lost = random.chance(gone ? 0.5 : faults.askError);
-      const answered: Answer = lost ? { kind: "error", message: "no" } : answer(ask);
+      const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(ask);
       if (gone) return;
-      const told: Answer = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
+      const told: CallResult = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
       life?.after(0.1, () => this.observe({ kind: "answered", id, answer: told }));
     });
   }

@@ -2,7 +2,7 @@ import { WorkflowPhase } from "@flyte-ts/domain";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../engine/config.js";
-import { abortOfForgotten } from "../../engine/request/zombie.js";
+import { zombieAbortRequest } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
 import { PluginPresence } from "../../shell/plugin-presence.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
@@ -245,17 +245,17 @@ export class Propeller implements Worker {
 
   /** Capacity returns after a delay: when the last effects have been sent. */
   #makeRoom(active: Active): void {
-    if (!active.io.run.wantsRoom) return;
+    if (!active.io.run.needsCapacity) return;
     this.options.host.life?.after(this.options.random.between(0, 5), () => {
-      if (this.#active === active && active.io.run.wantsRoom) this.#observe({ kind: "room" });
+      if (this.#active === active && active.io.run.needsCapacity) this.#observe({ kind: "room" });
     });
   }
 
   #alarm(active: Active): void {
-    const at = active.io.run.wakeAt;
+    const at = active.io.run.nextTimerAt;
     if (at === undefined || this.options.bug === "noTimers") return;
     this.options.host.life?.after(at - this.#now, () => {
-      const due = active.io.run.wakeAt;
+      const due = active.io.run.nextTimerAt;
       if (this.#active === active && due !== undefined && due <= this.#now) this.#observe({ kind: "timer" });
     });
   }
@@ -331,7 +331,7 @@ export class Propeller implements Worker {
   }
 
   #answerForgotten(event: TaskEvent): void {
-    const request = abortOfForgotten(event, this.#now);
+    const request = zombieAbortRequest(event, this.#now);
     if (request !== undefined && this.options.host.holds()) this.options.requests.publish(request);
   }
 }
