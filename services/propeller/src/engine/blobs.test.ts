@@ -82,7 +82,7 @@ describe("outputs that do not come by value", () => {
       stoppedAt: "2026-11-21T10:00:00Z",
       outputs: expect.any(String) as string,
     });
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
   });
 });

@@ -65,9 +65,9 @@ describe("a large graph", () => {
     d.observe({ kind: "resync" });
     expect(d.takeSent()).toEqual([]);
     expect(d.run.needsCapacity).toBe(true);
-    d.observe({ kind: "room" });
+    d.observe({ kind: "capacity" });
     expect(d.takeSent()).toEqual(["n2/0 RUN", "n3/0 RUN"]);
-    d.observe({ kind: "room" });
+    d.observe({ kind: "capacity" });
     expect(d.takeSent()).toEqual(["n4/0 RUN"]);
     expect(d.run.needsCapacity).toBe(false);
   });
@@ -75,16 +75,16 @@ describe("a large graph", () => {
   it("goes ahead of its status with all that begins at once, unless the status is written in between", () => {
     const nodes = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`n${index}`, task]));
     const { run } = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
-    const ahead = (kind: "load" | "room") => {
+    const ahead = (kind: "load" | "capacity") => {
       const effects = run.observe(kind === "load" ? { kind, isNew: true } : { kind }, 1_000);
       return effects.flatMap((effect) =>
-        effect.kind === "sendTask" && effect.afterRevision === undefined ? [effect.request.nodePath] : [],
+        effect.kind === "sendTaskRequest" && effect.afterRevision === undefined ? [effect.request.nodePath] : [],
       );
     };
     expect(ahead("load")).toEqual(["n0", "n1"]);
-    expect(ahead("room")).toEqual(["n2", "n3"]);
+    expect(ahead("capacity")).toEqual(["n2", "n3"]);
     run.takeStatusPatch();
-    expect(ahead("room")).toEqual([]);
+    expect(ahead("capacity")).toEqual([]);
     expect(run.needsCapacity).toBe(false);
   });
 

@@ -48,7 +48,7 @@ describe("a chain", () => {
     expect(end?.event.value).toMatchObject({
       outputResult: { case: "outputUri", value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/end-node/data/0/outputs.pb" },
     });
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.finished).toBe(true);
     expect(d.resource.metadata).toEqual({ labels: { "termination-status": "terminated", "completed-time": "2026-11-21.10" } });
     expect(d.resource.status).toEqual({
@@ -305,7 +305,7 @@ describe("a branch", () => {
     expect(d.takeTold()).toEqual(["n2 QUEUED", "n1-0-n1-n1 SUCCEEDED", "n1 SUCCEEDED"]);
     expect(d.request("n2").inputs).toEqual(numbers({ a: 3 }));
     d.reply("n2", "SUCCEEDED", { outputs: one });
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeStatus).toMatchObject({
       n1: { phase: 5 },
       "n1-n0": { phase: 7 },
@@ -320,7 +320,7 @@ describe("a branch", () => {
       main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: childScope }], otherwise: { kind: "task" } } } },
     });
     d.reply("n0-n1", "SUCCEEDED", { outputs: one });
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.phase).toBe(3);
     expect(d.resource.status.nodeStatus).toMatchObject({ n0: { phase: 5 }, "n0-n0": { phase: 7 }, "n0-n1": { phase: 5 } });
     expect(Object.keys(d.resource.status.nodeStatus ?? {})).not.toContain("n0-n0-n0");
@@ -406,7 +406,7 @@ describe("a sub-workflow", () => {
       "workflow SUCCEEDED",
     ]);
     expect(d.events.at(-1)?.event.outputs).toEqual(numbers({ o0: 9 }));
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
   });
 
@@ -532,7 +532,7 @@ describe("abort", () => {
     ).toMatchObject({
       outputResult: { value: { code: "NodeAborted", message: "Workflow aborted." } },
     });
-    d.observe({ kind: "recorded", phase: "ABORTED" });
+    d.observe({ kind: "endRecorded", phase: "ABORTED" });
     expect(d.resource.status).toMatchObject({ phase: 6 });
     expect(d.resource.metadata["finalizers"]).toBeUndefined();
   });
@@ -616,7 +616,7 @@ describe("messages that are late, doubled or lost", () => {
     const next = d.reread();
     next.observe({ kind: "load" });
     expect(next.takeTold()).toContain("workflow SUCCEEDED");
-    next.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    next.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(next.finished).toBe(true);
     next.advance(600_000);
     expect(next.takeTold().filter((text) => text.startsWith("workflow"))).toEqual([]);

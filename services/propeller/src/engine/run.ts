@@ -83,12 +83,12 @@ class Run implements WorkflowRun {
   }
 
   get nextTimerAt(): number | undefined {
-    return this.#state.finalization === "no" ? this.#state.timers.next : undefined;
+    return this.#state.finalization === "none" ? this.#state.timers.next : undefined;
   }
 
   get needsCapacity(): boolean {
     const { startsThrottled: crowded, slotQueue: waiting, startQueue: starting, finalization: finishing } = this.#state;
-    return crowded && finishing === "no" && (this.#state.hasWork || waiting.size + starting.size > 0);
+    return crowded && finishing === "none" && (this.#state.hasWork || waiting.size + starting.size > 0);
   }
 
   get phase(): number {
@@ -100,7 +100,7 @@ class Run implements WorkflowRun {
   }
 
   get isFinalizing(): boolean {
-    return this.#state.finalization !== "no";
+    return this.#state.finalization !== "none";
   }
 
   get counts(): RunCounts {
@@ -110,7 +110,7 @@ class Run implements WorkflowRun {
 
   observe(observation: Observation, now: number): readonly Effect[] {
     const state = this.#state;
-    state.beginObservation(now, observation.kind === "room" && this.#persistedPending);
+    state.beginObservation(now, observation.kind === "capacity" && this.#persistedPending);
     this.#persistedPending = true;
     this.#apply(observation);
     this.#drain();
@@ -127,8 +127,8 @@ class Run implements WorkflowRun {
     // Changes that cancel each other make no patch, but effects may wait for their revision.
     const news = changes !== undefined || state.revision > state.patchedRevision;
     state.patchedRevision = state.revision;
-    if (state.finalization !== "asked") return news ? { status: {}, ...changes } : undefined;
-    state.finalization = "taken";
+    if (state.finalization !== "requested") return news ? { status: {}, ...changes } : undefined;
+    state.finalization = "patched";
     const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
     return {
       metadata: {
@@ -155,7 +155,7 @@ class Run implements WorkflowRun {
       case "timer":
         this.#timer();
         return;
-      case "room":
+      case "capacity":
         state.startsThrottled = false;
         return;
       case "abort":
@@ -165,10 +165,10 @@ class Run implements WorkflowRun {
       case "literalRead":
         this.#onBlobRead(observation);
         return;
-      case "answered":
+      case "callResult":
         onCallResult(state, observation.id, observation.answer);
         return;
-      case "awaited":
+      case "wakeup":
         if (observation.nodeId !== undefined) onWakeup(state, wakeupKeys.child(observation.nodeId));
         if (observation.signalId !== undefined) onWakeup(state, wakeupKeys.signal(observation.signalId));
         return;
@@ -178,7 +178,7 @@ class Run implements WorkflowRun {
       case "persisted":
         state.speculationAllowed ||= observation.revision >= state.startedRevision;
         return;
-      case "recorded":
+      case "endRecorded":
         requestFinalization(state);
         return;
       case "rejected":
@@ -273,7 +273,7 @@ class Run implements WorkflowRun {
 
   #failWorkflow(code: string, message: string): void {
     const state = this.#state;
-    if (state.abortReason !== undefined || state.root.stage !== "run") return;
+    if (state.abortReason !== undefined || state.root.stage !== "running") return;
     failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 

@@ -20,7 +20,7 @@ export type Observation =
   /** `wakeAt` is reached. */
   | { readonly kind: "timer" }
   /** Capacity is available: start more nodes, see `wantsRoom`. */
-  | { readonly kind: "room" }
+  | { readonly kind: "capacity" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
   | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }
@@ -28,13 +28,13 @@ export type Observation =
   /** A blob is written; after `error` the engine retries with backoff. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
   /** Result of the call with this id; ignored when the call is no longer pending. */
-  | { readonly kind: "answered"; readonly id: string; readonly answer: CallResult }
+  | { readonly kind: "callResult"; readonly id: string; readonly answer: CallResult }
   /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
-  | { readonly kind: "awaited"; readonly nodeId?: string; readonly signalId?: string }
+  | { readonly kind: "wakeup"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is durable. */
   | { readonly kind: "persisted"; readonly revision: number }
   /** Admin has stored the terminal event. */
-  | { readonly kind: "recorded"; readonly phase: string }
+  | { readonly kind: "endRecorded"; readonly phase: string }
   /** Admin rejects events of this execution permanently. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
   /** Admin rejects events about this node (by its unique id) because it does not know the node: its event was lost. */
@@ -54,7 +54,7 @@ export type ReadResult<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
   /** The blob is invalid. */
-  | { readonly kind: "garbled"; readonly message: string }
+  | { readonly kind: "corrupt"; readonly message: string }
   | { readonly kind: "error"; readonly message: string };
 
 /**
@@ -63,19 +63,19 @@ export type ReadResult<T> =
  * once, be repeated or be lost.
  */
 export type Effect =
-  | { readonly kind: "sendTask"; readonly request: TaskRequest; readonly afterRevision?: number }
+  | { readonly kind: "sendTaskRequest"; readonly request: TaskRequest; readonly afterRevision?: number }
   | { readonly kind: "publish"; readonly event: ExecutionEvent; readonly afterRevision?: number }
   | { readonly kind: "readOutputs"; readonly uri: string }
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
   /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
-  | { readonly kind: "ask"; readonly id: string; readonly ask: Call; readonly afterRevision?: number }
+  | { readonly kind: "call"; readonly id: string; readonly ask: Call; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
-  | { readonly kind: "finish"; readonly afterRevision: number }
+  | { readonly kind: "finalize"; readonly afterRevision: number }
   /** Kubernetes event on the resource; may be lost. */
-  | { readonly kind: "note"; readonly note: KubeEvent }
+  | { readonly kind: "kubeEvent"; readonly note: KubeEvent }
   | {
-      readonly kind: "count";
+      readonly kind: "metric";
       readonly metric: EngineMetric;
       readonly labels?: Readonly<Record<string, string>>;
       readonly seconds?: number;

@@ -54,7 +54,7 @@ test("a run that was just taken up is written a little later, unless the executi
   expect(quiet.io.nextWrite(100)).toBeDefined();
   const waiting = fixture();
   waiting.change("publish");
-  waiting.change("sendTask");
+  waiting.change("sendTaskRequest");
   expect(waiting.io.nextWrite(1)?.revision).toBe(2);
   const short = fixture();
   short.change("publish");
@@ -68,9 +68,9 @@ test("what the execution waits for is written at once, and so is its end", () =>
   change();
   io.nextWrite(100);
   written(100);
-  change("sendTask");
+  change("sendTaskRequest");
   expect(io.nextWrite(101)).toBeDefined();
-  expect(written(102)).toEqual(["sendTask"]);
+  expect(written(102)).toEqual(["sendTaskRequest"]);
   change("publish");
   expect(io.nextWrite(103)).toBeUndefined();
   run.terminal = true;
@@ -101,26 +101,26 @@ test("the last write comes later, but at once where somebody waits for the resou
     one.io.nextWrite(1_000);
     one.written(1_010);
     one.run.finished = true;
-    one.change("finish");
+    one.change("finalize");
     return one;
   };
   const { io, written } = ended(WorkflowPhase.Success);
   expect(io.nextWrite(4_009)).toBeUndefined();
   expect(io.writeAt).toBe(4_010);
   expect(io.nextWrite(4_010)).toBeDefined();
-  expect(written(4_020)).toEqual(["finish"]);
+  expect(written(4_020)).toEqual(["finalize"]);
   expect(ended(WorkflowPhase.Aborted).io.nextWrite(1_010)).toBeDefined();
 });
 
 test("what waits is given out when its revision is durable, and no sooner", () => {
   const { io, change, written } = fixture();
-  expect(change("sendTask")).toEqual([]);
+  expect(change("sendTaskRequest")).toEqual([]);
   io.nextWrite(0);
-  change("note");
+  change("kubeEvent");
   expect(io.held).toBe(2);
-  expect(written(1)).toEqual(["sendTask"]);
+  expect(written(1)).toEqual(["sendTaskRequest"]);
   io.nextWrite(1);
-  expect(written(2)).toEqual(["note"]);
+  expect(written(2)).toEqual(["kubeEvent"]);
   expect(io.idle).toBe(true);
 });
 

@@ -119,7 +119,7 @@ export class RunIo {
   }
 
   #presses({ kind }: Effect): boolean {
-    if (kind === "finish") return this.run.phase === WorkflowPhase.Aborted;
+    if (kind === "finalize") return this.run.phase === WorkflowPhase.Aborted;
     return kind !== "publish" || this.run.terminal;
   }
 

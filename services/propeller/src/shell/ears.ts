@@ -75,11 +75,11 @@ export class Ears {
     return [
       bus.subscribeVolatile(executionRecordedSubject(shard), (_, data) => {
         const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
-        observe(workflowKey, { kind: "recorded", phase });
+        observe(workflowKey, { kind: "endRecorded", phase });
       }),
       bus.subscribeVolatile(wakeSubject(shard), (_, data) => {
         const { workflowKey, subject } = fromBinary(WakeSchema, data);
-        if (subject.case !== undefined) observe(workflowKey, { kind: "awaited", [subject.case]: subject.value });
+        if (subject.case !== undefined) observe(workflowKey, { kind: "wakeup", [subject.case]: subject.value });
       }),
     ];
   }

@@ -37,7 +37,7 @@ function asking(recorded: Promise<void>) {
     answerers: { createExecution: answerer, readExecution: answerer },
     observe: (_: string, observation: unknown) => observed.push(observation),
   } as unknown as EffectsOptions);
-  const ask = (kind: string) => effects.perform("d/a", [{ kind: "ask", id: kind, ask: { kind } } as never]);
+  const ask = (kind: string) => effects.perform("d/a", [{ kind: "call", id: kind, ask: { kind } } as never]);
   return { asked, observed, state, effects, ask };
 }
 

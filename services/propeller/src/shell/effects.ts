@@ -191,9 +191,9 @@ export class Effects {
    * A child execution names its parent node: it is created after the control plane has recorded that node, and never
    * after the shard was released.
    */
-  #ask(key: string, { id, ask }: Extract<Effect, { kind: "ask" }>): Promise<void> {
+  #ask(key: string, { id, ask }: Extract<Effect, { kind: "call" }>): Promise<void> {
     const { events, answerers, observe, holds } = this.options;
-    const answer = (): Promise<void> => answerWith(answerers, ask).then((answer) => observe(key, { kind: "answered", id, answer }));
+    const answer = (): Promise<void> => answerWith(answerers, ask).then((answer) => observe(key, { kind: "callResult", id, answer }));
     const recorded = ask.kind === "createExecution" ? events.recorded?.(key) : undefined;
     return recorded === undefined ? answer() : recorded.then(() => (holds(key) ? answer() : undefined));
   }
@@ -201,7 +201,7 @@ export class Effects {
   #start(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
     const { bus, events, outputs, observe, metrics } = this.options;
     switch (effect.kind) {
-      case "sendTask": {
+      case "sendTaskRequest": {
         const { request } = effect;
         const data = encodeMessage(TaskRequestSchema, request);
         const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, asLongAs);
@@ -218,15 +218,15 @@ export class Effects {
         return outputs
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
-      case "ask":
+      case "call":
         return this.#ask(key, effect);
-      case "note":
+      case "kubeEvent":
         this.#note(key, effect.note);
         return undefined;
-      case "count":
+      case "metric":
         countTransition(metrics, effect);
         return undefined;
-      case "finish":
+      case "finalize":
         return undefined;
     }
   }

@@ -123,7 +123,7 @@ test("outputs that are lost, garbled, or not to be had for now are told apart", 
   const store = new OutputsStore(blobs);
   expect(await store.readOutputs(place("none.pb"))).toEqual({ kind: "missing" });
   expect(await store.readOutputs(garble("outputs.pb"))).toMatchObject({
-    kind: "garbled",
+    kind: "corrupt",
     message: expect.stringContaining("it is no flyteidl.core.LiteralMap"),
   });
   expect(await new OutputsStore(away()).readOutputs("s3://bucket/outputs.pb")).toMatchObject({
@@ -161,7 +161,7 @@ describe("what a dynamic task made", () => {
       message: expect.stringContaining(`nothing stands at ${place("lost/futures.pb")}`),
     });
     garble("garbled/futures.pb");
-    expect(await ask(blobs, place("garbled"), before)).toMatchObject({
+    expect(await ask(blobs, place("corrupt"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`at ${place("garbled/futures.pb")}`),
     });

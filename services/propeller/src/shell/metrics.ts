@@ -39,18 +39,18 @@ export interface Levels extends RunCounts {
 /** Sums the counts of the runs in memory. */
 export function levelsOf(runs: Iterable<{ readonly phase: number; readonly counts: RunCounts }>): Levels {
   const workflows = new Map<number, number>();
-  const sum = { activeNodes: 0, activeTasks: 0, waitingTasks: 0 };
+  const sum = { activeNodes: 0, activeTasks: 0, queuedTasks: 0 };
   for (const { phase, counts } of runs) {
     workflows.set(phase, (workflows.get(phase) ?? 0) + 1);
     sum.activeNodes += counts.activeNodes;
     sum.activeTasks += counts.activeTasks;
-    sum.waitingTasks += counts.queuedTasks;
+    sum.queuedTasks += counts.queuedTasks;
   }
   return { workflows, ...sum };
 }
 
 /** Counts a decision of the engine. */
-export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "count" }>): void {
+export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "metric" }>): void {
   metrics.transitions.inc({ what: metric, detail: Object.values(labels).join(" ") });
   const phase = labels["phase"] ?? "";
   if (metric === "workflowStarted") metrics.executionsStarted.inc();

@@ -5,7 +5,7 @@ import type { Effect } from "../engine/types.js";
 import { Outbox } from "./outbox.js";
 
 const ask = (generatedName: string, desired = DesiredState.RUN): Effect => ({
-  kind: "sendTask",
+  kind: "sendTaskRequest",
   request: create(TaskRequestSchema, { generatedName, desired }),
 });
 const tell = (id: number): Effect => ({ kind: "readLiteral", uri: String(id) });
@@ -18,7 +18,7 @@ function stage() {
   const state = { now: 0, holds: true, throws: "", shared: false };
   const outbox = new Outbox({
     start: (key, effect) => {
-      const name = effect.kind === "sendTask" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
+      const name = effect.kind === "sendTaskRequest" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
       if (name === state.throws) throw new Error("planned");
       started.push(`${key} ${name}`);
     },

@@ -72,7 +72,7 @@ export class Outbox {
         const effect = effects[begun] as Effect;
         // The run is lost with its shard; the new holder derives the effects again.
         if (!this.options.holds(key)) return;
-        if (effect.kind === "sendTask") {
+        if (effect.kind === "sendTaskRequest") {
           lane ??= this.#laneOf(key);
           if (!this.#mayAsk(lane, effect.request)) break;
         }
@@ -180,7 +180,7 @@ export class Outbox {
   #startBurst(lane: Lane): void {
     for (let started = 0; started < BURST && lane.next < lane.waiting.length; started++) {
       const effect = lane.waiting[lane.next] as Effect;
-      if (effect.kind === "sendTask" && !this.#mayAsk(lane, effect.request)) {
+      if (effect.kind === "sendTaskRequest" && !this.#mayAsk(lane, effect.request)) {
         this.#block(lane);
         return;
       }

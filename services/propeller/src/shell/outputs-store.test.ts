@@ -15,7 +15,7 @@ function storeOf(bytes: Uint8Array, size = bytes.length): OutputsStore {
 
 test("outputs that a task has replaced with gigabytes are not read", async () => {
   expect(await storeOf(new Uint8Array(), 5_000_000_000).readOutputs(URI)).toEqual({
-    kind: "garbled",
+    kind: "corrupt",
     message: expect.stringContaining("more than the 268435456 that are read at most"),
   });
 });
@@ -23,7 +23,7 @@ test("outputs that a task has replaced with gigabytes are not read", async () =>
 test("outputs of ten megabytes of empty values are refused before they are built", async () => {
   const bomb = Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]));
   expect(await storeOf(bomb).readOutputs(URI)).toEqual({
-    kind: "garbled",
+    kind: "corrupt",
     message: expect.stringContaining("flyteidl.core.LiteralMap has more than 4000000 elements"),
   });
 });

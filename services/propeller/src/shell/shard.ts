@@ -212,7 +212,7 @@ export class Shard {
   #answerForgotten(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
     const request = zombieAbortRequest(observation.event, this.options.now());
-    if (request !== undefined) this.options.effects.performWithoutRun(key, [{ kind: "sendTask", request }]);
+    if (request !== undefined) this.options.effects.performWithoutRun(key, [{ kind: "sendTaskRequest", request }]);
   }
 
   #forget(key: string): void {
@@ -259,7 +259,7 @@ export class Shard {
     this.#takeFacts(active, until);
     if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#decide(active, { kind: "timer" });
     const mayBegin = () => active.run.needsCapacity && this.options.effects.hasRoom(key) && this.options.now() < until;
-    for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "room" });
+    for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "capacity" });
     this.#settle(key, active);
     end();
   }
@@ -357,7 +357,7 @@ export class Shard {
     this.#finished.add(key);
     this.#forget(key);
     this.options.effects.perform(key, [
-      { kind: "note", note: { type: "Warning", reason: "Failed", message } },
+      { kind: "kubeEvent", note: { type: "Warning", reason: "Failed", message } },
       // Admin reads an end that is already stored from the resource.
       ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
     ]);
@@ -384,7 +384,7 @@ export class Shard {
   /** Handles an error of a reconcile or of a completed write: reloads the workflow or abandons it. */
   failed(key: string, error: unknown): void {
     const { effects, now } = this.options;
-    effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
+    effects.perform(key, [{ kind: "kubeEvent", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
     if (error instanceof EngineFault) this.#faults.note(key, error, now());
     this.reload(key, { outage: isTransient(error), afterMs: error instanceof KubeError ? error.retryAfterMs : undefined });
     if ((this.#failures.get(key) ?? 0) < PATIENCE || this.#hindered.has(key)) return;
@@ -417,7 +417,7 @@ export class Shard {
     inEngine(() => this.options.effects.perform(active.run.key, effects));
     // Released runs write nothing.
     if (this.#runs.get(active.run.key) === active) this.options.effects.noteHeld(active.run.key, active.io.held);
-    if (!effects.some((effect) => effect.kind === "finish")) return;
+    if (!effects.some((effect) => effect.kind === "finalize")) return;
     this.#finished.add(active.run.key);
     this.#forget(active.run.key);
   }

@@ -68,7 +68,7 @@ export class CacheAndFormer {
   /** Undefined for calls that others complete. */
   answer(question: Call): CallResult | undefined {
     const catalog = this.#catalog;
-    if (question.kind === "readFormerNode") return { kind: "value", value: this.#former?.answer(question.id.nodeId) };
+    if (question.kind === "readPriorNode") return { kind: "value", value: this.#former?.answer(question.id.nodeId) };
     if (catalog === undefined) return undefined;
     switch (question.kind) {
       case "catalogGet":

@@ -110,7 +110,7 @@ export class Witness {
 
   effect(effect: Effect): void {
     if (effect.kind === "readOutputs" || effect.kind === "writeOutputs") this.note(() => `${effect.kind} ${effect.uri}`);
-    if (effect.kind === "sendTask") {
+    if (effect.kind === "sendTaskRequest") {
       const { request } = effect;
       const node = request.id?.nodeExecutionId?.nodeId ?? "";
       if (request.desired === DesiredState.RUN) this.#asked.set(node, Math.max(this.#asked.get(node) ?? 0, request.id?.retryAttempt ?? 0));
@@ -118,7 +118,7 @@ export class Witness {
       if (request.desired === DesiredState.RUN) this.world.shared.takeRequest(this.name, request);
       this.note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
     }
-    if (effect.kind === "finish" && !this.#seen.admin.terminal) this.violate("nothingLost", "finished before admin has the end");
+    if (effect.kind === "finalize" && !this.#seen.admin.terminal) this.violate("nothingLost", "finished before admin has the end");
     if (effect.kind !== "publish") return;
     this.#complete.take(effect.event);
     this.world.shared.takeEvent(effect.event, this.root);

@@ -12,7 +12,7 @@ export interface AdminCalls {
   /** Terminates an execution; succeeds when it has ended already or does not exist. */
   readonly terminateExecution: {
     readonly fields: { readonly id: WorkflowExecutionIdentifier; readonly cause: string };
-    readonly value: "asked" | "ended" | "none";
+    readonly value: "requested" | "ended" | "none";
   };
   /** Returns the value of a signal, undefined while it has none; creates the signal when it does not exist. */
   readonly awaitSignal: {

@@ -18,7 +18,7 @@ export interface PendingCall {
   retryAt: number | undefined;
   /** Key of admin's wake-up for this call, see `wakes`. */
   readonly wakeupKey: string | undefined;
-  readonly timing: "now" | "held";
+  readonly timing: "immediate" | "afterWrite";
 }
 
 /** Progress of a call, for callers with a timeout. */

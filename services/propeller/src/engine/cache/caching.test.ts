@@ -37,7 +37,7 @@ function answer<K extends CallKind>(d: Driver, kind: K, value: ValueOf<K>): void
 function settle(d: Driver, kind: CallKind, given: CallResult): void {
   const pending = d.asks.findLast(({ ask }) => ask.kind === kind);
   if (pending === undefined) throw new Error(`${kind} was not asked; asked: ${askedOf(d).join(", ")}`);
-  d.observe({ kind: "answered", id: pending.id, answer: given });
+  d.observe({ kind: "callResult", id: pending.id, answer: given });
 }
 
 const askedOf = (d: Driver) => d.asks.map(({ ask }) => ask.kind);

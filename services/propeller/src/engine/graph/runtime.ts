@@ -18,7 +18,7 @@ export const NOT_STARTED: NodeStatus = Object.freeze({ phase: NodePhase.NotYetSt
  * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`: all have ended, the
  * failure node runs. `done`: decided.
  */
-export type ScopeStage = "run" | "stop" | "handle" | "done";
+export type ScopeStage = "running" | "aborting" | "handlingFailure" | "done";
 
 /** Definitions that the nodes of a graph refer to: those of the resource, or of a dynamic node's spec. */
 export type Definitions = Pick<WorkflowModel, "tasks" | "subWorkflows">;
@@ -36,7 +36,7 @@ export interface ScopeFacts {
 /** One instance of a graph: the workflow itself, or an attempt of a sub-workflow node. */
 export class Scope {
   readonly nodes = new Map<string, RuntimeNode>();
-  stage: ScopeStage = "run";
+  stage: ScopeStage = "running";
   /** Reachable nodes that have not ended. */
   openNodes = 0;
   /** Nodes that have started and not ended, including the failure node. */
@@ -176,7 +176,7 @@ export class RuntimeNode {
 
   taskRequest: TaskRequestState | undefined;
   /** Child execution of the current attempt: requested, possibly without a response, or known to exist and not known to have ended. */
-  childState: "none" | "asked" | "made" = "none";
+  childState: "none" | "requested" | "exists" = "none";
   /** The current attempt has, or had, a child execution; for events. */
   hasChildExecution = false;
   /** Reason of its abort; undefined while it is not being aborted. */

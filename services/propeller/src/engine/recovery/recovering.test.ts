@@ -40,9 +40,9 @@ function tell(d: Driver, nodeId: string, value: PriorNode | undefined): void {
 }
 
 function answer(d: Driver, nodeId: string, given: CallResult): void {
-  const pending = d.asks.findLast(({ ask }) => ask.kind === "readFormerNode" && ask.id.nodeId === nodeId);
+  const pending = d.asks.findLast(({ ask }) => ask.kind === "readPriorNode" && ask.id.nodeId === nodeId);
   if (pending === undefined) throw new Error(`nobody asked for ${nodeId}`);
-  d.observe({ kind: "answered", id: pending.id, answer: given });
+  d.observe({ kind: "callResult", id: pending.id, answer: given });
 }
 
 function eventOf(d: Driver, nodeId: string) {
@@ -53,7 +53,7 @@ function eventOf(d: Driver, nodeId: string) {
 describe("a node of an execution that recovers another", () => {
   it("has the outputs of its former self, with the same inputs and the same task", () => {
     const d = Driver.of(spec);
-    expect(d.asks).toMatchObject([{ ask: { kind: "readFormerNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
+    expect(d.asks).toMatchObject([{ ask: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
     expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
     tell(d, "n0", former);
     expect(d.takeTold()).toEqual(["n0 RECOVERED"]);
@@ -114,7 +114,7 @@ describe("a node of an execution that recovers another", () => {
     tell(again, "n0", former);
     const third = again.reread();
     third.observe({ kind: "load" });
-    expect(third.asks.map(({ ask }) => (ask.kind === "readFormerNode" ? ask.id.nodeId : ask.kind))).toEqual(["n1"]);
+    expect(third.asks.map(({ ask }) => (ask.kind === "readPriorNode" ? ask.id.nodeId : ask.kind))).toEqual(["n1"]);
   });
 
   it("tells the same after a restart when its former self gave no outputs", () => {
@@ -130,7 +130,7 @@ describe("a node of an execution that recovers another", () => {
 
   it("looks back before it looks into the cache", () => {
     const d = Driver.of(spec, { cache: defaultCacheConfig });
-    expect(d.asks.map(({ ask }) => ask.kind)).toEqual(["readFormerNode"]);
+    expect(d.asks.map(({ ask }) => ask.kind)).toEqual(["readPriorNode"]);
     tell(d, "n0", undefined);
     expect(d.asks.at(-1)).toMatchObject({ ask: { kind: "catalogGet" } });
   });

@@ -33,7 +33,7 @@ export function collectStatusPatch(state: RunState): StatusChanges | undefined {
     fillSlices(state.slices, [], statusesOf(state.root));
   } else patchSlices(state, state.slices);
   state.dirtyNodes.clear();
-  if (state.finalization === "asked") return patchFinal(state, state.slices, patch);
+  if (state.finalization === "requested") return patchFinal(state, state.slices, patch);
   const changes = state.slices.collectChanges();
   if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
   return Object.keys(patch).length === 0 ? undefined : { status: patch };
@@ -71,7 +71,7 @@ function ownSize(status: NodeStatus): number {
 /** The running sum includes nodes of discarded graphs, so it is checked before use. */
 function tooLargeInline(state: RunState): boolean {
   const limit = state.config.maxInlineStatusBytes;
-  if (state.inlineStatusBytes <= limit || state.finalization === "asked") return false;
+  if (state.inlineStatusBytes <= limit || state.finalization === "requested") return false;
   state.inlineStatusBytes = jsonSize(statusesOf(state.root));
   return state.inlineStatusBytes > limit;
 }

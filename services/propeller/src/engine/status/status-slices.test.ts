@@ -151,7 +151,7 @@ describe("a workflow whose status grows", () => {
   const wide = (size: number, kind: NodeSpec) => ({
     main: { nodes: Object.fromEntries(Array.from({ length: size }, (_, index) => [`n${index}`, kind])) },
   });
-  const config = { inlineStatusLimit: 3_500, slices: { nodes: 10, bytes: 100_000 } };
+  const config = { maxInlineStatusBytes: 3_500, sliceLimits: { nodes: 10, bytes: 100_000 } };
 
   it("keeps it in the resource, then in slices, and reads as ever when it has ended and is small", () => {
     const d = Driver.of(wide(40, { kind: "task" }), config);
@@ -164,7 +164,7 @@ describe("a workflow whose status grows", () => {
     expect(d.slicesWritten - before).toBe(1);
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
     expect(d.resource.status.phase).toBe(3);
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.finished).toBe(true);
     expect(d.resource.status).not.toHaveProperty("slices");
     expect(d.resource.status).not.toHaveProperty("nodeCounts");
@@ -175,7 +175,7 @@ describe("a workflow whose status grows", () => {
   it("leaves it in slices when it has ended and is large", () => {
     const d = Driver.of(wide(40, { kind: "task" }), { ...config, maxInlineStatusBytes: 500 });
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeCounts).toEqual({ Succeeded: 42 });
     expect(d.blobs.size).toBe(Object.keys(d.resource.status.slices?.names ?? {}).length);
   });
@@ -191,7 +191,7 @@ describe("a workflow whose status grows", () => {
     expect(next.resource.status.phase).toBe(3);
     expect(next.resource.status.nodeCounts).toEqual({ Succeeded: 45 });
     expect(Object.keys(next.storedStatus.nodeStatus?.["sub"]?.subNodeStatus ?? {})).toHaveLength(42);
-    next.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    next.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(next.storedStatus.nodeStatus?.["sub"]).toEqual({ phase: 5, stoppedAt: expect.any(String) as string });
   });
 

@@ -22,12 +22,12 @@ export function abortAll(state: RunState, scope: Scope, reason: string): void {
 
 function abortNodeAttempt(state: RunState, node: RuntimeNode, reason: string): void {
   node.abortReason = reason;
-  if (node.model.target.kind === "task") sendAbortRequest(state, node, "now");
+  if (node.model.target.kind === "task") sendAbortRequest(state, node, "immediate");
   if (node.model.target.kind !== "launchPlan" || node.childState === "none") return;
   const ask = {
     kind: "terminateExecution",
     id: childExecutionId(state.model, node),
     cause: cascadeCause(state.model.name, reason),
   } as const;
-  state.emit({ kind: "ask", id: state.nextCallId(), ask });
+  state.emit({ kind: "call", id: state.nextCallId(), ask });
 }

@@ -10,7 +10,7 @@ import type { EffectTiming, RunState } from "./walk.js";
 // Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
 
 export interface CallOptions {
-  /** `held` for calls with side effects: only after the status that justifies them is durable. */
+  /** `afterWrite` for calls with side effects: only after the status that justifies them is durable. */
   readonly timing?: EffectTiming;
   /** Key of the wake-up that triggers a retry, see `wakes`. */
   readonly wakeupKey?: string;
@@ -24,7 +24,7 @@ export function call<K extends CallKind>(
   state: RunState,
   node: RuntimeNode,
   request: CallOf<K>,
-  { timing = "now", wakeupKey: wokenBy }: CallOptions = {},
+  { timing = "immediate", wakeupKey: wokenBy }: CallOptions = {},
 ): CallOutcome<ValueOf<K>> | undefined {
   const known = node.pendingCalls?.get(request.kind);
   if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;
@@ -127,7 +127,7 @@ function send(state: RunState, node: RuntimeNode, pending: PendingCall): void {
   pending.attempts++;
   pending.retryAt = undefined;
   state.asked.set(pending.callId, { node, asked: pending });
-  state.emit({ kind: "ask", id: pending.callId, ask: pending.call }, pending.timing);
+  state.emit({ kind: "call", id: pending.callId, ask: pending.call }, pending.timing);
 }
 
 function subscribeWakeup(state: RunState, node: RuntimeNode, wokenBy: string): void {

@@ -28,7 +28,7 @@ interface SendOptions {
 }
 
 function send(state: RunState, node: RuntimeNode, { desired, timing }: SendOptions): void {
-  const request = node.taskRequest?.desired === desired ? node.taskRequest : { desired, sentAt: state.now, heardAt: state.now, tries: 0 };
+  const request = node.taskRequest?.desired === desired ? node.taskRequest : { desired, sentAt: state.now, lastEventAt: state.now, sendCount: 0 };
   request.sentAt = state.now;
   request.sendCount++;
   node.taskRequest = request;
@@ -38,7 +38,7 @@ function send(state: RunState, node: RuntimeNode, { desired, timing }: SendOptio
 
 /** Requests cleanup after an attempt whose end is processed. There is no response. */
 export function sendCleanupRequest(state: RunState, node: RuntimeNode, { attempt, remove }: { attempt: number; remove: boolean }): void {
-  emitRequest(state, node, { desired: DesiredState.FINALIZE, attempt, timing: "held", deleteResources: remove });
+  emitRequest(state, node, { desired: DesiredState.FINALIZE, attempt, timing: "afterWrite", deleteResources: remove });
 }
 
 interface EmitOptions {
@@ -54,7 +54,7 @@ function emitRequest(state: RunState, node: RuntimeNode, { timing, abortReason, 
   if (template === undefined) return;
   const facts = { workflow: state.model, config: state.config, template, now: state.now };
   const request = taskRequest(node, facts, { ...aim, ...(abortReason === undefined ? {} : { abortReason }) });
-  state.emit({ kind: "sendTask", request }, timing);
+  state.emit({ kind: "sendTaskRequest", request }, timing);
 }
 
 // Timeout of an abort when its task type is unserved and the attempt never reported, ms.
@@ -77,7 +77,7 @@ export function scheduleTimers(state: RunState, node: RuntimeNode): void {
   const dues = [
     resendDueAt(state, node),
     deadlineOf(state, node),
-    retryAt(node),
+    retryDueAt(node),
     gateOpensAt(node),
     nextCallRetryAt(node.pendingCalls),
     changesDueAt(node),
@@ -122,7 +122,7 @@ export function gateOpensAt({ gateOpensAt: sleepsUntil, abortReason }: RuntimeNo
   return abortReason === undefined ? sleepsUntil : undefined;
 }
 
-export function retryAt(node: RuntimeNode): number | undefined {
+export function retryDueAt(node: RuntimeNode): number | undefined {
   const waits = node.status.phase === NodePhase.RetryableFailure && node.taskRequest === undefined && node.abortReason === undefined;
   return waits ? fromRfc3339(node.status.retryAt) : undefined;
 }

@@ -19,9 +19,9 @@ describe("a gate that waits for a signal", () => {
     expect(pending?.id).toMatchObject({ signalId: "go", executionId: { name: "exec" } });
     driver.answer("awaitSignal", { kind: "value", value: undefined });
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, gateNodeStatus: { phase: 1 } });
-    driver.observe({ kind: "awaited", signalId: "other" });
+    driver.observe({ kind: "wakeup", signalId: "other" });
     driver.asked("awaitSignal");
-    driver.observe({ kind: "awaited", signalId: "go" });
+    driver.observe({ kind: "wakeup", signalId: "go" });
     expect(driver.asked("awaitSignal")).toHaveLength(1);
     driver.answer("awaitSignal", { kind: "value", value: integerLiteral(42n) });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
@@ -41,8 +41,8 @@ describe("a gate that waits for a signal", () => {
   it("does not take an answer that was overtaken by the word that the signal is set", () => {
     const driver = Driver.of(SIGNAL);
     const first = driver.asks.at(-1);
-    driver.observe({ kind: "awaited", signalId: "go" });
-    driver.observe({ kind: "answered", id: first?.id ?? "", answer: { kind: "value", value: undefined } });
+    driver.observe({ kind: "wakeup", signalId: "go" });
+    driver.observe({ kind: "callResult", id: first?.id ?? "", answer: { kind: "value", value: undefined } });
     driver.answer("awaitSignal", { kind: "value", value: integerLiteral(1n) });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 1 }));
   });

@@ -60,8 +60,8 @@ function isLastPossibleEnd({ lastEndedFailed: lastEndFailed, activeNodes: live, 
 /** All dependencies have ended; an arm must also be the chosen one. */
 function isReady(node: RuntimeNode): boolean {
   const { scope } = node;
-  if (node === scope.failureNode) return scope.stage === "handle";
-  if (scope.stage !== "run" || node.pendingUpstream > 0) return false;
+  if (node === scope.failureNode) return scope.stage === "handlingFailure";
+  if (scope.stage !== "running" || node.pendingUpstream > 0) return false;
   // The graph is about to abort: skipped nodes are not published.
   if (scope.hasFailure && scope.policy === "stopAtOnce") return false;
   return node.branch === undefined || (node.branch.status.branchStatus?.finalNodeId === node.id && node.branch.abortReason === undefined);
@@ -137,7 +137,7 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
     case "hit":
       succeedAfterWrite(state, node, cached.success);
       return;
-    case "goOn":
+    case "proceed":
       break;
   }
   const timing = state.effectTimingFor(node);

@@ -42,7 +42,7 @@ export class BlobReads {
   failureReason(uri: string): string | undefined {
     const result = this.#reads.get(uri)?.result;
     if (result?.kind === "missing") return `not found at [${uri}]`;
-    return result?.kind === "garbled" ? `cannot be read, ${result.message}, at [${uri}]` : undefined;
+    return result?.kind === "corrupt" ? `cannot be read, ${result.message}, at [${uri}]` : undefined;
   }
 
   /** Consecutive failures of a read that a node waits for. */

@@ -32,12 +32,12 @@ export const AWAITING_RESERVATION = "waiting on serialized cache";
 
 /** Next step of a node. */
 export type CacheDecision =
-  | { readonly kind: "goOn" }
+  | { readonly kind: "proceed" }
   /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "hit"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
-const PROCEED: CacheDecision = { kind: "goOn" };
+const PROCEED: CacheDecision = { kind: "proceed" };
 const WAIT: CacheDecision = { kind: "wait" };
 
 /** Looks up the outputs before the node starts. */
@@ -174,7 +174,7 @@ export function releaseReservation(state: RunState, node: RuntimeNode): void {
   if (cache?.holdsReservation !== true) return;
   cache.holdsReservation = false;
   const request = { kind: "catalogRelease", call: cache.plan.call, owner: reservationOwner(state.model, node) } as const;
-  state.emit({ kind: "ask", id: state.nextCallId(), ask: request }, "held");
+  state.emit({ kind: "call", id: state.nextCallId(), ask: request }, "afterWrite");
 }
 
 /** Releases the reservation of a waiting node that is aborted: a pending request may still be granted. */

@@ -5,7 +5,7 @@ import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
 import { changesDueAt } from "./array-news.js";
 import { retryDueCalls } from "./asking.js";
-import { scheduleTimers, deadlineOf, resendDueAt, retryAt, sendAbortRequest, sendRunRequest, timeFacts, gateOpensAt } from "./attempt.js";
+import { scheduleTimers, deadlineOf, resendDueAt, retryDueAt, sendAbortRequest, sendRunRequest, timeFacts, gateOpensAt } from "./attempt.js";
 import { onBlockedTimeout } from "./plugins-changed.js";
 import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./waiting-attempt.js";
 import { markRetryable, decideRetryAfter, startNextAttempt } from "./next-attempt.js";
@@ -27,7 +27,7 @@ export function onNodeTimer(state: RunState, node: RuntimeNode): void {
     state.enqueueNode(node);
     return;
   }
-  const retryAt = retryAt(node);
+  const retryAt = retryDueAt(node);
   if (retryAt !== undefined && retryAt <= state.now) startNextAttempt(state, node);
   retryDueCalls(state, node);
   if (onBlockedTimeout(state, node)) return;
@@ -59,10 +59,10 @@ function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<Tim
 function resendRequest(state: RunState, node: RuntimeNode): void {
   state.emitMetric("requestResent");
   if (node.taskRequest?.desired !== DesiredState.ABORT) {
-    sendRunRequest(state, node, "now");
+    sendRunRequest(state, node, "immediate");
     return;
   }
-  if (state.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "now");
+  if (state.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "immediate");
   else abandonAttempt(state, node);
 }
 

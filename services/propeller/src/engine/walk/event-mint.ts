@@ -69,7 +69,7 @@ export class EventPublisher {
       now: this.state.now,
       sequence: this.#sequence.next(this.state.now),
     });
-    this.state.emit({ kind: "publish", event }, "held");
+    this.state.emit({ kind: "publish", event }, "afterWrite");
   }
 
   /** Always held: the last published reason is in the status. */
@@ -80,7 +80,7 @@ export class EventPublisher {
       now: this.state.now,
       sequence: this.#sequence.next(this.state.now),
     });
-    this.state.emit({ kind: "publish", event }, "held");
+    this.state.emit({ kind: "publish", event }, "afterWrite");
   }
 
   workflow(

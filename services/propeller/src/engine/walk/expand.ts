@@ -118,7 +118,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
       dynamic: { id: dynamicWorkflowId(state.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
       dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
     },
-    "held",
+    "afterWrite",
   );
   const childScope = enterScope(state, model.root, node, model);
   // All external inputs of its nodes are bound in the graph itself.
@@ -131,7 +131,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
     restoreScope(state, childScope, subNodeStatus);
     node.persistedChildScope = childScope;
     if (failing !== undefined) {
-      childScope.stage = "stop";
+      childScope.stage = "aborting";
       childScope.error = failing.error ?? { code: "DynamicNodeFailing", kind: "UNKNOWN", message: failing.reason ?? "" };
     }
     resumeChildScope(state, childScope);

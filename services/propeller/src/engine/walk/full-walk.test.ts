@@ -51,7 +51,7 @@ function answerTo(random: Random, ask: Call): CallResult {
         ]),
       };
     case "terminateExecution":
-      return { kind: "value", value: random.pick(["asked", "ended", "none"]) };
+      return { kind: "value", value: random.pick(["requested", "ended", "none"]) };
     case "awaitSignal": {
       const yesOrNo = ask.type?.type.value === SimpleType.BOOLEAN;
       return { kind: "value", value: random.chance(0.4) ? undefined : yesOrNo ? booleanLiteral(random.chance(0.8)) : integerLiteral(2n) };
@@ -114,7 +114,7 @@ function idsOf(driver: Driver): Map<string, string[]> {
 function giveAnswer(driver: Driver, name: string, answer: CallResult): void {
   const waiting = idsOf(driver).get(name) ?? [];
   idsOf(driver).delete(name);
-  for (const id of waiting) driver.observe({ kind: "answered", id, answer });
+  for (const id of waiting) driver.observe({ kind: "callResult", id, answer });
 }
 
 function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
@@ -147,7 +147,7 @@ describe("the incremental walk", () => {
       fc.property(fc.nat(), (seed) => {
         const spec = randomWorkflow(new Random(seed));
         // One run with its status in slices, the other with all in the resource.
-        const slices = { inlineStatusLimit: (seed % 5) * 300, slices: { nodes: 1 + (seed % 4), bytes: 1_000 } };
+        const slices = { maxInlineStatusBytes: (seed % 5) * 300, sliceLimits: { nodes: 1 + (seed % 4), bytes: 1_000 } };
         const [counted, walked] = [new Driver(buildWorkflow(spec), slices), new Driver(buildWorkflow(spec), {}, { fullWalks: true })];
         const open = new Map<string, TaskRequest>();
         const questions = new Map<string, Call>();

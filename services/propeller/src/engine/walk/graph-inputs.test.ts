@@ -41,7 +41,7 @@ test("after a restart between the entry of a graph and its start, the start tell
     main: { nodes: { n0: { kind: "task" }, n1: { kind: "sub", graph: "g", inputs: { a: "n0.o0" } } } },
     graphs: { g: { nodes: { n0: { kind: "task", inputs: { a: ".a" } } } } },
   };
-  const config = { inlineLimit: 0 };
+  const config = { maxInlineOutputBytes: 0 };
   const driver = Driver.of(spec, config);
   const read = { kind: "outputsRead", uri: UPSTREAM, result: { kind: "value", value: numbers({ o0: 7 }) } } as const;
   driver.reply("n0", "SUCCEEDED");

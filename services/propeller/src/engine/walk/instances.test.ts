@@ -49,7 +49,7 @@ describe("a round", () => {
     expect(Object.keys(driver.run.status.nodeStatus ?? {}).length).toBeLessThan(12);
     driver.slowWrites = false;
     driver.hasRoom = true;
-    driver.observe({ kind: "room" });
+    driver.observe({ kind: "capacity" });
     expect(driver.run.needsCapacity).toBe(false);
     expect(new Set(driver.takeSent()).size).toBe(30);
   });
@@ -62,7 +62,7 @@ describe("a round", () => {
     driver.observe({ kind: "abort" });
     driver.slowWrites = false;
     driver.hasRoom = true;
-    driver.observe({ kind: "room" });
+    driver.observe({ kind: "capacity" });
     driver.advance(1_000);
     expect(driver.takeSent().filter((text) => text.endsWith("RUN"))).toEqual([]);
     expect(driver.told).toContain("workflow ABORTED");

@@ -52,7 +52,7 @@ test("small outputs that are being cached when everything is stopped stay in the
 });
 
 test("after a restart a sub-workflow whose end was written before its own gives the outputs of its end", () => {
-  const config = { inlineBudget: 20 };
+  const config = { maxTotalInlineOutputBytes: 20 };
   const driver = Driver.of(
     {
       main: { nodes: { n0: { kind: "sub", graph: "g" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } },

@@ -42,7 +42,7 @@ describe("a launch plan node", () => {
     driver.asked("readExecution");
     driver.advance(20_000);
     expect(driver.asked("readExecution")).toEqual([]);
-    driver.observe({ kind: "awaited", nodeId: "n0" });
+    driver.observe({ kind: "wakeup", nodeId: "n0" });
     expect(driver.asked("readExecution")).toHaveLength(1);
     driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: numbers({ o0: 7 }) } });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 7 }));
@@ -136,10 +136,10 @@ describe("a launch plan node", () => {
     driver.observe({ kind: "abort" });
     const [pending] = driver.asked("terminateExecution");
     expect(pending?.cause).toBe("cascading abort as parent execution id [exec] aborted, reason [Workflow aborted.]");
-    driver.answer("terminateExecution", { kind: "value", value: "asked" });
+    driver.answer("terminateExecution", { kind: "value", value: "requested" });
     expect(driver.run.terminal).toBe(false);
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
-    driver.observe({ kind: "awaited", nodeId: "n0" });
+    driver.observe({ kind: "wakeup", nodeId: "n0" });
     driver.answer("readExecution", { kind: "value", value: { phase: "aborted" } });
     expect(driver.resource.status.phase).toBe(6);
     expect(driver.told).toContain("n0 ABORTED");

@@ -18,8 +18,8 @@ import type { RunState } from "./walk.js";
 
 /** Reconciles the node: requests its child, and ends as that does. Called again when a result arrives. */
 export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
-  if (node.childState === "none") node.childState = "asked";
-  if (node.childState === "asked") {
+  if (node.childState === "none") node.childState = "requested";
+  if (node.childState === "requested") {
     if (callProgress(node, "createExecution") === undefined) republishQueued(state, node);
     const created = createChild(state, node, { launchPlan, inputs: node.inputs });
     if (created === undefined) return;
@@ -42,7 +42,7 @@ export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: I
  */
 function republishQueued(state: RunState, node: RuntimeNode): void {
   if (!node.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
-  state.events.node(node, NodeExecution_Phase.QUEUED, { inputs: inlineEventInputs(state, node), cache: node.cache }, "now");
+  state.events.node(node, NodeExecution_Phase.QUEUED, { inputs: inlineEventInputs(state, node), cache: node.cache }, "immediate");
 }
 
 interface ChildLaunch {
@@ -58,10 +58,10 @@ function createChild(
 ): CallOutcome<"created" | "exists"> | undefined {
   if (inputs === undefined) return undefined;
   const request = childExecutionRequest(node, { workflow: state.model, launchPlan, inputs });
-  const created = call(state, node, { kind: "createExecution", request }, { timing: "held" });
+  const created = call(state, node, { kind: "createExecution", request }, { timing: "afterWrite" });
   if (created?.kind !== "value") return created;
   cancelCall(state, node, "createExecution");
-  node.childState = "made";
+  node.childState = "exists";
   node.hasChildExecution = true;
   return created;
 }
@@ -100,8 +100,8 @@ function readChild(state: RunState, node: RuntimeNode) {
  * while its outcome is unknown: a child created after its abort was requested would keep running.
  */
 export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
-  if (node.childState === "asked" && state.forgetsChildren) node.childState = "none";
-  if (node.childState === "asked") {
+  if (node.childState === "requested" && state.forgetsChildren) node.childState = "none";
+  if (node.childState === "requested") {
     node.inputs ??= boundInputs(state, node);
     const created = createChild(state, node, { launchPlan, inputs: node.inputs });
     if (created?.kind === "refused") {
@@ -109,7 +109,7 @@ export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Ident
       node.childState = "none";
     }
   }
-  if (node.childState === "made") terminateChild(state, node);
+  if (node.childState === "exists") terminateChild(state, node);
   if (node.childState === "none") state.enqueueNode(node);
 }
 
@@ -118,16 +118,16 @@ function boundInputs(state: RunState, node: RuntimeNode): LiteralMap | undefined
   const bound = resolveInputs(state, node);
   if (bound.kind === "waiting") return undefined;
   state.blobReads.unsubscribe(node);
-  if (bound.kind === "error") node.childState = "made";
+  if (bound.kind === "error") node.childState = "exists";
   return bound.kind === "ready" ? bound.inputs : undefined;
 }
 
 function terminateChild(state: RunState, node: RuntimeNode): void {
   const id = childExecutionId(state.model, node);
   const cause = cascadeCause(state.model.name, node.abortReason ?? "");
-  const stopped = call(state, node, { kind: "terminateExecution", id, cause }, { timing: "held" });
+  const stopped = call(state, node, { kind: "terminateExecution", id, cause }, { timing: "afterWrite" });
   if (stopped === undefined) return;
-  if (stopped.kind === "value" && stopped.value === "asked") {
+  if (stopped.kind === "value" && stopped.value === "requested") {
     const child = readChild(state, node);
     if (child === undefined) return;
     if (child.kind === "value" && child.value.phase === "running") {

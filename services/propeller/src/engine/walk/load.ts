@@ -31,9 +31,9 @@ export function restore(state: RunState, status: WorkflowStatus): void {
   const { root } = state;
   if (status.error !== undefined) root.error = status.error;
   if (status.failedNode !== undefined) root.failedNodeId = status.failedNode;
-  if (status.phase === WorkflowPhase.Failing) root.stage = "stop";
+  if (status.phase === WorkflowPhase.Failing) root.stage = "aborting";
   else if (status.phase === WorkflowPhase.HandlingFailureNode) {
-    root.stage = "handle";
+    root.stage = "handlingFailure";
     if (root.failureNode === undefined && root.graph.onFailure !== undefined) addFailureNode(root, root.graph.onFailure);
   } else if (isTerminalWorkflow(status.phase)) root.stage = "done";
 }
@@ -95,7 +95,7 @@ function restoreNode(state: RunState, node: RuntimeNode): void {
   node.childState = restoredChildState(node);
   // Nodes below it are known once its graph has been read again.
   if (status.dynamicNodeStatus !== undefined) releaseSlot(state, node);
-  node.hasChildExecution = node.childState === "made";
+  node.hasChildExecution = node.childState === "exists";
   if (node.model.target.kind === "subWorkflow") restoreChildScope(state, node, node.model.target.workflow);
   else if (node.model.target.kind === "array") restoreArray(state, node);
 }
@@ -103,7 +103,7 @@ function restoreNode(state: RunState, node: RuntimeNode): void {
 /** A child may exist as soon as the node was queued; one being terminated may still run. */
 function restoredChildState({ model, status }: RuntimeNode): RuntimeNode["childState"] {
   if (model.target.kind !== "launchPlan" || status.retryAt !== undefined) return "none";
-  return status.workflowNodeStatus === undefined ? "asked" : "made";
+  return status.workflowNodeStatus === undefined ? "requested" : "exists";
 }
 
 function restoreOutputs(state: RunState, node: RuntimeNode): void {
@@ -138,7 +138,7 @@ function restoreChildScope(state: RunState, node: RuntimeNode, reference: string
   if (workflowNodeStatus?.phase !== SUB_WORKFLOW_FAILING) return;
   const { executionError } = workflowNodeStatus;
   childScope.error = executionError === undefined ? { code: "SubworkflowNodeFailing", message: "" } : errorFromPlain(executionError);
-  childScope.stage = childScope.failureNode === undefined ? "stop" : "handle";
+  childScope.stage = childScope.failureNode === undefined ? "aborting" : "handlingFailure";
 }
 
 /** Restores the items of an entered array; those without a status have not started. */
@@ -161,7 +161,7 @@ function restoreArray(state: RunState, node: RuntimeNode): void {
   if (arrayNodeStatus.phase !== ARRAY_FAILING) return;
   const { executionError } = arrayNodeStatus;
   childScope.error = executionError === undefined ? array.failures.error(MAX_ERROR_MESSAGE) : errorFromPlain(executionError);
-  childScope.stage = "stop";
+  childScope.stage = "aborting";
 }
 
 /** Follows `restore`: resends requests to run or abort, and republishes events that may have been lost. */
@@ -169,14 +169,14 @@ export function resumeRun(state: RunState): void {
   if (isTerminalWorkflow(state.status.phase)) {
     markAllAbortedEnded(state, state.root, { reason: state.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
     republishRecentEnds(state);
-    if (state.finalization === "no") publishTerminalEvent(state, "held");
+    if (state.finalization === "none") publishTerminalEvent(state, "afterWrite");
     return;
   }
   markAbortedEnded(state, state.root);
-  state.events.workflow(state.status.phase as WorkflowPhase, workflowEventFacts(state), "now");
+  state.events.workflow(state.status.phase as WorkflowPhase, workflowEventFacts(state), "immediate");
   resumeScope(state, state.root);
   republishRecentEnds(state);
-  if (state.root.stage === "stop") abortScope(state, state.root, ROOT_REASON);
+  if (state.root.stage === "aborting") abortScope(state, state.root, ROOT_REASON);
 }
 
 /** Resumes a graph that was restored later than the others. */
@@ -198,7 +198,7 @@ function resumeScope(state: RunState, scope: Scope): void {
     republishProgress(state, node);
     resumeNode(state, node);
   }
-  if (scope.owner !== undefined && scope.stage === "stop") abortScope(state, scope, childAbortReason(scope.owner));
+  if (scope.owner !== undefined && scope.stage === "aborting") abortScope(state, scope, childAbortReason(scope.owner));
   state.enqueueScope(scope);
 }
 
@@ -224,7 +224,7 @@ function resumeNode(state: RunState, node: RuntimeNode): void {
 /** Ends nodes that were aborted and published so, but whose stored phase still says running. */
 function markAbortedEnded(state: RunState, scope: Scope): void {
   // While the failure node runs, all others are aborted.
-  if (scope.stage === "handle") {
+  if (scope.stage === "handlingFailure") {
     const reason = scope.owner === undefined ? ROOT_REASON : childAbortReason(scope.owner);
     markAllAbortedEnded(state, scope, { reason, except: scope.failureNode });
   }
@@ -251,7 +251,7 @@ function markAllAbortedEnded(
   for (const node of scope.nodes.values()) {
     if (node.ended || !node.started || node === except) continue;
     if (node.childScope !== undefined) markAllAbortedEnded(state, node.childScope, { reason });
-    publishAborted(state, node, reason, "now");
+    publishAborted(state, node, reason, "immediate");
     markEnded(state, node);
   }
 }

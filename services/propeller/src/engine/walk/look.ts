@@ -58,7 +58,7 @@ function reconcileAborting(state: RunState, node: RuntimeNode): void {
     return;
   }
   const arm = chosenArm(node);
-  if (arm?.hasSucceeded === true && scope.stage !== "stop") {
+  if (arm?.hasSucceeded === true && scope.stage !== "aborting") {
     // It succeeded before it could be aborted.
     node.abortReason = undefined;
     reconcileBranch(state, node, arm);
@@ -73,7 +73,7 @@ function reconcileAborting(state: RunState, node: RuntimeNode): void {
     return;
   }
   if (!isIdle(node)) return;
-  if (scope.stage === "stop" || node.branch?.abortReason !== undefined) endAborted(state, node, abortReason ?? "");
+  if (scope.stage === "aborting" || node.branch?.abortReason !== undefined) endAborted(state, node, abortReason ?? "");
   else onAborted(state, node);
 }
 

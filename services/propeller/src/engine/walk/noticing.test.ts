@@ -28,7 +28,7 @@ test("what an execution waits for is told once, again after a restart, and taken
   expect(noticesOf(last)).toEqual(["notice "]);
   last.reply("n0", "SUCCEEDED");
   last.reply("n1", "SUCCEEDED");
-  last.observe({ kind: "recorded", phase: "SUCCEEDED" });
+  last.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
   expect(last.resource.status).toMatchObject({ phase: 3 });
   expect(last.resource.status).not.toHaveProperty("notice");
 });
@@ -58,7 +58,7 @@ test("what stands where outputs should, and is none, fails who needs it", () => 
   const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } } });
   d.reply("n0", "SUCCEEDED");
   const uri = d.reads.at(-1) ?? "";
-  d.observe({ kind: "outputsRead", uri, result: { kind: "garbled", message: "it is no LiteralMap" } });
+  d.observe({ kind: "outputsRead", uri, result: { kind: "corrupt", message: "it is no LiteralMap" } });
   expect(d.resource.status.error).toMatchObject({
     code: "BindingResolutionFailure",
     kind: "SYSTEM",

@@ -47,7 +47,7 @@ function addFailingBlocker(state: RunState, subject: unknown, { message, by, fai
 
 /** At the end of an observation: publishes the blocker if it has changed. */
 export function publishBlocker(state: RunState): void {
-  if (state.finalization !== "no" || isTerminalWorkflow(state.status.phase)) return;
+  if (state.finalization !== "none" || isTerminalWorkflow(state.status.phase)) return;
   const reason = boundMessage(state.blockers.firstActive() ?? "", MAX_STATUS_MESSAGE);
   const changed = reason !== (state.status.notice ?? "");
   if (!changed && !state.blockerUnpublished) return;

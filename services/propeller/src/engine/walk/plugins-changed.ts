@@ -33,8 +33,8 @@ export function onPluginStarted(state: RunState, taskTypes: ReadonlySet<string>)
   forEachActiveNode(state.root, (node) => {
     const { taskRequest: request } = node;
     if (request === undefined || !taskTypes.has(state.templateOf(node)?.type ?? "")) return;
-    if (request.desired === DesiredState.ABORT) sendAbortRequest(state, node, "held");
-    else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRunRequest(state, node, "held");
+    if (request.desired === DesiredState.ABORT) sendAbortRequest(state, node, "afterWrite");
+    else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRunRequest(state, node, "afterWrite");
   });
 }
 
@@ -51,7 +51,7 @@ function recheckAttempt(state: RunState, node: RuntimeNode): void {
   if (trouble !== undefined) markAttemptBlocked(state, node, trouble);
   else if (node.blockedSince !== undefined && !isPluginUnresponsiveReason(node.status.message, state.templateOf(node)?.type ?? "")) {
     clearAttemptBlocked(state, node);
-    sendRunRequest(state, node, "now");
+    sendRunRequest(state, node, "immediate");
   }
   scheduleTimers(state, node);
 }

@@ -11,21 +11,21 @@ import type { RunState } from "./walk.js";
 
 /** Next step of a node of a recovering execution. */
 export type RecoveryDecision =
-  | { readonly kind: "goOn" }
+  | { readonly kind: "proceed" }
   /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "reuse"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
-const PROCEED: RecoveryDecision = { kind: "goOn" };
+const PROCEED: RecoveryDecision = { kind: "proceed" };
 
 /** Looks up, before the node starts, its outcome in the recovered execution. */
 export function checkRecovery(state: RunState, node: RuntimeNode, inputs: LiteralMap): RecoveryDecision {
   const executionId = state.model.options.recoveryExecution;
   if (executionId === undefined || node.recoveryChecked || !canRecover(node)) return PROCEED;
   const id = create(NodeExecutionIdentifierSchema, { nodeId: node.uniqueId, executionId });
-  const answer = call(state, node, { kind: "readFormerNode", id });
+  const answer = call(state, node, { kind: "readPriorNode", id });
   if (answer === undefined) return { kind: "wait" };
-  cancelCall(state, node, "readFormerNode");
+  cancelCall(state, node, "readPriorNode");
   node.recoveryChecked = true;
   const prior = answer.kind === "value" ? answer.value : undefined;
   if (prior === undefined) return PROCEED;

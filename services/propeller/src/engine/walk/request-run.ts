@@ -19,7 +19,7 @@ export function requestRunWhenReserved(state: RunState, node: RuntimeNode, { tim
     case "hit":
       succeedAfterWrite(state, node, turn.success);
       return;
-    case "goOn":
+    case "proceed":
       sendRunRequest(state, node, timing);
       return;
   }

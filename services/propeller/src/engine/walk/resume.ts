@@ -40,6 +40,6 @@ export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
   if (node.model.target.kind === "task") {
     // The last attempt's cleanup may have been lost with the process that wrote its end.
     if (node.maybeAheadOfStatus && node.attempt > 0) sendCleanupRequest(state, node, { attempt: node.attempt - 1, remove: true });
-    requestRunWhenReserved(state, node, { timing: "held", maybeRunning: node.maybeAheadOfStatus });
+    requestRunWhenReserved(state, node, { timing: "afterWrite", maybeRunning: node.maybeAheadOfStatus });
   } else applyDecision(state, node, decideStart(node, node.inputs));
 }

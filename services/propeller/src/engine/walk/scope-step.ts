@@ -14,13 +14,13 @@ import { markWorkflowFailing, markHandlingFailure, endWorkflow, succeedWorkflow 
 export function reconcileScope(state: RunState, scope: Scope): void {
   if (scope.owner?.ended === true) return;
   switch (scope.stage) {
-    case "run":
+    case "running":
       reconcileRunningScope(state, scope);
       return;
-    case "stop":
+    case "aborting":
       if (scope.activeNodes === 0) onScopeAborted(state, scope);
       return;
-    case "handle":
+    case "handlingFailure":
       if (scope.failureNode?.ended === true) onFailureHandled(state, scope, scope.failureNode);
       return;
     case "done":
@@ -76,7 +76,7 @@ function onScopeAborted(state: RunState, scope: Scope): void {
     completeScope(state, scope);
     return;
   }
-  scope.stage = "handle";
+  scope.stage = "handlingFailure";
   // An attempt's success may have caused it, but would not cause it again once the failure is known.
   state.speculative = false;
   if (owner === undefined) markHandlingFailure(state);

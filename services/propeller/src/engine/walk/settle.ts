@@ -58,7 +58,7 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
   const details = { ...facts, ...successOf(state, node, outputs?.value) };
   if (recovered === undefined)
     publishArrayEnd(state, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
-  state.events.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? state.effectTimingFor(node) : "held");
+  state.events.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? state.effectTimingFor(node) : "afterWrite");
   onNodeEnded(state, node);
 }
 
@@ -88,7 +88,7 @@ export function failNode(state: RunState, node: RuntimeNode, error: ExecutionErr
   });
   const checkpoint = details.attemptEnded === true ? checkpointOf(state, node) : undefined;
   state.emitKubeEvent("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
-  state.events.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "held");
+  state.events.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "afterWrite");
   onNodeEnded(state, node);
 }
 
@@ -96,14 +96,14 @@ export function failNode(state: RunState, node: RuntimeNode, error: ExecutionErr
 export function timeOutNode(state: RunState, node: RuntimeNode): void {
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
   state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: state.now }));
-  state.events.node(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
+  state.events.node(node, NodeExecution_Phase.TIMED_OUT, {}, "afterWrite");
   onNodeEnded(state, node);
 }
 
 /** Skips the node; an arm that is not chosen publishes nothing. */
 export function skipNode(state: RunState, node: RuntimeNode, published: boolean): void {
   state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.Skipped, now: state.now }));
-  if (published) state.events.node(node, NodeExecution_Phase.SKIPPED, {}, "held");
+  if (published) state.events.node(node, NodeExecution_Phase.SKIPPED, {}, "afterWrite");
   onNodeEnded(state, node);
 }
 
@@ -112,7 +112,7 @@ export function endAborted(state: RunState, node: RuntimeNode, reason: string): 
   // A node that waited for its inputs was not published.
   const told = node.status.phase !== NodePhase.NotYetStarted;
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.ABORTED });
-  if (told) publishAborted(state, node, reason, "held");
+  if (told) publishAborted(state, node, reason, "afterWrite");
   onNodeEnded(state, node);
 }
 
@@ -133,7 +133,7 @@ export function republishNode(state: RunState, node: RuntimeNode): void {
   // The status of a node that ended otherwise may hold the error of an earlier attempt.
   const error = status.phase === NodePhase.Failed ? status.error : undefined;
   const end = node.hasSucceeded ? successOf(state, node, outputsByValue(state, node)) : { error };
-  state.events.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
+  state.events.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "immediate");
 }
 
 /** True when the node's success names outputs: not for an end node, nor for a node without outputs. */

@@ -29,7 +29,7 @@ export function dequeueStart(state: RunState): RuntimeNode | undefined {
     if (node === undefined) return undefined;
     node.inStartQueue = false;
     if (node.scope.array !== undefined) node.scope.array.queued--;
-    const open = node.scope.stage === "run" || (node.scope.stage === "handle" && node === node.scope.failureNode);
+    const open = node.scope.stage === "running" || (node.scope.stage === "handlingFailure" && node === node.scope.failureNode);
     if (open && !node.started && !node.ended) return node;
   }
 }

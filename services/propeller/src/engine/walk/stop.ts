@@ -26,7 +26,7 @@ export function childAbortReason(owner: RuntimeNode): string {
 
 /** Aborts the graph: starts no node and aborts running ones. */
 export function abortScope(state: RunState, scope: Scope, reason: string): void {
-  scope.stage = "stop";
+  scope.stage = "aborting";
   scope.abortReason = reason;
   for (const node of scope.nodes.values()) {
     if (node.maybeStarted && !node.ended && node.status.phase === NodePhase.NotYetStarted) abortMaybeStarted(state, node);
@@ -49,7 +49,7 @@ export function abortNode(state: RunState, node: RuntimeNode, reason: string): v
   keepReservation(state, node);
   if (node.childScope !== undefined) abortScope(state, node.childScope, reason);
   else if (node.model.target.kind === "branch") abortArm(state, node, reason);
-  else if (mayBeRunning(node)) sendAbortRequest(state, node, "held");
+  else if (mayBeRunning(node)) sendAbortRequest(state, node, "afterWrite");
   state.enqueueNode(node);
 }
 
@@ -88,7 +88,7 @@ export function abortSpeculativeDependents(state: RunState, node: RuntimeNode): 
   const { scope } = node;
   if (state.forgetsFollowers) return;
   node.maybeSucceeded = true;
-  if (scope.stage !== "stop") return;
+  if (scope.stage !== "aborting") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const follower = scope.nodes.get(id);
     if (follower !== undefined && mayBeChosen(follower) && upstreamMaybeSucceeded(follower)) abortMaybeStarted(state, follower);
@@ -122,7 +122,7 @@ function abortMaybeStarted(state: RunState, node: RuntimeNode): void {
   });
   const { target } = node.model;
   if (target.kind === "task") {
-    sendAbortRequest(state, node, "held");
+    sendAbortRequest(state, node, "afterWrite");
     return;
   }
   if (mayEndImmediately(target)) abortSpeculativeDependents(state, node);
@@ -142,7 +142,7 @@ function enterMaybeStarted(state: RunState, node: RuntimeNode, reference: string
   const graph = node.scope.definitions.subWorkflows.get(reference);
   if (graph === undefined || !fitsInstanceLimit(state, graph.nodes.size)) return;
   const childScope = enterScope(state, graph, node);
-  childScope.stage = "stop";
+  childScope.stage = "aborting";
   childScope.abortReason = node.abortReason ?? "";
   const start = childScope.nodes.get(START_NODE);
   if (start !== undefined) abortSpeculativeDependents(state, start);
@@ -155,5 +155,5 @@ export function markAttemptAborted(state: RunState, node: RuntimeNode, now: stri
 
 /** True when the abort has another cause than the node's own deadlines. */
 export function isAbortedByParent(node: RuntimeNode): boolean {
-  return node.scope.stage === "stop" || node.branch?.abortReason !== undefined;
+  return node.scope.stage === "aborting" || node.branch?.abortReason !== undefined;
 }

@@ -42,7 +42,7 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
   if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
   node.zombieAbortedAt = state.now;
   const request = zombieAbortRequest(report, state.now);
-  if (request !== undefined) state.emit({ kind: "sendTask", request: request });
+  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request: request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
@@ -119,7 +119,7 @@ function onProgress(state: RunState, node: RuntimeNode, { task }: Extract<Attemp
   if (begins) node.attemptStartedAt = state.now;
   state.setNodeStatus(node, { ...status, TaskNodeStatus: task });
   if (begins && firstAttempt)
-    state.events.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(state, node), cache: node.cache }, "now");
+    state.events.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(state, node), cache: node.cache }, "immediate");
   scheduleTimers(state, node);
 }
 

@@ -12,8 +12,8 @@ import type { RunState } from "./walk.js";
 export function republishProgress(state: RunState, node: RuntimeNode): void {
   const { phase, queuedAt, startedAt } = node.status;
   const occurredAt = republishedAtMs(phase === NodePhase.Queued ? queuedAt : startedAt, state.now);
-  if (phase === NodePhase.Queued) state.events.node(node, nodeEventPhase(NodePhase.Queued), { occurredAt }, "now");
-  else state.events.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(state, node) }, "now");
+  if (phase === NodePhase.Queued) state.events.node(node, nodeEventPhase(NodePhase.Queued), { occurredAt }, "immediate");
+  else state.events.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(state, node) }, "immediate");
 }
 
 /** Republishes ends within the window before the last change; admin repairs earlier losses. */
@@ -33,7 +33,7 @@ export function republishUnknownNode(state: RunState, uniqueId: string): void {
   const node = findByUniqueId(state.root, uniqueId);
   if (node === undefined || isUnpublished(node)) return;
   if (node.isTerminal) republishNode(state, node);
-  else if (node.ended) publishAborted(state, node, node.scope.abortReason === "" ? ROOT_REASON : node.scope.abortReason, "now");
+  else if (node.ended) publishAborted(state, node, node.scope.abortReason === "" ? ROOT_REASON : node.scope.abortReason, "immediate");
   else if (node.started) republishProgress(state, node);
 }
 

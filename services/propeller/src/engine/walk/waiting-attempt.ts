@@ -47,7 +47,7 @@ export function markAttemptBlocked(state: RunState, node: RuntimeNode, reason: s
   });
   state.emitMetric("attemptWaits");
   state.emitKubeEvent("Warning", "NodeWaits", `node ${node.path}: ${reason}`);
-  publishAttemptBlocked(state, node, "held");
+  publishAttemptBlocked(state, node, "afterWrite");
 }
 
 /** Message of a node whose attempt is about to start, when it is not blocked. */
@@ -59,7 +59,7 @@ export function restoreBlocked(state: RunState, node: RuntimeNode): void {
   if (node.abortReason !== undefined || node.status.message === undefined || node.status.message === QUEUED_MESSAGE) return;
   node.blockedSince = latestPossibleMs(node.status.lastUpdatedAt);
   addAttemptBlocker(state, node, node.status.message);
-  publishAttemptBlocked(state, node, "now");
+  publishAttemptBlocked(state, node, "immediate");
 }
 
 /** Clears the reason. */
@@ -77,12 +77,12 @@ function publishAttemptBlocked(state: RunState, node: RuntimeNode, timing: Effec
 /** Publishes the abort of an attempt that, as far as is known, never started. */
 export function publishAttemptAborted(state: RunState, node: RuntimeNode, reason: string): void {
   if (node.status.TaskNodeStatus === undefined) return;
-  state.events.attempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "held");
+  state.events.attempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "afterWrite");
 }
 
 /** Publishes the failed attempt to admin on the plugin service's behalf. */
 export function publishAttemptFailed(state: RunState, node: RuntimeNode, error: ExecutionErrorJson): void {
-  state.events.attempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "held");
+  state.events.attempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "afterWrite");
 }
 
 /** Time at which an attempt without reports counts as unanswered, or fails; undefined for never. */

@@ -17,8 +17,8 @@ import type { Effect, EngineMetric, KubeEvent } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
 import { EventPublisher } from "./event-mint.js";
 
-/** `held`: only when the status as of the end of this observation is durable. */
-export type EffectTiming = "now" | "held";
+/** `afterWrite`: only when the status as of the end of this observation is durable. */
+export type EffectTiming = "immediate" | "afterWrite";
 
 /** Fields of the workflow's own status, without its nodes. */
 export type WorkflowOwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
@@ -143,7 +143,7 @@ export class RunState {
   terminalPublishCount = 0;
   republishAt: number | undefined;
   /** The end is recorded: labels and finalizer must be changed. */
-  finalization: "no" | "asked" | "taken" = "no";
+  finalization: "none" | "requested" | "patched" = "none";
 
   /** This observation continues work left by another, so nothing that it makes ready follows from it alone. */
   #hasInheritedWork = false;
@@ -202,8 +202,8 @@ export class RunState {
 
   // Effects
 
-  emit(effect: Effect, timing: EffectTiming = "now"): void {
-    if (timing === "held") this.#afterWriteIndexes.push(this.#effects.length);
+  emit(effect: Effect, timing: EffectTiming = "immediate"): void {
+    if (timing === "afterWrite") this.#afterWriteIndexes.push(this.#effects.length);
     this.#effects.push(effect);
   }
 
@@ -220,11 +220,11 @@ export class RunState {
   }
 
   emitMetric(metric: EngineMetric, labels?: Readonly<Record<string, string>>, seconds?: number): void {
-    this.#effects.push({ kind: "count", metric, ...(labels && { labels }), ...(seconds === undefined ? {} : { seconds }) });
+    this.#effects.push({ kind: "metric", metric, ...(labels && { labels }), ...(seconds === undefined ? {} : { seconds }) });
   }
 
   emitKubeEvent(type: KubeEvent["type"], reason: string, message: string): void {
-    this.#effects.push({ kind: "note", note: { type, reason, message } });
+    this.#effects.push({ kind: "kubeEvent", note: { type, reason, message } });
   }
 
   /** Unique id, so that results of an earlier run's calls are distinguished from this run's. */
@@ -286,8 +286,8 @@ export class RunState {
    */
   effectTimingFor(node: RuntimeNode): EffectTiming {
     return this.speculationAllowed && this.speculative && !this.#hasInheritedWork && node.readyAtObservation === this.#originObservation
-      ? "now"
-      : "held";
+      ? "immediate"
+      : "afterWrite";
   }
 
   /** True when the node's new effects may already have happened. A failure node never runs ahead of the status. */
@@ -305,10 +305,10 @@ export class RunState {
     for (const at of this.#afterWriteIndexes) {
       const effect = effects[at];
       switch (effect?.kind) {
-        case "sendTask":
+        case "sendTaskRequest":
         case "publish":
-        case "ask":
-        case "finish":
+        case "call":
+        case "finalize":
           effects[at] = { ...effect, afterRevision: this.revision };
           break;
         default:

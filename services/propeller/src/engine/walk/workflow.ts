@@ -29,7 +29,7 @@ export function startWorkflow(state: RunState): void {
     defVersion: 1,
   });
   state.startedRevision = state.revision + 1;
-  state.events.workflow(WorkflowPhase.Running, { occurredAt: state.now }, state.speculationAllowed ? "now" : "held");
+  state.events.workflow(WorkflowPhase.Running, { occurredAt: state.now }, state.speculationAllowed ? "immediate" : "afterWrite");
   state.emitMetric("workflowStarted");
   state.emitKubeEvent("Normal", "Started", "the workflow has started");
 }
@@ -38,14 +38,14 @@ export function startWorkflow(state: RunState): void {
 export function succeedWorkflow(state: RunState): void {
   const end = state.root.nodes.get(END_NODE);
   const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
-  state.events.workflow(WorkflowPhase.Succeeding, { occurredAt: state.now }, "now");
+  state.events.workflow(WorkflowPhase.Succeeding, { occurredAt: state.now }, "immediate");
   enterPhase(state, WorkflowPhase.Success, { outputRef });
-  publishTerminalEvent(state, "held");
+  publishTerminalEvent(state, "afterWrite");
 }
 
 export function markWorkflowFailing(state: RunState, error: ExecutionErrorJson, failedNode: string): void {
   enterPhase(state, WorkflowPhase.Failing, { error, ...(failedNode === "" ? {} : { failedNode }) });
-  state.events.workflow(WorkflowPhase.Failing, { occurredAt: state.now, error }, "held");
+  state.events.workflow(WorkflowPhase.Failing, { occurredAt: state.now, error }, "afterWrite");
 }
 
 export function markHandlingFailure(state: RunState): void {
@@ -58,7 +58,7 @@ export function endWorkflow(state: RunState): void {
   state.root.stage = "done";
   if (state.abortReason !== undefined) enterPhase(state, WorkflowPhase.Aborted, {});
   else enterPhase(state, WorkflowPhase.Failed, { error: state.root.error ?? state.status.error });
-  publishTerminalEvent(state, "held");
+  publishTerminalEvent(state, "afterWrite");
 }
 
 function enterPhase(state: RunState, phase: WorkflowPhase, more: Partial<WorkflowOwnStatus>): void {
@@ -111,21 +111,21 @@ function endOutputs(state: RunState): LiteralMap | undefined {
 
 /** Handles the republishing timer. */
 export function onRepublishTimer(state: RunState): void {
-  if (state.republishAt === undefined || state.finalization !== "no" || !isTerminalWorkflow(state.status.phase)) return;
+  if (state.republishAt === undefined || state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
   // The status may not be durable yet, when its write is slow.
-  if (state.now >= state.republishAt) publishTerminalEvent(state, "held");
+  if (state.now >= state.republishAt) publishTerminalEvent(state, "afterWrite");
   else state.timers.schedule(state.workflowTimer, state.republishAt);
 }
 
 /** Finalizes the resource, in Go Flyte's form, once admin has recorded the end or will never accept it. */
 export function requestFinalization(state: RunState): void {
-  if (state.finalization !== "no" || !isTerminalWorkflow(state.status.phase)) return;
-  state.finalization = "asked";
+  if (state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
+  state.finalization = "requested";
   state.republishAt = undefined;
   if (finalStatusFits(state)) removeEndStatusFields(state, state.root);
   const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = state.status;
   state.setWorkflowStatus(status);
-  state.emit({ kind: "finish", afterRevision: 0 }, "held");
+  state.emit({ kind: "finalize", afterRevision: 0 }, "afterWrite");
 }
 
 /** True when the node statuses fit into the resource in Go Flyte's final form. Those in the blob store stay there. */

@@ -50,7 +50,7 @@ export function adminAnswerers({ channel, blobs, concurrency }: AdminAnswererOpt
       call(async () => {
         try {
           await admin.terminateExecution({ id, cause });
-          return { kind: "value", value: "asked" };
+          return { kind: "value", value: "requested" };
         } catch (error) {
           if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: "none" };
           if (hasEnded(error)) return { kind: "value", value: "ended" };

@@ -100,7 +100,7 @@ test("events of an execution go in order over failures, and the answer to the en
     `node n0 ${Node.SUCCEEDED}`,
     `workflow ${Workflow.SUCCEEDED}`,
   ]);
-  expect(f.observed).toEqual([["d/a", { kind: "recorded", phase: "SUCCEEDED" }]]);
+  expect(f.observed).toEqual([["d/a", { kind: "endRecorded", phase: "SUCCEEDED" }]]);
   expect(f.sink.waiting).toBe(0);
 });
 

@@ -272,7 +272,7 @@ export class GrpcSink implements ForwardingSink {
     else if (verdict === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
     else if (isTerminalWorkflowEvent(phase) && verdict !== "again") {
       // A terminal event that can never be recorded must not retain the resource forever.
-      observe(key, { kind: "recorded", phase: WorkflowExecution_Phase[phase] });
+      observe(key, { kind: "endRecorded", phase: WorkflowExecution_Phase[phase] });
     }
   }
 }

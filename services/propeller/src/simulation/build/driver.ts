@@ -26,7 +26,7 @@ export class Driver {
   readonly events: Extract<Effect, { kind: "publish" }>[] = [];
   readonly reads: string[] = [];
   readonly writes: string[] = [];
-  readonly asks: Extract<Effect, { kind: "ask" }>[] = [];
+  readonly asks: Extract<Effect, { kind: "call" }>[] = [];
   readonly #io: RunIo;
   readonly run: WorkflowRun;
   resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
@@ -59,7 +59,7 @@ export class Driver {
   observe(observation: Observation): void {
     this.#perform(this.#io.admit(this.run.observe(observation, this.now)));
     if (!this.slowWrites) this.flush();
-    if (this.run.needsCapacity && this.hasRoom) this.observe({ kind: "room" });
+    if (this.run.needsCapacity && this.hasRoom) this.observe({ kind: "capacity" });
   }
 
   flush(): void {
@@ -113,7 +113,7 @@ export class Driver {
   answer<K extends CallKind>(kind: K, answer: CallResult<ValueOf<K>>): void {
     const last = this.asks.findLast(({ ask }) => ask.kind === kind);
     if (last === undefined) throw new Error(`nobody asked ${kind}`);
-    this.observe({ kind: "answered", id: last.id, answer });
+    this.observe({ kind: "callResult", id: last.id, answer });
   }
 
   /** Requests sent since the last call. */
@@ -162,7 +162,7 @@ export class Driver {
   #perform(effects: readonly Effect[]): void {
     for (const effect of effects) {
       switch (effect.kind) {
-        case "sendTask": {
+        case "sendTaskRequest": {
           const { request } = effect;
           this.sent.push({ request, text: `${request.nodePath}/${request.id?.retryAttempt ?? 0} ${DesiredState[request.desired]}` });
           break;
@@ -178,14 +178,14 @@ export class Driver {
         case "writeOutputs":
           this.writes.push(effect.uri);
           break;
-        case "finish":
+        case "finalize":
           this.finished = true;
           break;
-        case "ask":
+        case "call":
           this.asks.push(effect);
           break;
-        case "note":
-        case "count":
+        case "kubeEvent":
+        case "metric":
           break;
       }
     }

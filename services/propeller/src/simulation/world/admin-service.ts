@@ -115,7 +115,7 @@ export class AdminService {
     if (execution === undefined) return { kind: "value", value: "none" };
     if (execution.terminal || this.options.bug === "pretendsStopped") return { kind: "value", value: "ended" };
     execution.stop(cause);
-    return { kind: "value", value: "asked" };
+    return { kind: "value", value: "requested" };
   }
 
   /** A client sets it some time after its creation, or never. */

@@ -49,14 +49,14 @@ export class Effects {
   ) {}
 
   /** `ended`: the run has ended. */
-  start(effect: Exclude<Effect, { kind: "finish" }>, ended: boolean): void {
+  start(effect: Exclude<Effect, { kind: "finalize" }>, ended: boolean): void {
     switch (effect.kind) {
-      case "sendTask":
+      case "sendTaskRequest":
         this.#send(effect.request);
         return;
       case "publish":
         this.#store(() => this.options.events.publish(effect.event));
-        if (this.options.bug === "finishesUnrecorded" && ended) this.#later({ kind: "recorded", phase: "" });
+        if (this.options.bug === "finishesUnrecorded" && ended) this.#later({ kind: "endRecorded", phase: "" });
         return;
       case "readOutputs":
         this.#blob((failed) => this.#later({ kind: "outputsRead", uri: effect.uri, result: this.#readBlob(effect.uri, failed) }));
@@ -70,11 +70,11 @@ export class Effects {
           this.#later({ kind: "outputsWritten", uri: effect.uri, ...(failed ? { error: "no" } : {}) });
         });
         return;
-      case "ask":
+      case "call":
         this.#ask(effect);
         return;
-      case "note":
-      case "count":
+      case "kubeEvent":
+      case "metric":
         return;
     }
   }
@@ -103,7 +103,7 @@ export class Effects {
   }
 
   /** A call or its result may be lost; one in flight when its sender ends may still arrive. */
-  #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
+  #ask({ id, ask }: Extract<Effect, { kind: "call" }>): void {
     const { schedule, random, faults, answer, host } = this.options;
     const { life } = host;
     schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
@@ -112,7 +112,7 @@ export class Effects {
       const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(ask);
       if (gone) return;
       const told: CallResult = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
-      life?.after(0.1, () => this.observe({ kind: "answered", id, answer: told }));
+      life?.after(0.1, () => this.observe({ kind: "callResult", id, answer: told }));
     });
   }
 

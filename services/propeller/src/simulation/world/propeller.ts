@@ -96,12 +96,12 @@ export class Propeller implements Worker {
 
   /** Ephemeral: lost while the process is down. */
   takeRecorded(phase: string): void {
-    this.options.host.hear(() => this.#observe({ kind: "recorded", phase }));
+    this.options.host.hear(() => this.#observe({ kind: "endRecorded", phase }));
   }
 
   /** Ephemeral too. */
   takeWake(subject: Wake): void {
-    this.options.host.hear(() => this.#observe({ kind: "awaited", ...subject }));
+    this.options.host.hear(() => this.#observe({ kind: "wakeup", ...subject }));
   }
 
   /** Handles a watch event. A run loaded from an old version is reloaded. */
@@ -247,7 +247,7 @@ export class Propeller implements Worker {
   #makeRoom(active: Active): void {
     if (!active.io.run.needsCapacity) return;
     this.options.host.life?.after(this.options.random.between(0, 5), () => {
-      if (this.#active === active && active.io.run.needsCapacity) this.#observe({ kind: "room" });
+      if (this.#active === active && active.io.run.needsCapacity) this.#observe({ kind: "capacity" });
     });
   }
 
@@ -325,7 +325,7 @@ export class Propeller implements Worker {
       if (this.#active !== active || this.options.host.mayCrash() || !this.options.host.holds()) return;
       if (!this.options.entitled()) this.options.onTrespass(effect.kind);
       this.options.onEffect(effect);
-      if (effect.kind === "finish") this.#forget();
+      if (effect.kind === "finalize") this.#forget();
       else this.#effects.start(effect, active.io.run.terminal);
     }
   }
