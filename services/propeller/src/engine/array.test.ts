@@ -38,7 +38,7 @@ const out = (value: number) => ({ outputs: numbers({ o0: value }) });
 describe("a map", () => {
   it("runs a task for each item and gathers the outputs in order", () => {
     const d = Driver.of(mapped({ bound: { b: 9 } }));
-    expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN", "n0/n2/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN", "n0/n2/0 RUN"]);
     const request = d.request("n0/n1");
     expect(valuesOf(request.inputs)).toEqual({ a: 6, b: 9 });
     expect(request).toMatchObject({
@@ -87,7 +87,7 @@ describe("a map", () => {
     expect(tellings(d).at(-1)).toBe("RUNNING 2: 1/0 RUNNING");
     for (const item of [0, 1, 2]) d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
     expect(tellings(d).at(-1)).toBe("SUCCEEDED 0: 0/0 SUCCEEDED, 1/0 SUCCEEDED, 2/0 SUCCEEDED");
-    expect(d.told.filter((text) => text.startsWith("n0"))).toEqual([
+    expect(d.eventTexts.filter((text) => text.startsWith("n0"))).toEqual([
       "n0 QUEUED",
       "n0 RUNNING",
       "n0/0 QUEUED",
@@ -100,30 +100,30 @@ describe("a map", () => {
 
   it("runs so many items at once as it says, whatever the workflow's own limit", () => {
     const d = Driver.of({ ...mapped({ parallelism: 2 }), maxParallelism: 1 });
-    expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
     d.reply("n0/n1", "SUCCEEDED", out(1));
-    expect(d.takeSent()).toEqual(["n0/n2/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n2/0 RUN"]);
   });
 
   it("leaves the workflow's places to the nodes within its items", () => {
     const graphs = { g: { nodes: { m: { kind: "task", inputs: { x: ".a" } } }, outputs: { o0: "m.o0" } } } as const;
     const d = Driver.of({ ...mapped({ run: { kind: "sub", graph: "g" } }, [1, 2]), graphs, maxParallelism: 1 });
-    expect(d.takeSent()).toEqual(["n0/n0/m/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/m/0 RUN"]);
     d.reply("n0/n0/m", "SUCCEEDED", out(10));
-    expect(d.takeSent()).toEqual(["n0/n1/m/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n1/m/0 RUN"]);
   });
 
   it("can leave the number to the workflow", () => {
     const d = Driver.of({ ...mapped({}), maxParallelism: 2 }, { arrayParallelism: "hybrid" });
-    expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
     d.reply("n0/n0", "SUCCEEDED", out(1));
-    expect(d.takeSent()).toEqual(["n0/n2/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n2/0 RUN"]);
   });
 
   it("fails with its items' errors as soon as it cannot succeed, and stops the others", () => {
     const d = Driver.of(mapped({}));
     d.reply("n0/n1", "FAILED", { recoverable: false, code: "E", message: "odd" });
-    expect(d.takeSent().slice(3)).toEqual(["n0/n0/0 ABORT", "n0/n2/0 ABORT"]);
+    expect(d.takeRequests().slice(3)).toEqual(["n0/n0/0 ABORT", "n0/n2/0 ABORT"]);
     d.reply("n0/n0", "ABORTED");
     d.reply("n0/n2", "ABORTED");
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
@@ -132,7 +132,7 @@ describe("a map", () => {
       arrayNodeStatus: { phase: 2, executionError: { message: "[1]: odd\n", kind: 1 } },
     });
     expect(tellings(d).at(-1)).toBe("FAILED 0: 0/0 ABORTED, 1/0 FAILED, 2/0 ABORTED");
-    expect(d.told.at(-1)).toBe("workflow FAILED");
+    expect(d.eventTexts.at(-1)).toBe("workflow FAILED");
   });
 
   it("gives None for items that may fail, once all have ended", () => {
@@ -147,7 +147,7 @@ describe("a map", () => {
     const d = Driver.of(mapped({ run: { kind: "task", attempts: 2 } }));
     d.reply("n0/n1", "FAILED");
     d.advance(1_000);
-    expect(d.takeSent().slice(3)).toEqual(["n0/n1/0 FINALIZE", "n0/n1/1 RUN"]);
+    expect(d.takeRequests().slice(3)).toEqual(["n0/n1/0 FINALIZE", "n0/n1/1 RUN"]);
     expect(d.request("n0/n1").generatedName).toBe("exec-n0-0-n1-1");
     for (const item of [0, 1, 2]) d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
     expect(tellings(d).flatMap((text) => text.split(": ")[1]?.split(", ") ?? [])).toEqual(
@@ -166,14 +166,14 @@ describe("a map", () => {
     expect(tellings(unequal)).toEqual(["ABORTED 0: "]);
     const empty = Driver.of(mapped({}, []));
     expect(valuesOf(empty.request("n1").inputs)).toEqual({ all: [] });
-    expect(empty.takeTold()).toEqual(expect.arrayContaining(["n0 RUNNING", "n0 SUCCEEDED"]));
+    expect(empty.takeEventTexts()).toEqual(expect.arrayContaining(["n0 RUNNING", "n0 SUCCEEDED"]));
     expect(tellings(empty)).toEqual(["SUCCEEDED 0: "]);
   });
 
   it("stops what runs when the workflow is aborted", () => {
     const d = Driver.of(mapped({ parallelism: 2 }));
     d.observe({ kind: "abort", reason: "enough" });
-    expect(d.takeSent().slice(2)).toEqual(["n0/n0/0 ABORT", "n0/n1/0 ABORT"]);
+    expect(d.takeRequests().slice(2)).toEqual(["n0/n0/0 ABORT", "n0/n1/0 ABORT"]);
     d.reply("n0/n0", "ABORTED");
     d.reply("n0/n1", "ABORTED");
     expect(tellings(d).at(-1)).toBe("ABORTED 0: 0/0 ABORTED, 1/0 ABORTED, 2/0 UNDEFINED");
@@ -184,9 +184,9 @@ describe("a map", () => {
     const d = Driver.of(mapped({ parallelism: 2 }));
     d.reply("n0/n0", "SUCCEEDED", out(50));
     d.reply("n0/n1", "RUNNING");
-    const again = d.reread();
+    const again = d.restart();
     again.observe({ kind: "load" });
-    expect(again.takeSent()).toEqual(["n0/n1/0 RUN", "n0/n2/0 RUN"]);
+    expect(again.takeRequests()).toEqual(["n0/n1/0 RUN", "n0/n2/0 RUN"]);
     expect(valuesOf(again.request("n0/n1").inputs)).toEqual({ a: 6 });
     again.reply("n0/n1", "SUCCEEDED", out(60));
     again.reply("n0/n2", "SUCCEEDED", out(70));
@@ -196,12 +196,12 @@ describe("a map", () => {
   it("runs whole graphs, whose nodes are told of as nodes", () => {
     const spec = mapped({ run: { kind: "sub", graph: "g" } }, [1, 2]);
     const d = Driver.of({ ...spec, graphs: { g: { nodes: { m: { kind: "task", inputs: { x: ".a" } } }, outputs: { o0: "m.o0" } } } });
-    expect(d.takeSent()).toEqual(["n0/n0/m/0 RUN", "n0/n1/m/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/m/0 RUN", "n0/n1/m/0 RUN"]);
     expect(valuesOf(d.request("n0/n1/m").inputs)).toEqual({ x: 2 });
     d.reply("n0/n0/m", "SUCCEEDED", out(10));
     d.reply("n0/n1/m", "SUCCEEDED", out(20));
     expect(valuesOf(d.request("n1").inputs)).toEqual({ all: [10, 20] });
-    expect(d.told).toContain("n0-0-n1 SUCCEEDED");
+    expect(d.eventTexts).toContain("n0-0-n1 SUCCEEDED");
     expect(tellings(d)).toEqual([]);
   });
 
@@ -212,7 +212,7 @@ describe("a map", () => {
       d.observe({ kind: "outputsWritten", uri: d.writes.at(-1) ?? "" });
     }
     // A new process has no state in memory.
-    const again = d.reread();
+    const again = d.restart();
     again.observe({ kind: "load" });
     again.reply("n0/n2", "SUCCEEDED", out(2));
     expect(again.reads.map((uri) => uri.replace(/^.*n0\/data/, ""))).toEqual(["/0/0/0/outputs.pb", "/0/1/0/outputs.pb"]);
@@ -239,12 +239,12 @@ describe("a large map", () => {
     };
     answerWrites();
     // The test's copies of the status cost more than the engine, so it makes few.
-    d.slowWrites = true;
-    for (let at = 0; at < d.sent.length; at++) {
-      const path = d.sent[at]?.request.nodePath ?? "";
+    d.deferWrites = true;
+    for (let at = 0; at < d.requests.length; at++) {
+      const path = d.requests[at]?.request.nodePath ?? "";
       if (path !== "n1") d.reply(path, "SUCCEEDED", out(answered++));
       answerWrites();
-      if (at === d.sent.length - 1) d.flush();
+      if (at === d.requests.length - 1) d.flush();
     }
     expect(answered).toBe(10_000);
     // Outputs too large for a message are written, and consumers read them.

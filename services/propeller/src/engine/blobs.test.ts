@@ -19,9 +19,9 @@ describe("outputs that do not come by value", () => {
     d.reply("n0", "SUCCEEDED");
     const uri = `${DIR}/n0/data/0/outputs.pb`;
     expect(d.reads).toEqual([uri]);
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
-    expect(d.takeSent().sort()).toEqual(["n1/0 RUN", "n2/0 RUN"]);
+    expect(d.takeRequests().sort()).toEqual(["n1/0 RUN", "n2/0 RUN"]);
     expect(d.request("n2").inputs).toEqual(numbers({ a: 5 }));
   });
 
@@ -57,15 +57,15 @@ describe("outputs that do not come by value", () => {
   it("are written before the success is told when they are too large for the status", () => {
     const d = new Driver(Driver.of(chain).workflow, { maxTotalInlineOutputBytes: 0 });
     d.observe({ kind: "load" });
-    d.takeTold();
+    d.takeEventTexts();
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
     const uri = `${DIR}/n0/data/0/outputs.pb`;
-    expect([d.writes, d.takeTold()]).toEqual([[uri], []]);
+    expect([d.writes, d.takeEventTexts()]).toEqual([[uri], []]);
     d.observe({ kind: "outputsWritten", uri, error: "no" });
     d.advance(200);
     expect(d.writes).toEqual([uri, uri]);
     d.observe({ kind: "outputsWritten", uri });
-    expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
     expect(d.reads).toEqual([uri]);
   });
 
@@ -92,9 +92,9 @@ describe("inputs that are too large for a message", () => {
     const d = new Driver(Driver.of(chain).workflow, { maxInlineOutputBytes: 4 });
     d.observe({ kind: "load" });
     const uri = `${DIR}/n0/data/inputs.pb`;
-    expect([d.writes, d.takeSent()]).toEqual([[uri], []]);
+    expect([d.writes, d.takeRequests()]).toEqual([[uri], []]);
     d.observe({ kind: "outputsWritten", uri });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.request("n0")).toMatchObject({ inputsWritten: true, inputUri: uri });
     expect(d.request("n0").inputs).toBeUndefined();
   });
@@ -104,9 +104,9 @@ describe("inputs, for a control plane that reads them at the address that task e
   it("stand in the blob store before the attempt begins, and go to its plugin by value still", () => {
     const d = Driver.of(chain, { storesInputs: true });
     const uri = `${DIR}/n0/data/inputs.pb`;
-    expect([d.writes, d.takeSent()]).toEqual([[uri], []]);
+    expect([d.writes, d.takeRequests()]).toEqual([[uri], []]);
     d.observe({ kind: "outputsWritten", uri });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     const queued = d.events.find(({ event: { event } }) => event.case === "node" && event.value.id?.nodeId === "n0");
     expect(queued?.event).toMatchObject({ inputs: undefined, event: { value: { inputValue: { case: "inputUri", value: uri } } } });
     expect(d.request("n0")).toMatchObject({ inputUri: uri, inputs: numbers({ a: 7 }), inputsWritten: false });
@@ -122,7 +122,7 @@ describe("inputs, for a control plane that reads them at the address that task e
     const uri = `${DIR}/n0/data/inputs.pb`;
     expect(d.writes).toEqual([uri]);
     d.observe({ kind: "outputsWritten", uri });
-    expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
     expect(d.writes).toEqual([uri]);
   });
 });

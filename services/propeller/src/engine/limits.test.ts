@@ -7,16 +7,16 @@ const task: NodeSpec = { kind: "task" };
 describe("max parallelism", () => {
   it("lets the next node begin when one has ended, in the order of the graph", () => {
     const d = Driver.of({ maxParallelism: 2, main: { nodes: { n0: task, n1: task, n2: task, n3: task } } });
-    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
     expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, waitingTasks: 2 });
     expect(d.storedStatus.nodeStatus?.["n2"]).toBeUndefined();
     d.reply("n1", "SUCCEEDED");
-    expect(d.takeSent()).toEqual(["n2/0 RUN"]);
-    const next = d.reread();
+    expect(d.takeRequests()).toEqual(["n2/0 RUN"]);
+    const next = d.restart();
     next.observe({ kind: "load" });
-    expect(next.takeSent().sort()).toEqual(["n0/0 RUN", "n2/0 RUN"]);
+    expect(next.takeRequests().sort()).toEqual(["n0/0 RUN", "n2/0 RUN"]);
     next.reply("n0", "SUCCEEDED");
-    expect(next.takeSent()).toEqual(["n3/0 RUN"]);
+    expect(next.takeRequests()).toEqual(["n3/0 RUN"]);
   });
 });
 
@@ -37,7 +37,7 @@ describe("what admin refuses", () => {
   it("is stopped and let go without a record", () => {
     const d = Driver.of({ main: { nodes: { n0: task } } });
     d.observe({ kind: "rejected", cause: "notFound", message: "no such execution" });
-    expect(d.takeSent()).toContain("n0/0 ABORT");
+    expect(d.takeRequests()).toContain("n0/0 ABORT");
     d.reply("n0", "ABORTED");
     expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "ExecutionNotFound", kind: "SYSTEM" } });
     d.observe({ kind: "rejected", cause: "notFound", message: "no such execution" });
@@ -58,17 +58,17 @@ describe("a large graph", () => {
   it("begins so many with one fact, and the others only when there is room", () => {
     const nodes = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`n${index}`, task]));
     const d = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
-    d.hasRoom = false;
+    d.hasCapacity = false;
     d.observe({ kind: "load" });
-    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
     d.reply("n0", "SUCCEEDED");
     d.observe({ kind: "resync" });
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
     expect(d.run.needsCapacity).toBe(true);
     d.observe({ kind: "capacity" });
-    expect(d.takeSent()).toEqual(["n2/0 RUN", "n3/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n2/0 RUN", "n3/0 RUN"]);
     d.observe({ kind: "capacity" });
-    expect(d.takeSent()).toEqual(["n4/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n4/0 RUN"]);
     expect(d.run.needsCapacity).toBe(false);
   });
 

@@ -27,14 +27,14 @@ test("an attempt that nobody serves waits with a reason that is told once, over 
   expect(toldOf(d)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
   expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: NOBODY, TaskNodeStatus: { phase: 2 } });
 
-  const next = d.reread();
+  const next = d.restart();
   next.observe({ kind: "load" });
   next.observe({ kind: "plugins", plugins: known([]) });
   // Published again, as the same event: it may have been lost with the process.
   expect(toldOf(next)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
-  next.takeSent();
+  next.takeRequests();
   next.observe({ kind: "plugins", plugins: known(["spark"]) });
-  expect(next.takeSent()).toEqual(["n0/0 RUN"]);
+  expect(next.takeRequests()).toEqual(["n0/0 RUN"]);
   expect(next.resource.status.nodeStatus?.["n0"]?.message).toBe("node queued");
   next.reply("n0", "RUNNING");
   next.observe({ kind: "plugins", plugins: known([], [["spark", next.now]]) });
@@ -63,7 +63,7 @@ test("with a deadline it fails, for good, and admin is told of the attempt's end
   const d = Driver.of(spec, { pluginUnavailableTimeout: 300_000 });
   d.observe({ kind: "plugins", plugins: known([]) });
   d.advance(150_000);
-  const next = d.reread({ pluginUnavailableTimeout: 300_000 });
+  const next = d.restart({ pluginUnavailableTimeout: 300_000 });
   next.observe({ kind: "load" });
   next.observe({ kind: "plugins", plugins: known([]) });
   next.advance(149_000);
@@ -74,7 +74,7 @@ test("with a deadline it fails, for good, and admin is told of the attempt's end
     error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NOBODY}; given up after 5m0s` },
   });
   expect(toldOf(next).at(-1)).toBe(`FAILED 0 ${NOBODY}; given up after 5m0s`);
-  expect(next.takeSent().at(-1)).toBe("n0/0 FINALIZE");
+  expect(next.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
 });
 
 test("an abort does not wait for a service that is not there", () => {
@@ -89,7 +89,7 @@ test("an abort does not wait for a service that is not there", () => {
 test.each(["before", "after"])("so does one that meets a restart, with what is served told %s the load", (when) => {
   const d = Driver.of(spec);
   d.observe({ kind: "plugins", plugins: known([]) });
-  const next = d.reread({}, true);
+  const next = d.restart({}, true);
   if (when === "before") next.observe({ kind: "plugins", plugins: known([]) });
   next.observe({ kind: "load" });
   if (when === "after") next.observe({ kind: "plugins", plugins: known([]) });
@@ -101,7 +101,7 @@ test("nor does a node whose own time is up", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } });
   d.observe({ kind: "plugins", plugins: known([]) });
   d.advance(65_000);
-  expect(d.told).toContain("n0 TIMED_OUT");
+  expect(d.eventTexts).toContain("n0 TIMED_OUT");
   expect(d.resource.status.phase).toBe(5);
 });
 
@@ -120,13 +120,13 @@ test("what a plugin service may have lost when it ended is asked again when its 
   d.reply("queued", "QUEUED");
   d.reply("runs", "RUNNING");
   d.advance(5_000);
-  d.takeSent();
+  d.takeRequests();
   d.observe({ kind: "pluginStarted", taskTypes: new Set(["spark"]) });
-  expect(d.takeSent().sort()).toEqual(["queued/0 RUN", "unheard/0 RUN"]);
+  expect(d.takeRequests().sort()).toEqual(["queued/0 RUN", "unheard/0 RUN"]);
   d.observe({ kind: "abort" });
-  d.takeSent();
+  d.takeRequests();
   d.observe({ kind: "pluginStarted", taskTypes: new Set(["spark"]) });
-  expect(d.takeSent().sort()).toEqual(["queued/0 ABORT", "runs/0 ABORT", "unheard/0 ABORT"]);
+  expect(d.takeRequests().sort()).toEqual(["queued/0 ABORT", "runs/0 ABORT", "unheard/0 ABORT"]);
 });
 
 const task = () => ({ kind: "task", type: "spark" }) as const;

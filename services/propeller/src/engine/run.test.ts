@@ -16,8 +16,8 @@ const chain: WorkflowSpec = {
 describe("a chain", () => {
   it("runs node after node, tells what Go Flyte tells, and ends with outputs", () => {
     const d = Driver.of(chain);
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
-    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]);
     expect(d.resource.status).toEqual({
       phase: 1,
       startedAt: "2026-11-21T10:00:00Z",
@@ -31,7 +31,7 @@ describe("a chain", () => {
       },
     });
     d.reply("n0", "RUNNING");
-    expect(d.takeTold()).toEqual(["n0 RUNNING"]);
+    expect(d.takeEventTexts()).toEqual(["n0 RUNNING"]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
       phase: 2,
       message: "running",
@@ -39,10 +39,16 @@ describe("a chain", () => {
       TaskNodeStatus: { phase: 5 },
     });
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(d.takeTold()).toEqual(["n1 QUEUED", "n0 SUCCEEDED"]);
-    expect(d.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(d.takeEventTexts()).toEqual(["n1 QUEUED", "n0 SUCCEEDED"]);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     d.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 2 }) });
-    expect(d.takeTold()).toEqual(["end-node QUEUED", "workflow SUCCEEDING", "n1 SUCCEEDED", "end-node SUCCEEDED", "workflow SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual([
+      "end-node QUEUED",
+      "workflow SUCCEEDING",
+      "n1 SUCCEEDED",
+      "end-node SUCCEEDED",
+      "workflow SUCCEEDED",
+    ]);
     const end = d.events.at(-1)?.event;
     expect(end?.outputs).toEqual(numbers({ o0: 2 }));
     expect(end?.event.value).toMatchObject({
@@ -69,51 +75,54 @@ describe("a chain", () => {
   it("keeps the status of a node named __proto__ as that of any other, and changes nothing that objects inherit", () => {
     const nodes: Record<string, NodeSpec> = { ["__proto__"]: { kind: "task" }, constructor: { kind: "task" } };
     const d = Driver.of({ main: { nodes } });
-    expect(d.takeSent()).toEqual(["__proto__/0 RUN", "constructor/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["__proto__/0 RUN", "constructor/0 RUN"]);
     for (const id of Object.keys(nodes)) d.reply(id, "RUNNING");
     expect(({} as { readonly phase?: unknown }).phase).toBeUndefined();
     const statuses = d.run.status.nodeStatus ?? {};
     for (const id of Object.keys(nodes))
       expect([id, Object.getOwnPropertyDescriptor(statuses, id)?.value]).toMatchObject([id, { phase: 2 }]);
     for (const id of Object.keys(nodes)) d.reply(id, "SUCCEEDED");
-    expect(d.takeTold()).toContain("workflow SUCCEEDED");
+    expect(d.takeEventTexts()).toContain("workflow SUCCEEDED");
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
   it("goes ahead of the status on a success, and holds terminal events until they are durable", () => {
     const d = Driver.of(chain);
-    d.slowWrites = true;
+    d.deferWrites = true;
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
-    expect(d.takeTold()).not.toContain("n0 SUCCEEDED");
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    expect(d.takeEventTexts()).not.toContain("n0 SUCCEEDED");
     d.flush();
-    expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
   });
 
   it("begins what is new before the resource says so; where another process may have begun it, it waits and stops all of it", () => {
     const { workflow } = Driver.of(chain);
     const taken = (isNew: boolean): Driver => {
       const driver = new Driver(workflow);
-      driver.slowWrites = true;
+      driver.deferWrites = true;
       driver.observe({ kind: "load", isNew });
       return driver;
     };
     const first = taken(true);
-    expect([first.takeSent(), first.takeTold()]).toEqual([["n0/0 RUN"], ["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]]);
+    expect([first.takeRequests(), first.takeEventTexts()]).toEqual([
+      ["n0/0 RUN"],
+      ["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"],
+    ]);
     first.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(first.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(first.takeRequests()).toEqual(["n1/0 RUN"]);
     const second = taken(false);
-    expect([second.takeSent(), second.takeTold()]).toEqual([[], []]);
+    expect([second.takeRequests(), second.takeEventTexts()]).toEqual([[], []]);
     second.flush();
-    expect(second.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(second.takeRequests()).toEqual(["n0/0 RUN"]);
 
     const deleted = { ...workflow, deletionRequested: true };
     const aborted = new Driver(deleted);
     aborted.observe({ kind: "load", isNew: true });
-    expect([aborted.run.terminal, aborted.takeSent()]).toEqual([true, []]);
+    expect([aborted.run.terminal, aborted.takeRequests()]).toEqual([true, []]);
     const again = new Driver(deleted);
     again.observe({ kind: "load" });
-    expect([again.run.terminal, again.takeSent()]).toEqual([false, ["n0/0 ABORT"]]);
+    expect([again.run.terminal, again.takeRequests()]).toEqual([false, ["n0/0 ABORT"]]);
   });
 
   it("is complete in its requests", () => {
@@ -147,13 +156,13 @@ describe("retries", () => {
       retryAt: "2026-11-21T10:00:00.325Z",
       error: { code: "Error", kind: "USER" },
     });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.advance(100);
-    expect(d.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
     expect(d.request("n0")).toMatchObject({ previousCheckpointUri: expect.stringContaining("exec-n0-0/_flytecheckpoints") });
-    d.takeTold();
+    d.takeEventTexts();
     d.reply("n0", "FAILED", { code: "Error", message: "second" });
-    expect(d.takeTold()).toEqual(["n0 FAILED", "workflow FAILING", "workflow FAILED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 FAILED", "workflow FAILING", "workflow FAILED"]);
     expect(d.resource.status).toMatchObject({
       phase: 5,
       error: { code: "RetriesExhausted|Error", kind: "USER", message: "[2/2] currentAttempt done. Last Error: USER::second" },
@@ -167,7 +176,7 @@ describe("retries", () => {
       d.reply("n0", "FAILED", { kind: "SYSTEM", code: "Interrupted" });
       d.advance(60_000);
     }
-    expect(d.takeSent().filter((text) => text.endsWith("RUN"))).toContain("n0/3 RUN");
+    expect(d.takeRequests().filter((text) => text.endsWith("RUN"))).toContain("n0/3 RUN");
     d.reply("n0", "FAILED", { kind: "SYSTEM", code: "Interrupted", message: "gone" });
     expect(d.resource.status.error).toMatchObject({
       code: "RetriesExhausted|Interrupted",
@@ -184,15 +193,15 @@ describe("retries", () => {
   it("wait over a restart", () => {
     const d = Driver.of(retrying);
     d.reply("n0", "FAILED");
-    const next = d.reread();
+    const next = d.restart();
     next.observe({ kind: "load" });
-    expect(next.takeSent()).toEqual([]);
+    expect(next.takeRequests()).toEqual([]);
     next.advance(200);
-    expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
-    const last = next.reread();
+    expect(next.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    const last = next.restart();
     last.observe({ kind: "load" });
     // The cleanup before the attempt may have been lost.
-    expect(last.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    expect(last.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
   });
 });
 
@@ -200,10 +209,10 @@ describe("deadlines", () => {
   it("end an attempt that runs too long; the queue does not count", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
     d.advance(9_000);
-    d.takeSent();
+    d.takeRequests();
     d.reply("n0", "RUNNING");
     d.advance(8_001);
-    expect(d.takeSent()).toEqual(["n0/0 ABORT"]);
+    expect(d.takeRequests()).toEqual(["n0/0 ABORT"]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 3 });
     d.reply("n0", "ABORTED");
     expect(d.resource.status).toMatchObject({
@@ -220,9 +229,9 @@ describe("deadlines", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
     d.reply("n0", "RUNNING");
     d.advance(16_001);
-    expect(d.takeSent()).toContain("n0/0 ABORT");
+    expect(d.takeRequests()).toContain("n0/0 ABORT");
     d.reply("n0", "ABORTED");
-    expect(d.takeTold()).toContain("n0 TIMED_OUT");
+    expect(d.takeEventTexts()).toContain("n0 TIMED_OUT");
     expect(d.resource.status).toMatchObject({
       phase: 5,
       error: { code: "Timeout", kind: "USER", message: "Timeout in node" },
@@ -254,11 +263,11 @@ describe("deadlines", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
     d.reply("n0", "RUNNING");
     d.now += 3_000;
-    const next = d.reread();
+    const next = d.restart();
     next.observe({ kind: "load" });
-    expect(next.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(next.takeRequests()).toEqual(["n0/0 RUN"]);
     next.advance(6_000);
-    expect(next.takeSent()).toEqual(["n0/0 ABORT"]);
+    expect(next.takeRequests()).toEqual(["n0/0 ABORT"]);
   });
 });
 
@@ -286,8 +295,8 @@ describe("a branch", () => {
   it("runs the arm whose condition holds, under itself, and skips the others silently", () => {
     const d = Driver.of(branching);
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 10 }) });
-    d.takeTold();
-    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1-n1/0 RUN"]);
+    d.takeEventTexts();
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1-n1/0 RUN"]);
     expect(d.request("n1-n1")).toMatchObject({
       id: { nodeExecutionId: { nodeId: "n1-0-n1-n1" } },
       inputUri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n1/data/0/n1-n1/inputs.pb",
@@ -302,7 +311,7 @@ describe("a branch", () => {
       isParent: false,
     });
     d.reply("n1-n1", "SUCCEEDED", { outputs: numbers({ o0: 3 }) });
-    expect(d.takeTold()).toEqual(["n2 QUEUED", "n1-0-n1-n1 SUCCEEDED", "n1 SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual(["n2 QUEUED", "n1-0-n1-n1 SUCCEEDED", "n1 SUCCEEDED"]);
     expect(d.request("n2").inputs).toEqual(numbers({ a: 3 }));
     d.reply("n2", "SUCCEEDED", { outputs: one });
     d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
@@ -344,7 +353,7 @@ describe("a branch", () => {
     const d = Driver.of({
       main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: { kind: "task" } }], error: "a must be one" } } },
     });
-    expect(d.takeTold()).toEqual([
+    expect(d.takeEventTexts()).toEqual([
       "workflow RUNNING",
       "start-node SUCCEEDED",
       "n0 QUEUED",
@@ -375,7 +384,7 @@ describe("a sub-workflow", () => {
 
   it("runs below its node, with ids of the lineage", () => {
     const d = Driver.of(nested);
-    expect(d.takeTold()).toEqual([
+    expect(d.takeEventTexts()).toEqual([
       "workflow RUNNING",
       "start-node SUCCEEDED",
       "n0 QUEUED",
@@ -394,9 +403,9 @@ describe("a sub-workflow", () => {
       workflowNodeStatus: { phase: 1 },
       subNodeStatus: { n0: { phase: 5 }, n1: { phase: 2, subNodeStatus: { n0: { phase: 1 } } } },
     });
-    d.takeTold();
+    d.takeEventTexts();
     d.reply("n0/n1/n0", "SUCCEEDED", { outputs: numbers({ o0: 9 }) });
-    expect(d.takeTold().filter((text) => text.endsWith("SUCCEEDED"))).toEqual([
+    expect(d.takeEventTexts().filter((text) => text.endsWith("SUCCEEDED"))).toEqual([
       "n0-0-n1-0-n0 SUCCEEDED",
       "n0-0-n1-0-end-node SUCCEEDED",
       "n0-0-n1 SUCCEEDED",
@@ -413,9 +422,9 @@ describe("a sub-workflow", () => {
   it("goes on after a restart, with inputs bound anew", () => {
     const d = Driver.of(nested);
     d.reply("n0/n0", "SUCCEEDED", { outputs: numbers({ o0: 8 }) });
-    const next = d.reread();
+    const next = d.restart();
     next.observe({ kind: "load" });
-    expect(next.takeSent()).toEqual(["n0/n1/n0/0 RUN"]);
+    expect(next.takeRequests()).toEqual(["n0/n1/n0/0 RUN"]);
     expect(next.request("n0/n1/n0").inputs).toEqual(numbers({ a: 8 }));
     next.reply("n0/n1/n0", "SUCCEEDED", { outputs: numbers({ o0: 9 }) });
     expect(next.resource.status.phase).toBe(3);
@@ -431,11 +440,11 @@ describe("a sub-workflow", () => {
       },
       main: { nodes: { n0: { kind: "sub", graph: "inner", inputs: { a: 4 } } } },
     });
-    d.takeSent();
+    d.takeRequests();
     d.reply("n0/n0", "FAILED", { recoverable: false, message: "boom" });
-    expect(d.takeSent()).toEqual(["n0/n1/0 ABORT"]);
+    expect(d.takeRequests()).toEqual(["n0/n1/0 ABORT"]);
     d.reply("n0/n1", "ABORTED");
-    expect(d.takeSent()).toEqual(["n0/fn0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/fn0/0 RUN"]);
     expect(d.request("n0/fn0")).toMatchObject({ id: { nodeExecutionId: { nodeId: "n0-0-fn0" } } });
     const error = d.request("n0/fn0").inputs?.literals["err"]?.value;
     expect(error).toMatchObject({
@@ -446,7 +455,7 @@ describe("a sub-workflow", () => {
     expect(d.resource.status.phase).toBe(1);
     d.reply("n0/fn0", "SUCCEEDED");
     expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "Boom", message: "boom" } });
-    expect(d.takeTold()).toEqual(expect.arrayContaining(["n0-0-n1 ABORTED", "n0-0-fn0 SUCCEEDED", "n0 FAILED", "workflow FAILED"]));
+    expect(d.takeEventTexts()).toEqual(expect.arrayContaining(["n0-0-n1 ABORTED", "n0-0-fn0 SUCCEEDED", "n0 FAILED", "workflow FAILED"]));
   });
 });
 
@@ -455,16 +464,16 @@ describe("a gate that sleeps", () => {
 
   it("holds up what follows it for its time, over a restart too, and names no outputs", () => {
     const d = Driver.of(sleeping);
-    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED", "n0 RUNNING"]);
+    expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED", "n0 RUNNING"]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, message: "running", gateNodeStatus: { phase: 1 } });
     d.advance(12_000);
-    const next = d.reread();
+    const next = d.restart();
     next.observe({ kind: "load" });
-    next.takeTold();
+    next.takeEventTexts();
     next.advance(7_000);
-    expect(next.takeTold()).toEqual([]);
+    expect(next.takeEventTexts()).toEqual([]);
     next.advance(2_000);
-    expect(next.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(next.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(next.resource.status.nodeStatus?.["n0"]).toEqual({
       phase: 5,
       gateNodeStatus: { phase: 1 },
@@ -475,9 +484,9 @@ describe("a gate that sleeps", () => {
 
   it("is stopped at once when the workflow is aborted", () => {
     const d = Driver.of(sleeping);
-    d.takeTold();
+    d.takeEventTexts();
     d.observe({ kind: "abort" });
-    expect(d.takeTold()).toEqual(["n0 ABORTED", "workflow ABORTED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 ABORTED", "workflow ABORTED"]);
     expect(d.run.nextTimerAt ?? 0).toBeLessThan(d.now + 19_000);
   });
 });
@@ -487,11 +496,11 @@ describe("failure of the workflow", () => {
     const d = Driver.of({
       main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } }, onFailure: { kind: "task" } },
     });
-    d.takeSent();
+    d.takeRequests();
     d.reply("n0", "FAILED", { recoverable: false, message: "boom" });
-    expect(d.takeSent()).toEqual(["n1/0 ABORT"]);
+    expect(d.takeRequests()).toEqual(["n1/0 ABORT"]);
     d.reply("n1", "ABORTED");
-    expect(d.takeSent()).toEqual(["fn0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["fn0/0 RUN"]);
     expect(d.resource.status).toMatchObject({ phase: 7, nodeStatus: { n1: { phase: 1 }, fn0: { phase: 1 } } });
     d.reply("fn0", "FAILED", { recoverable: false, message: "worse" });
     expect(d.resource.status).toMatchObject({ phase: 5, error: { message: "boom\n\nThe failure node [fn0] failed too: Boom: worse" } });
@@ -501,9 +510,9 @@ describe("failure of the workflow", () => {
     const d = Driver.of({
       main: { finishExecutable: true, nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] }, n2: { kind: "task" } } },
     });
-    d.takeTold();
+    d.takeEventTexts();
     d.reply("n0", "FAILED", { recoverable: false, message: "first" });
-    expect(d.takeTold()).toEqual(["n0 FAILED", "n1 SKIPPED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 FAILED", "n1 SKIPPED"]);
     expect(d.resource.status.phase).toBe(1);
     d.reply("n2", "FAILED", { recoverable: false, message: "last" });
     expect(d.resource.status).toMatchObject({
@@ -520,13 +529,13 @@ describe("abort", () => {
   it("asks every attempt to stop, waits for their ends, then is ABORTED", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } } } });
     d.reply("n0", "RUNNING");
-    d.takeSent();
-    d.takeTold();
+    d.takeRequests();
+    d.takeEventTexts();
     d.observe({ kind: "abort" });
-    expect(d.takeSent().sort()).toEqual(["n0/0 ABORT", "n1/0 ABORT"]);
+    expect(d.takeRequests().sort()).toEqual(["n0/0 ABORT", "n1/0 ABORT"]);
     d.reply("n0", "ABORTED");
     d.reply("n1", "ABORTED");
-    expect(d.takeTold()).toEqual(["n0 ABORTED", "n1 ABORTED", "workflow ABORTED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 ABORTED", "n1 ABORTED", "workflow ABORTED"]);
     expect(
       d.events.find(({ event }) => event.event.case === "node" && event.event.value.outputResult.case === "error")?.event.event.value,
     ).toMatchObject({
@@ -541,20 +550,20 @@ describe("abort", () => {
     const workflow = { ...Driver.of(chain).workflow, deletionRequested: true };
     const d = new Driver(workflow);
     d.observe({ kind: "load", isNew: true });
-    expect([d.takeSent(), d.takeTold()]).toEqual([[], ["workflow ABORTED"]]);
+    expect([d.takeRequests(), d.takeEventTexts()]).toEqual([[], ["workflow ABORTED"]]);
   });
 
   it("after a restart reaches what the status does not know of", () => {
     const d = Driver.of(chain);
-    d.slowWrites = true;
+    d.deferWrites = true;
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(d.takeSent()).toContain("n1/0 RUN");
+    expect(d.takeRequests()).toContain("n1/0 RUN");
     // The process ends before the success is written, and the execution is terminated.
-    const next = d.reread({}, true);
+    const next = d.restart({}, true);
     next.observe({ kind: "load" });
-    expect(next.takeSent()).toEqual(["n0/0 ABORT"]);
+    expect(next.takeRequests()).toEqual(["n0/0 ABORT"]);
     next.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(next.takeSent()).toEqual(["n1/0 ABORT"]);
+    expect(next.takeRequests()).toEqual(["n1/0 ABORT"]);
     next.reply("n1", "ABORTED");
     expect(next.resource.status).toMatchObject({ phase: 6, nodeStatus: { n0: { phase: 5 } } });
   });
@@ -563,15 +572,15 @@ describe("abort", () => {
     const [n0, n1] = [{ kind: "sleep", ms: 0 } as const, { kind: "task", after: ["n0"] } as const];
     const { workflow } = Driver.of({ main: { nodes: { n0, n1, n2: { ...n0, ms: 1 }, n3: { ...n1, after: ["n2"] } } } });
     const first = new Driver(workflow);
-    first.slowWrites = true;
+    first.deferWrites = true;
     first.observe({ kind: "load", isNew: true });
-    expect(first.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(first.takeRequests()).toEqual(["n1/0 RUN"]);
     // The process ends before anything is written, and the execution is terminated.
     const next = new Driver({ ...workflow, deletionRequested: true });
     next.observe({ kind: "load" });
-    expect(next.takeSent()).toEqual(["n1/0 ABORT"]);
+    expect(next.takeRequests()).toEqual(["n1/0 ABORT"]);
     next.reply("n1", "ABORTED");
-    expect(next.takeTold()).toEqual(expect.arrayContaining(["n0 ABORTED", "n1 ABORTED", "n2 ABORTED", "workflow ABORTED"]));
+    expect(next.takeEventTexts()).toEqual(expect.arrayContaining(["n0 ABORTED", "n1 ABORTED", "n2 ABORTED", "workflow ABORTED"]));
   });
 });
 
@@ -585,13 +594,13 @@ describe("messages that are late, doubled or lost", () => {
     d.reply("n0", "QUEUED");
     expect(d.run.revision).toBe(before);
     d.advance(30_001);
-    expect(d.takeSent()).toEqual(["n0/0 RUN", "n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n0/0 RUN"]);
     expect(d.request("n0")).toMatchObject({ knownPhase: 2 });
     d.reply("n0", "FAILED");
     d.reply("n0", "FAILED");
     d.advance(200);
-    expect(d.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
-    d.sent.push({ request: first, text: "" });
+    expect(d.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    d.requests.push({ request: first, text: "" });
     d.reply("n0", "SUCCEEDED");
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, attempts: 1 });
   });
@@ -601,24 +610,24 @@ describe("messages that are late, doubled or lost", () => {
     const first = d.request("n0");
     d.reply("n0", "FAILED");
     d.advance(5_000);
-    d.takeSent();
-    d.sent.push({ request: first, text: "old" });
+    d.takeRequests();
+    d.requests.push({ request: first, text: "old" });
     d.reply("n0", "RUNNING");
-    expect(d.takeSent().at(-1)).toBe("n0/0 ABORT");
+    expect(d.takeRequests().at(-1)).toBe("n0/0 ABORT");
   });
 
   it("terminal events are told again until admin has them", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
     d.reply("n0", "SUCCEEDED");
-    d.takeTold();
+    d.takeEventTexts();
     d.advance(20_000);
-    expect(d.takeTold()).toEqual(["workflow SUCCEEDED", "workflow SUCCEEDED"]);
-    const next = d.reread();
+    expect(d.takeEventTexts()).toEqual(["workflow SUCCEEDED", "workflow SUCCEEDED"]);
+    const next = d.restart();
     next.observe({ kind: "load" });
-    expect(next.takeTold()).toContain("workflow SUCCEEDED");
+    expect(next.takeEventTexts()).toContain("workflow SUCCEEDED");
     next.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(next.finished).toBe(true);
     next.advance(600_000);
-    expect(next.takeTold().filter((text) => text.startsWith("workflow"))).toEqual([]);
+    expect(next.takeEventTexts().filter((text) => text.startsWith("workflow"))).toEqual([]);
   });
 });

@@ -116,9 +116,9 @@ export interface ResourcePatch {
   /** Must be durable before the patch is sent, which names them. */
   readonly blobs?: readonly SliceBlob[];
   /** Blobs that are unused once the patch is durable. Their deletion is optional. */
-  readonly unused?: readonly string[];
+  readonly obsoleteSlices?: readonly string[];
   /** With the last patch: only these blobs below the address are still needed. */
-  readonly sweep?: { readonly prefix: string; readonly keep: readonly string[] };
+  readonly deleteOtherSlices?: { readonly prefix: string; readonly keep: readonly string[] };
 }
 
 /** Counts of one run, for metrics. */

@@ -8,7 +8,7 @@ export class EngineFault extends Error {
 }
 
 /** @throws EngineFault for anything that `work` throws. */
-export function inEngine<T>(work: () => T): T {
+export function rethrowAsEngineFault<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
@@ -17,24 +17,24 @@ export function inEngine<T>(work: () => T): T {
 }
 
 /** Consecutive faults after which a workflow is abandoned: with backoff, after some seconds. */
-const MOST = 8;
+const MAX_CONSECUTIVE = 8;
 /** A fault this long after the previous one starts a new count, ms. Longer than any backoff. */
-const APART_MS = 600_000;
+const RESET_AFTER_MS = 600_000;
 
 /** Counts the engine's faults per workflow, so that none is retried forever. */
-export class Faults {
+export class FaultCounter {
   readonly #known = new Map<string, { readonly count: number; readonly at: number; readonly message: string }>();
 
-  note(key: string, { message }: EngineFault, now: number): void {
+  record(key: string, { message }: EngineFault, now: number): void {
     const before = this.#known.get(key);
-    const follows = before !== undefined && now - before.at <= APART_MS;
+    const follows = before !== undefined && now - before.at <= RESET_AFTER_MS;
     this.#known.set(key, { count: follows ? before.count + 1 : 1, at: now, message });
   }
 
   /** Reason to abandon the workflow; undefined while it may be retried. */
-  verdict(key: string): string | undefined {
+  abandonReason(key: string): string | undefined {
     const known = this.#known.get(key);
-    if (known === undefined || known.count < MOST) return undefined;
+    if (known === undefined || known.count < MAX_CONSECUTIVE) return undefined;
     return `the engine has failed ${known.count} times in a row on this execution: ${known.message}`;
   }
 

@@ -1,7 +1,7 @@
 import { WorkflowPhase } from "@flyte-ts/domain";
 import { expect, test } from "vitest";
 import type { Effect, WorkflowRun } from "../engine/types.js";
-import { RunIo } from "./run-io.js";
+import { WriteGate } from "./run-io.js";
 
 /** A run that changes when the test requests it. */
 class Run {
@@ -20,12 +20,12 @@ class Run {
 
 function fixture() {
   const run = new Run();
-  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1" }, 0);
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1" }, 0);
   const change = (...held: Effect["kind"][]) => {
     run.revision++;
     return io.admit(held.map((kind) => ({ kind, afterRevision: run.revision }) as unknown as Effect));
   };
-  const written = (now: number) => io.written({ resourceVersion: "2" }, now).released.map(({ kind }) => kind);
+  const written = (now: number) => io.onWritten({ resourceVersion: "2" }, now).released.map(({ kind }) => kind);
   return { run, io, change, written };
 }
 
@@ -34,23 +34,23 @@ test("what nothing waits for is written a little later, together; the alarm says
   change();
   expect(io.nextWrite(1_000)).toBeDefined();
   change("publish");
-  expect(io.writeAt).toBeUndefined();
+  expect(io.nextWriteAt).toBeUndefined();
   expect(written(1_010)).toEqual([]);
   expect(io.nextWrite(1_010)).toBeUndefined();
   // The duration of the last write, plus 100 ms.
-  expect(io.writeAt).toBe(1_120);
+  expect(io.nextWriteAt).toBe(1_120);
   change("publish");
   expect(io.nextWrite(1_119)).toBeUndefined();
   expect(io.nextWrite(1_120)?.revision).toBe(3);
   expect(written(1_121)).toEqual(["publish", "publish"]);
-  expect(io.writeAt).toBeUndefined();
+  expect(io.nextWriteAt).toBeUndefined();
 });
 
 test("a run that was just taken up is written a little later, unless the execution waits for it or ends", () => {
   const quiet = fixture();
   quiet.change("publish");
   expect(quiet.io.nextWrite(99)).toBeUndefined();
-  expect(quiet.io.writeAt).toBe(100);
+  expect(quiet.io.nextWriteAt).toBe(100);
   expect(quiet.io.nextWrite(100)).toBeDefined();
   const waiting = fixture();
   waiting.change("publish");
@@ -106,7 +106,7 @@ test("the last write comes later, but at once where somebody waits for the resou
   };
   const { io, written } = ended(WorkflowPhase.Success);
   expect(io.nextWrite(4_009)).toBeUndefined();
-  expect(io.writeAt).toBe(4_010);
+  expect(io.nextWriteAt).toBe(4_010);
   expect(io.nextWrite(4_010)).toBeDefined();
   expect(written(4_020)).toEqual(["finalize"]);
   expect(ended(WorkflowPhase.Aborted).io.nextWrite(1_010)).toBeDefined();
@@ -117,43 +117,43 @@ test("what waits is given out when its revision is durable, and no sooner", () =
   expect(change("sendTaskRequest")).toEqual([]);
   io.nextWrite(0);
   change("kubeEvent");
-  expect(io.held).toBe(2);
+  expect(io.deferredCount).toBe(2);
   expect(written(1)).toEqual(["sendTaskRequest"]);
   io.nextWrite(1);
   expect(written(2)).toEqual(["kubeEvent"]);
-  expect(io.idle).toBe(true);
+  expect(io.isIdle).toBe(true);
 });
 
 test("a change of the resource by somebody else is known once no write is in flight", () => {
   const run = new Run();
-  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
-  io.saw(4);
-  expect(io.overtaken).toBe(false);
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  io.onGeneration(4);
+  expect(io.isOverwritten).toBe(false);
   run.revision++;
   expect(io.nextWrite(1_000)).toBeDefined();
   // The watch may deliver the write before its response arrives.
-  io.saw(5);
-  expect(io.overtaken).toBe(false);
-  io.written({ resourceVersion: "2", generation: 5 }, 1_010);
-  expect(io.overtaken).toBe(false);
-  io.saw(3);
-  expect(io.overtaken).toBe(false);
-  io.saw(6);
-  expect(io.overtaken).toBe(true);
+  io.onGeneration(5);
+  expect(io.isOverwritten).toBe(false);
+  io.onWritten({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.isOverwritten).toBe(false);
+  io.onGeneration(3);
+  expect(io.isOverwritten).toBe(false);
+  io.onGeneration(6);
+  expect(io.isOverwritten).toBe(true);
 });
 
 test("a change that came right after a write is known when the write is answered", () => {
   const run = new Run();
-  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
   run.revision++;
   expect(io.nextWrite(1_000)).toBeDefined();
-  io.saw(6);
-  io.written({ resourceVersion: "2", generation: 5 }, 1_010);
-  expect(io.overtaken).toBe(true);
+  io.onGeneration(6);
+  io.onWritten({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.isOverwritten).toBe(true);
 });
 
 test("without generations nothing is concluded", () => {
   const { io } = fixture();
-  io.saw(0);
-  expect(io.overtaken).toBe(false);
+  io.onGeneration(0);
+  expect(io.isOverwritten).toBe(false);
 });

@@ -9,11 +9,11 @@ export interface StoredVersion {
   /** Deletion was requested, which increments the generation. */
   readonly deletionRequested?: boolean | undefined;
   /** The API server tracks managed fields of the resource. */
-  readonly fieldsTracked?: boolean | undefined;
+  readonly hasManagedFields?: boolean | undefined;
 }
 
 /** True when only metadata changed between the two versions; a deletion request counts as metadata. */
-export function sameButMetadata(base: StoredVersion, now: StoredVersion): boolean {
+export function differsInMetadataOnly(base: StoredVersion, now: StoredVersion): boolean {
   if (base.generation === undefined) return false;
   const deleted = now.deletionRequested === true && base.deletionRequested !== true ? 1 : 0;
   return now.generation === base.generation + deleted;
@@ -31,14 +31,14 @@ export interface StatusWrite {
  * Interval between two writes that no effect waits for, ms, in addition to the duration of the last write. Delays by as
  * much what a user sees of ended nodes.
  */
-const REST_MS = 100;
+const COALESCE_MS = 100;
 /**
  * Delay of the final write after the previous write, ms: no effect waits for it, and it competes with live executions
  * for the API server. The final write of an aborted execution is immediate, so that the deletion completes.
  */
-const LAST_REST_MS = 3_000;
+const FINAL_WRITE_DELAY_MS = 3_000;
 /** Maximum of effects that wait for a write; more start one at once. */
-const MOST_HELD = 1_000;
+const MAX_DEFERRED = 1_000;
 
 /**
  * Decides when effects may run and when the status is written. At most one write is in flight; later changes are
@@ -46,17 +46,17 @@ const MOST_HELD = 1_000;
  * the last one and a little more, which combines many small changes. Pure: the simulation uses the same code as the
  * shell.
  */
-export class RunIo {
+export class WriteGate {
   #durable: number;
   #stored: StoredVersion;
   /** Greatest generation of the resource seen. */
-  #seen = 0;
+  #seenGeneration = 0;
   #writing: StatusWrite | undefined;
-  #held: Effect[] = [];
+  #deferred: Effect[] = [];
   /** Deferred effects that the execution waits for. */
-  #pressing = 0;
-  #begunAt = 0;
-  #rest: { readonly from: number; readonly until: number };
+  #urgentCount = 0;
+  #writeStartedAt = 0;
+  #coalescing: { readonly from: number; readonly until: number };
 
   /** `now`, ms: the first write of a loaded run may be delayed too, so that a run which soon ends is written once. */
   constructor(
@@ -66,16 +66,16 @@ export class RunIo {
   ) {
     this.#durable = run.revision;
     this.#stored = stored;
-    this.#rest = { from: now, until: now + REST_MS };
+    this.#coalescing = { from: now, until: now + COALESCE_MS };
   }
 
   /** Returns the effects that may run now; the others wait until their revision is durable. */
   admit(effects: readonly Effect[]): Effect[] {
     const now: Effect[] = [];
     for (const effect of effects) {
-      if (afterRevision(effect) > this.#durable) {
-        this.#held.push(effect);
-        if (this.#presses(effect)) this.#pressing++;
+      if (revisionToAwait(effect) > this.#durable) {
+        this.#deferred.push(effect);
+        if (this.#isUrgent(effect)) this.#urgentCount++;
       } else now.push(effect);
     }
     return now;
@@ -83,7 +83,7 @@ export class RunIo {
 
   /** True when `nextWrite` returns a write at `now` (ms). */
   wantsWrite(now: number): boolean {
-    return this.#writing === undefined && this.#hasNews && !this.#rests(now);
+    return this.#writing === undefined && this.#isDirty && !this.#isCoalescing(now);
   }
 
   /**
@@ -96,69 +96,69 @@ export class RunIo {
     const patch = this.run.takeStatusPatch();
     if (patch === undefined) return undefined;
     this.#writing = { patch, revision, base: this.#stored };
-    this.#begunAt = now;
+    this.#writeStartedAt = now;
     return this.#writing;
   }
 
   /** Time at which pending changes are written, ms; undefined when another event triggers the write, or none is pending. */
-  get writeAt(): number | undefined {
-    return this.#writing === undefined && this.#hasNews ? this.#restsUntil : undefined;
+  get nextWriteAt(): number | undefined {
+    return this.#writing === undefined && this.#isDirty ? this.#coalescesUntil : undefined;
   }
 
-  get #restsUntil(): number {
-    return this.run.isFinalizing ? Math.max(this.#rest.until, this.#rest.from + LAST_REST_MS) : this.#rest.until;
+  get #coalescesUntil(): number {
+    return this.run.isFinalizing ? Math.max(this.#coalescing.until, this.#coalescing.from + FINAL_WRITE_DELAY_MS) : this.#coalescing.until;
   }
 
-  get #hasNews(): boolean {
+  get #isDirty(): boolean {
     return this.run.revision > this.#durable;
   }
 
   /** Ignores the pause when the clock went backwards. */
-  #rests(now: number): boolean {
-    return now >= this.#rest.from && now < this.#restsUntil && this.#pressing === 0 && this.#held.length < MOST_HELD;
+  #isCoalescing(now: number): boolean {
+    return now >= this.#coalescing.from && now < this.#coalescesUntil && this.#urgentCount === 0 && this.#deferred.length < MAX_DEFERRED;
   }
 
-  #presses({ kind }: Effect): boolean {
+  #isUrgent({ kind }: Effect): boolean {
     if (kind === "finalize") return this.run.phase === WorkflowPhase.Aborted;
     return kind !== "publish" || this.run.terminal;
   }
 
   /** Notes that the write in flight became durable at `now` (ms). Returns its revision and the effects that waited for it. */
-  written(stored: StoredVersion, now: number): { readonly revision: number; readonly released: readonly Effect[] } {
+  onWritten(stored: StoredVersion, now: number): { readonly revision: number; readonly released: readonly Effect[] } {
     const write = this.#writing;
     if (write === undefined) throw new Error("no write is in flight");
     this.#writing = undefined;
     this.#durable = write.revision;
     this.#stored = stored;
-    const released = this.#held.filter((effect) => afterRevision(effect) <= write.revision);
-    this.#held = this.#held.filter((effect) => afterRevision(effect) > write.revision);
-    this.#pressing = this.#held.filter((effect) => this.#presses(effect)).length;
-    this.#rest = { from: now, until: now + Math.max(0, now - this.#begunAt) + REST_MS };
+    const released = this.#deferred.filter((effect) => revisionToAwait(effect) <= write.revision);
+    this.#deferred = this.#deferred.filter((effect) => revisionToAwait(effect) > write.revision);
+    this.#urgentCount = this.#deferred.filter((effect) => this.#isUrgent(effect)).length;
+    this.#coalescing = { from: now, until: now + Math.max(0, now - this.#writeStartedAt) + COALESCE_MS };
     return { revision: write.revision, released };
   }
 
   /** Notes the generation of a received resource; 0 where generations are not counted. */
-  saw(generation: number): void {
-    this.#seen = Math.max(this.#seen, generation);
+  onGeneration(generation: number): void {
+    this.#seenGeneration = Math.max(this.#seenGeneration, generation);
   }
 
   /** True when another client changed more than the metadata. Not known while a write is in flight. */
-  get overtaken(): boolean {
+  get isOverwritten(): boolean {
     const { generation } = this.#stored;
-    return this.#writing === undefined && generation !== undefined && this.#seen > generation;
+    return this.#writing === undefined && generation !== undefined && this.#seenGeneration > generation;
   }
 
   /** Number of effects that wait for their revision to be durable. */
-  get held(): number {
-    return this.#held.length;
+  get deferredCount(): number {
+    return this.#deferred.length;
   }
 
   /** True when no write is in flight and no effect waits for one. */
-  get idle(): boolean {
-    return this.#writing === undefined && this.#held.length === 0;
+  get isIdle(): boolean {
+    return this.#writing === undefined && this.#deferred.length === 0;
   }
 }
 
-function afterRevision(effect: Effect): number {
+function revisionToAwait(effect: Effect): number {
   return "afterRevision" in effect ? (effect.afterRevision ?? 0) : 0;
 }

@@ -5,9 +5,9 @@ import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import { API_VERSION, OWNER_KIND } from "@flyte-ts/workflow-crd";
-import type { AsLongAs } from "./event-sink/event-sink.js";
+import type { Fence } from "./event-sink/event-sink.js";
 
-export interface AbortAttempts {
+export interface AbortAttemptsOptions {
   readonly bus: Pick<Bus, "publish">;
   /** Metadata of the resource that owns the attempts. */
   readonly meta: KubeObject["metadata"];
@@ -24,7 +24,7 @@ export interface AbortAttempts {
  *
  * @throws as `publish` of the bus does.
  */
-export async function abortAttempts({ bus, meta, taskTypes, reason, now }: AbortAttempts, asLongAs: AsLongAs): Promise<void> {
+export async function abortAttempts({ bus, meta, taskTypes, reason, now }: AbortAttemptsOptions, fence: Fence): Promise<void> {
   const { namespace = "", name, uid } = meta;
   // Attempts cannot name a resource without a uid as owner.
   if (uid === undefined) return;
@@ -39,5 +39,5 @@ export async function abortAttempts({ bus, meta, taskTypes, reason, now }: Abort
     abortReason: reason,
   });
   const data = encodeMessage(TaskRequestSchema, request);
-  await Promise.all(Array.from(taskTypes, (taskType) => bus.publish(taskRequestSubject(taskType, shard), data, asLongAs)));
+  await Promise.all(Array.from(taskTypes, (taskType) => bus.publish(taskRequestSubject(taskType, shard), data, fence)));
 }

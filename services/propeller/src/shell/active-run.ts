@@ -1,16 +1,16 @@
 import type { Observation, WorkflowRun } from "../engine/types.js";
-import type { RunIo } from "../shell-core/run-io.js";
+import type { WriteGate } from "../shell-core/run-io.js";
 
 /** A workflow in memory: its run, its write gate and its unprocessed observations. */
 export interface ActiveRun {
   readonly run: WorkflowRun;
-  readonly io: RunIo;
+  readonly gate: WriteGate;
   /** Observations for the next reconcile, in order of arrival. */
   readonly inbox: Observation[];
   /** Time of the next resync, ms since the epoch. */
   resyncAt: number;
   /** A write is queued. */
-  awaitsWrite: boolean;
+  writeQueued: boolean;
   /** A reconcile follows when there is capacity for more effects. */
-  awaitsRoom: boolean;
+  awaitingCapacity: boolean;
 }

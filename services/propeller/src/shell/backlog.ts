@@ -1,27 +1,27 @@
 /** Observations in memory, some KiB each, at which consumption from the bus pauses. */
-const MOST = 5_000;
+const MAX_OBSERVATIONS = 5_000;
 
 /** Counts observations of all workflows that are received but not processed. */
-export class Backlog {
+export class ObservationBacklog {
   #size = 0;
-  #room: PromiseWithResolvers<void> | undefined;
+  #capacity: PromiseWithResolvers<void> | undefined;
 
   /** Adds a positive or negative count. */
   add(count: number): void {
     this.#size += count;
-    if (this.#room === undefined || !this.hasRoom) return;
-    this.#room.resolve();
-    this.#room = undefined;
+    if (this.#capacity === undefined || !this.hasCapacity) return;
+    this.#capacity.resolve();
+    this.#capacity = undefined;
   }
 
-  get hasRoom(): boolean {
-    return this.#size < MOST;
+  get hasCapacity(): boolean {
+    return this.#size < MAX_OBSERVATIONS;
   }
 
   /** Resolves when more messages may be consumed. */
-  room(): Promise<void> {
-    if (this.hasRoom) return Promise.resolve();
-    this.#room ??= Promise.withResolvers<void>();
-    return this.#room.promise;
+  whenCapacity(): Promise<void> {
+    if (this.hasCapacity) return Promise.resolve();
+    this.#capacity ??= Promise.withResolvers<void>();
+    return this.#capacity.promise;
   }
 }

@@ -19,10 +19,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../engine/config.js";
 import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../engine/plugin/known.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../simulation/build/workflow.js";
-import type { Answerers } from "./ask/answerers.js";
+import type { CallHandlers } from "./ask/answerers.js";
 import { Controller } from "./controller.js";
-import { ensureCluster } from "./ensure-cluster.js";
-import { UnreadableWorkflow, WorkflowLoader } from "./load-workflow.js";
+import { ensurePrerequisites } from "./ensure-cluster.js";
+import { InvalidWorkflowError, WorkflowLoader } from "./load-workflow.js";
 import { createMetrics } from "./metrics.js";
 import { OutputsStore } from "./outputs-store.js";
 import { SliceStore } from "./slice-store.js";
@@ -63,7 +63,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       const spec = specs.get(name);
       if (resource !== undefined && spoilt.has(name)) {
         const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
-        throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveBegun: true });
+        throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveBegun: true });
       }
       if (resource === undefined || spec === undefined) return undefined;
       const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });
@@ -74,7 +74,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   beforeAll(async () => {
     server = await kubernetesFixture();
     client = await createKubeClient({ kubeconfig: server.kubeconfig });
-    await ensureCluster({ client, logger, createCrd: true, namespace: "flyte" });
+    await ensurePrerequisites({ client, logger, createCrd: true, namespace: "flyte" });
     await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "p-d" } });
     const slices = new SliceStore({ blobs, logger, sleep: () => Promise.resolve(), random: Math.random });
     controller = new Controller({
@@ -93,8 +93,8 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
         },
       },
       outputs: new OutputsStore(blobs),
-      notes: { record: () => undefined },
-      answerers: {} as Answerers,
+      kubeEvents: { record: () => undefined },
+      callHandlers: {} as CallHandlers,
       loader: new Loader(client, blobs, slices, "{{ project }}-{{ domain }}"),
       slices,
       engine: defaultEngineConfig(Math.random),
@@ -108,7 +108,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       resyncMs: 60_000,
       now: Date.now,
       random: Math.random,
-      holds: () => true,
+      holdsShard: () => true,
     });
   }, 600_000);
   afterAll(async () => {
@@ -123,7 +123,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     const labels = { "shard-key": String(shard), project: "p", domain: "d", "execution-id": name };
     const metadata = { namespace: "p-d", name, labels, finalizers: ["flyte.org/finalizer"] };
     await client.create(FLYTE_WORKFLOW_RESOURCE, { apiVersion: API_VERSION, kind: KIND, metadata, status } as KubeObject);
-    (await controller.open(shard)).begin();
+    (await controller.openShard(shard)).start();
   }
   const eventsOf = (name: string) =>
     events.filter(({ event }) => (event.case === "workflow" || event.case === "notice") && event.value.executionId?.name === name);

@@ -6,14 +6,14 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../engine/config.js";
 import type { PluginHealth } from "../engine/plugin/known.js";
 import type { Observation } from "../engine/types.js";
-import type { Answerers } from "./ask/answerers.js";
+import type { CallHandlers } from "./ask/answerers.js";
 import { Limit } from "./ask/limit.js";
-import { Backlog } from "./backlog.js";
-import { Effects } from "./effects.js";
+import { ObservationBacklog } from "./backlog.js";
+import { EffectExecutor } from "./effects.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { EventSink } from "./event-sink/event-sink.js";
 import type { KubeEvents } from "./kube-events/kube-events.js";
-import { type Levels, levelsOf, type PropellerMetrics } from "./metrics.js";
+import { type LoadSnapshot, sumLoad, type PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
@@ -26,9 +26,9 @@ export interface ControllerOptions {
   readonly bus: Pick<Bus, "publish">;
   readonly events: EventSink;
   readonly outputs: OutputsStore;
-  readonly notes: Pick<KubeEvents, "record">;
-  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
-  readonly answerers: Answerers;
+  readonly kubeEvents: Pick<KubeEvents, "record">;
+  readonly spans?: Pick<ExecutionSpans, "onStatusWrite"> | undefined;
+  readonly callHandlers: CallHandlers;
   readonly loader: WorkflowLoader;
   readonly slices: SliceStore;
   readonly engine: EngineConfig;
@@ -46,7 +46,7 @@ export interface ControllerOptions {
   readonly now: () => number;
   readonly random: () => number;
   /** True while this process may act for a shard (fencing). */
-  readonly holds: (shard: number) => boolean;
+  readonly holdsShard: (shard: number) => boolean;
 }
 
 /**
@@ -58,16 +58,28 @@ export interface ControllerOptions {
 export class Controller {
   readonly #queue = new WorkQueue();
   readonly #shards = new Map<number, Shard>();
-  readonly #effects: Effects;
-  readonly #backlog = new Backlog();
+  readonly #effects: EffectExecutor;
+  readonly #backlog = new ObservationBacklog();
   readonly #writer: StatusWriter;
   readonly #reads: Limit;
   readonly #writes: Limit;
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const { client, bus, events, outputs, answerers, notes, slices, metrics, logger, workers, concurrency } = options;
-    const holds = (key: string) => options.holds(shardOfKey(key));
+    const {
+      client,
+      bus,
+      events,
+      outputs,
+      callHandlers: answerers,
+      kubeEvents: notes,
+      slices,
+      metrics,
+      logger,
+      workers,
+      concurrency,
+    } = options;
+    const holds = (key: string) => options.holdsShard(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writes = new Limit(concurrency.writes);
     this.#writer = new StatusWriter({
@@ -78,29 +90,29 @@ export class Controller {
       spans: options.spans,
       now: options.now,
     });
-    this.#effects = new Effects({
+    this.#effects = new EffectExecutor({
       bus,
       events,
       outputs,
-      answerers,
-      notes,
+      callHandlers: answerers,
+      kubeEvents: notes,
       producerId: options.engine.producerId,
       metrics,
       logger,
       now: options.now,
-      holds,
+      holdsWorkflow: holds,
       isShared: (key) => this.#queue.isShared(key),
       observe: (key, observation) => this.observe(key, observation),
-      failed: (key, error) => this.#shardOf(key)?.failed(key, error),
+      onEncodingError: (key, error) => this.#shardOf(key)?.onReconcileError(key, error),
     });
     this.#pool = new WorkerPool({
       queue: this.#queue,
       workers,
       logger,
-      work: async (key) => this.#shardOf(key)?.round(key),
+      work: async (key) => this.#shardOf(key)?.reconcile(key),
       onError: (key, error) => {
-        metrics.roundErrors.inc();
-        this.#shardOf(key)?.failed(key, error);
+        metrics.reconcileErrors.inc();
+        this.#shardOf(key)?.onReconcileError(key, error);
       },
     });
   }
@@ -109,12 +121,12 @@ export class Controller {
    * Resolves when there is capacity for more observations, or after one second: runs that wait for an unavailable
    * service must not stop consumption.
    */
-  async room(): Promise<void> {
-    if (this.#backlog.hasRoom) return;
-    const patience = new AbortController();
-    const tired = sleep(1_000, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([this.#backlog.room(), tired]);
-    patience.abort();
+  async whenCapacity(): Promise<void> {
+    if (this.#backlog.hasCapacity) return;
+    const timeout = new AbortController();
+    const expired = sleep(1_000, undefined, { signal: timeout.signal }).catch(() => undefined);
+    await Promise.race([this.#backlog.whenCapacity(), expired]);
+    timeout.abort();
   }
 
   get queueDepth(): number {
@@ -129,8 +141,8 @@ export class Controller {
     return this.#pool.free;
   }
 
-  get levels(): Levels {
-    return levelsOf([...this.#shards.values()].flatMap((shard) => [...shard.runs]));
+  get loadSnapshot(): LoadSnapshot {
+    return sumLoad([...this.#shards.values()].flatMap((shard) => [...shard.runs]));
   }
 
   /** `uid` of a workflow's resource in the informer's cache. */
@@ -149,7 +161,7 @@ export class Controller {
   }
 
   /** Starts the watch of a shard. `begin` of the result starts its runs. */
-  async open(shard: number): Promise<Shard> {
+  async openShard(shard: number): Promise<Shard> {
     const opened = new Shard({
       ...this.options,
       shard,
@@ -159,7 +171,7 @@ export class Controller {
       writer: this.#writer,
       reads: this.#reads,
       writes: this.#writes,
-      holds: () => this.options.holds(shard),
+      holdsShard: () => this.options.holdsShard(shard),
     });
     this.#shards.set(shard, opened);
     await opened.open();
@@ -167,17 +179,17 @@ export class Controller {
   }
 
   /** Starts nothing more for the shard. Resolves when work in progress has ended. */
-  async drop(shard: number): Promise<void> {
+  async closeShard(shard: number): Promise<void> {
     const dropped = this.#shards.get(shard);
     this.#shards.delete(shard);
-    await dropped?.drop();
+    await dropped?.stop();
   }
 
   /** Drains: accepts no work and waits for running reconciles and effects. */
   async stop(): Promise<void> {
     await this.#pool.stop();
-    await Promise.all([...this.#shards.keys()].map((shard) => this.drop(shard)));
-    await this.#effects.settled();
+    await Promise.all([...this.#shards.keys()].map((shard) => this.closeShard(shard)));
+    await this.#effects.drained();
   }
 
   /** Adds an observation to the inbox of a workflow; ignored for other shards and ended workflows. */
@@ -186,12 +198,12 @@ export class Controller {
   }
 
   /** Gives every run the current availability of plugin services. */
-  pluginsChanged(): void {
+  onPluginHealth(): void {
     for (const shard of this.#shards.values()) shard.observeAll({ kind: "plugins", plugins: this.options.plugins() });
   }
 
   /** Informs every run that a process now serves these task types. */
-  pluginStarted(taskTypes: ReadonlySet<string>): void {
+  onPluginStarted(taskTypes: ReadonlySet<string>): void {
     for (const shard of this.#shards.values()) shard.observeAll({ kind: "pluginStarted", taskTypes });
   }
 

@@ -14,38 +14,38 @@ import { type Bus, type BusMessage, type OwnSubscription, type Subscription, wit
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../engine/types.js";
 
-export interface EarsOptions {
+export interface EventConsumerOptions {
   readonly bus: Bus;
   readonly logger: Logger;
   /** Consumer name of this process: letters, digits, `-` and `_`. */
   readonly identity: string;
   readonly observe: (key: string, observation: Observation) => void;
   /** Resolves when there is capacity for the effects of further events. */
-  readonly room: () => Promise<void>;
+  readonly whenCapacity: () => Promise<void>;
 }
 
 /** Inactivity after which the bus deletes a consumer and its unread messages. */
-const CONSUMER_LIFE_MS = 300_000;
+const CONSUMER_INACTIVE_MS = 300_000;
 
 /**
  * Consumes task events and wake-ups of the shards that this process holds. Its own consumer starts at the newest
  * message: a new holder of a shard subscribes first and then resends its requests, which makes plugins report again.
  */
-export class Ears {
+export class EventConsumer {
   #tasks: OwnSubscription | undefined;
-  readonly #volatile = new Map<number, Subscription[]>();
+  readonly #ephemeral = new Map<number, Subscription[]>();
 
-  constructor(private readonly options: EarsOptions) {}
+  constructor(private readonly options: EventConsumerOptions) {}
 
   /** Resolves when exactly the messages of these shards are consumed. */
-  async follow(shards: ReadonlySet<number>): Promise<void> {
+  async setShards(shards: ReadonlySet<number>): Promise<void> {
     const { bus, identity } = this.options;
-    for (const [shard, subscriptions] of this.#volatile) {
+    for (const [shard, subscriptions] of this.#ephemeral) {
       if (shards.has(shard)) continue;
-      this.#volatile.delete(shard);
+      this.#ephemeral.delete(shard);
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
     }
-    for (const shard of shards) if (!this.#volatile.has(shard)) this.#volatile.set(shard, this.#listen(shard));
+    for (const shard of shards) if (!this.#ephemeral.has(shard)) this.#ephemeral.set(shard, this.#subscribeShard(shard));
     if (shards.size === 0) {
       await this.#tasks?.close();
       this.#tasks = undefined;
@@ -60,17 +60,17 @@ export class Ears {
         subjects,
         maxInFlight: 5_000,
         batch: 500,
-        ownForMs: CONSUMER_LIFE_MS,
+        ownForMs: CONSUMER_INACTIVE_MS,
       },
       async (messages) => {
-        for (const message of messages) this.#takeTaskEvent(message);
+        for (const message of messages) this.#onTaskEvent(message);
         // Messages not pulled yet wait on the bus.
-        await this.options.room();
+        await this.options.whenCapacity();
       },
     );
   }
 
-  #listen(shard: number): Subscription[] {
+  #subscribeShard(shard: number): Subscription[] {
     const { bus, observe } = this.options;
     return [
       bus.subscribeVolatile(executionRecordedSubject(shard), (_, data) => {
@@ -85,7 +85,7 @@ export class Ears {
   }
 
   /** Acknowledged once in memory: if this process ends before the status write, the next holder resends the request. */
-  #takeTaskEvent(message: BusMessage): void {
+  #onTaskEvent(message: BusMessage): void {
     try {
       const event = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
       this.options.observe(event.workflowKey, { kind: "taskEvent", event });

@@ -1,24 +1,24 @@
 import { createLogger } from "@flyte-ts/telemetry";
 import { expect, it } from "vitest";
-import { Effects, type EffectsOptions } from "./effects.js";
+import { EffectExecutor, type EffectExecutorOptions } from "./effects.js";
 
 it("has room again when what waited for writes no longer does", async () => {
   const logger = createLogger({ service: "test", level: "silent" });
-  const effects = new Effects({ logger, now: () => 0 } as EffectsOptions);
-  effects.noteHeld("a", 500);
-  expect(effects.hasRoom("a")).toBe(true);
-  effects.noteHeld("b", 500);
-  expect(effects.hasRoom("a")).toBe(false);
+  const effects = new EffectExecutor({ logger, now: () => 0 } as EffectExecutorOptions);
+  effects.setDeferred("a", 500);
+  expect(effects.hasCapacity("a")).toBe(true);
+  effects.setDeferred("b", 500);
+  expect(effects.hasCapacity("a")).toBe(false);
   let told = false;
-  const room = effects.room("a").then(() => {
+  const room = effects.whenCapacity("a").then(() => {
     told = true;
   });
-  effects.noteHeld("a", 501);
+  effects.setDeferred("a", 501);
   await Promise.resolve();
   expect(told).toBe(false);
-  effects.noteHeld("a", 0);
+  effects.setDeferred("a", 0);
   await room;
-  expect(effects.hasRoom("a")).toBe(true);
+  expect(effects.hasCapacity("a")).toBe(true);
 });
 
 function asking(recorded: Promise<void>) {
@@ -29,15 +29,15 @@ function asking(recorded: Promise<void>) {
     return Promise.resolve({ kind: "value" as const, value: "created" as const });
   };
   const state = { holds: true };
-  const effects = new Effects({
+  const effects = new EffectExecutor({
     logger: createLogger({ service: "test", level: "silent" }),
     now: () => 0,
     holds: () => state.holds,
     events: { publish: () => Promise.resolve(), recorded: () => recorded },
     answerers: { createExecution: answerer, readExecution: answerer },
     observe: (_: string, observation: unknown) => observed.push(observation),
-  } as unknown as EffectsOptions);
-  const ask = (kind: string) => effects.perform("d/a", [{ kind: "call", id: kind, ask: { kind } } as never]);
+  } as unknown as EffectExecutorOptions);
+  const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, ask: { kind } } as never]);
   return { asked, observed, state, effects, ask };
 }
 
@@ -49,7 +49,7 @@ it("creates a child when the events of its parent's node are recorded, and asks 
   await Promise.resolve();
   expect(asked).toEqual(["readExecution"]);
   resolve();
-  await effects.settled();
+  await effects.drained();
   expect(asked).toEqual(["readExecution", "createExecution"]);
   expect(observed).toHaveLength(2);
 });
@@ -60,6 +60,6 @@ it("creates no child for a workflow that was given away while its events were on
   ask("createExecution");
   state.holds = false;
   resolve();
-  await effects.settled();
+  await effects.drained();
   expect(asked).toEqual([]);
 });

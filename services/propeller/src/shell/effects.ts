@@ -5,19 +5,19 @@ import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, KubeEvent, Observation } from "../engine/types.js";
 import { EngineFault } from "../shell-core/engine-fault.js";
-import { type Answerers, answerWith } from "./ask/answerers.js";
-import type { AsLongAs, EventSink } from "./event-sink/event-sink.js";
+import { type CallHandlers, executeCall } from "./ask/answerers.js";
+import type { Fence, EventSink } from "./event-sink/event-sink.js";
 import type { KubeEvents } from "./kube-events/kube-events.js";
 import { countTransition, type PropellerMetrics } from "./metrics.js";
 import { Outbox } from "./outbox.js";
 import type { OutputsStore } from "./outputs-store.js";
 
-export interface EffectsOptions {
+export interface EffectExecutorOptions {
   readonly bus: Pick<Bus, "publish">;
   readonly events: EventSink;
   readonly outputs: OutputsStore;
-  readonly answerers: Answerers;
-  readonly notes: Pick<KubeEvents, "record">;
+  readonly callHandlers: CallHandlers;
+  readonly kubeEvents: Pick<KubeEvents, "record">;
   /** Producer id of the events that propeller sends on behalf of plugins. */
   readonly producerId: string;
   readonly metrics: PropellerMetrics;
@@ -26,11 +26,11 @@ export interface EffectsOptions {
   /** True when other workflows are active besides this one. */
   readonly isShared: (key: string) => boolean;
   /** Checks before each effect that this process may act for the workflow: it may have been paused past its lease. */
-  readonly holds: (key: string) => boolean;
+  readonly holdsWorkflow: (key: string) => boolean;
   /** Receives the result of an effect, for the run of that key. */
   readonly observe: (key: string, observation: Observation) => void;
   /** Receives the failure to encode a queued effect. */
-  readonly failed: (key: string, error: unknown) => void;
+  readonly onEncodingError: (key: string, error: unknown) => void;
 }
 
 /**
@@ -39,28 +39,28 @@ export interface EffectsOptions {
  * admin also writes a node once instead of twice when its start and running come close together. With half the limit, a
  * fan-out of 100,000 waits for the bus.
  */
-const MOST = 1_000;
+const MAX_IN_FLIGHT = 1_000;
 
 /** Every bus accepts requests below this size, bytes. */
-const REFUSABLE_BYTES = 64 * 1024;
+const MAYBE_TOO_LARGE_BYTES = 64 * 1024;
 
 /** Executes the engine's effects. Reconciles do not await them: results return as observations. */
-export class Effects {
+export class EffectExecutor {
   #running = 0;
-  readonly #heldBy = new Map<string, number>();
-  #held = 0;
-  #room: PromiseWithResolvers<void> | undefined;
-  #settled: PromiseWithResolvers<void> | undefined;
+  readonly #deferredByKey = new Map<string, number>();
+  #deferred = 0;
+  #capacity: PromiseWithResolvers<void> | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
   readonly #outbox: Outbox;
-  #last: (AsLongAs & { readonly key: string }) | undefined;
+  #lastFence: (Fence & { readonly key: string }) | undefined;
 
-  constructor(private readonly options: EffectsOptions) {
+  constructor(private readonly options: EffectExecutorOptions) {
     this.#outbox = new Outbox({
-      start: (key, effect) => void this.#follow(key, effect, this.#asLongAs(key)),
-      failed: (key, error) => options.failed(key, new EngineFault(error)),
-      holds: (key) => options.holds(key),
+      start: (key, effect) => void this.#track(key, effect, this.#fenceFor(key)),
+      onError: (key, error) => options.onEncodingError(key, new EngineFault(error)),
+      holdsWorkflow: (key) => options.holdsWorkflow(key),
       isShared: options.isShared,
       now: options.now,
     });
@@ -68,106 +68,107 @@ export class Effects {
   }
 
   /** True when the workflow may start further nodes. */
-  hasRoom(key: string): boolean {
-    return this.#hasRoom && this.#outbox.hasRoom(key);
+  hasCapacity(key: string): boolean {
+    return this.#hasGlobalCapacity && this.#outbox.hasCapacity(key);
   }
 
-  get #hasRoom(): boolean {
-    return this.#running + this.#held < MOST;
+  get #hasGlobalCapacity(): boolean {
+    return this.#running + this.#deferred < MAX_IN_FLIGHT;
   }
 
   /** Sets how many of the workflow's effects wait for its status write; they all start after it. */
-  noteHeld(key: string, held: number): void {
-    this.#held += held - (this.#heldBy.get(key) ?? 0);
-    if (held === 0) this.#heldBy.delete(key);
-    else this.#heldBy.set(key, held);
-    this.#tellRoom();
+  setDeferred(key: string, deferred: number): void {
+    this.#deferred += deferred - (this.#deferredByKey.get(key) ?? 0);
+    if (deferred === 0) this.#deferredByKey.delete(key);
+    else this.#deferredByKey.set(key, deferred);
+    this.#signalCapacity();
   }
 
   /** Resolves when there may be capacity for more of the workflow. */
-  room(key: string): Promise<void> {
-    if (!this.#outbox.hasRoom(key)) return this.#outbox.room(key);
-    if (this.#hasRoom) return Promise.resolve();
-    this.#room ??= Promise.withResolvers<void>();
-    return this.#room.promise;
+  whenCapacity(key: string): Promise<void> {
+    if (!this.#outbox.hasCapacity(key)) return this.#outbox.whenCapacity(key);
+    if (this.#hasGlobalCapacity) return Promise.resolve();
+    this.#capacity ??= Promise.withResolvers<void>();
+    return this.#capacity.promise;
   }
 
   /** Starts the effects in order, now or interleaved with other workflows'. The caller handles `finish`. */
-  perform(key: string, effects: readonly Effect[]): void {
-    this.#outbox.perform(key, effects);
+  execute(key: string, effects: readonly Effect[]): void {
+    this.#outbox.execute(key, effects);
   }
 
   /** Starts effects of a workflow without a run, whose results are not needed. */
-  performWithoutRun(key: string, effects: readonly Effect[]): void {
-    this.perform(key, effects);
-    this.forget(key);
+  executeWithoutRun(key: string, effects: readonly Effect[]): void {
+    this.execute(key, effects);
+    this.onRunReleased(key);
   }
 
   /** Notes that a plugin service has reported on the attempt. */
-  answered(key: string, generatedName: string): void {
-    this.#outbox.answered(key, generatedName);
+  onPluginReport(key: string, generatedName: string): void {
+    this.#outbox.onPluginReport(key, generatedName);
   }
 
   /** Notes that the workflow's run was released. */
-  forget(key: string): void {
-    this.noteHeld(key, 0);
-    this.#outbox.forget(key);
+  onRunReleased(key: string): void {
+    this.setDeferred(key, 0);
+    this.#outbox.onRunReleased(key);
   }
 
   /** Fence for the effects of one workflow, which run in sequence. */
-  #asLongAs(key: string): AsLongAs {
-    if (this.#last?.key !== key) this.#last = { key, while: () => this.options.holds(key) };
-    return this.#last;
+  #fenceFor(key: string): Fence {
+    if (this.#lastFence?.key !== key) this.#lastFence = { key, while: () => this.options.holdsWorkflow(key) };
+    return this.#lastFence;
   }
 
   /** Starts the effects as `perform` does. Resolves when all are executed; rejects when one failed. */
-  async carryOut(key: string, effects: readonly Effect[], asLongAs: AsLongAs): Promise<void> {
-    await Promise.all(effects.map(async (effect) => this.#follow(key, effect, asLongAs)));
+  async executeAll(key: string, effects: readonly Effect[], fence: Fence): Promise<void> {
+    await Promise.all(effects.map(async (effect) => this.#track(key, effect, fence)));
   }
 
-  #follow(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
-    const work = this.#start(key, effect, asLongAs);
+  #track(key: string, effect: Effect, fence: Fence): Promise<void> | undefined {
+    const work = this.#start(key, effect, fence);
     if (work === undefined) return undefined;
     // The closure must not retain the effect: its message is already encoded, and very many may be in flight.
     const { kind } = effect;
     this.#running++;
-    work.then(this.#ended, (error: unknown) => {
+    work.then(this.#onEnded, (error: unknown) => {
       this.options.metrics.effectErrors.inc({ effect: kind });
-      if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
-      this.#ended();
+      if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#logFailure(key, kind, error);
+      this.#onEnded();
     });
     return work;
   }
 
   /** Shared completion callback, so that an effect costs one promise and no closure. */
-  readonly #ended = (): void => {
+  readonly #onEnded = (): void => {
     this.#running--;
-    this.#tellRoom();
+    this.#signalCapacity();
     if (this.#running > 0 || this.#outbox.size > 0) return;
-    this.#settled?.resolve();
-    this.#settled = undefined;
+    this.#drained?.resolve();
+    this.#drained = undefined;
   };
 
-  #tellRoom(): void {
-    if (this.#room === undefined || !this.#hasRoom) return;
-    this.#room.resolve();
-    this.#room = undefined;
+  #signalCapacity(): void {
+    if (this.#capacity === undefined || !this.#hasGlobalCapacity) return;
+    this.#capacity.resolve();
+    this.#capacity = undefined;
   }
 
   /** During an outage of a shared dependency very many fail at once. */
-  #tellFailure(key: string, kind: Effect["kind"], error: unknown): void {
-    const left = this.#sampler.take(kind);
-    if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
+  #logFailure(key: string, kind: Effect["kind"], error: unknown): void {
+    const suppressed = this.#sampler.take(kind);
+    if (suppressed !== undefined)
+      this.options.logger.error({ workflow: key, effect: kind, error: String(error), left: suppressed }, "effect failed");
   }
 
-  #note(key: string, { type, reason, message }: KubeEvent): void {
+  #recordKubeEvent(key: string, { type, reason, message }: KubeEvent): void {
     const level = type === "Warning" ? "info" : "debug";
     this.options.logger[level]({ workflow: key, reason, detail: message.slice(0, 500) }, "workflow noted");
-    this.options.notes.record(key, { type, reason, message });
+    this.options.kubeEvents.record(key, { type, reason, message });
   }
 
   /** Fails the attempt on the plugin's behalf, also for admin, when its request cannot be sent; rethrows other errors. */
-  async #refused(request: TaskRequest, error: unknown, asLongAs: AsLongAs): Promise<void> {
+  async #onRequestRefused(request: TaskRequest, error: unknown, fence: Fence): Promise<void> {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
     const failure = new PermanentFailure({ code: "EntityTooLarge", message: `the task cannot be sent to its plugin: ${error.message}` });
@@ -176,14 +177,14 @@ export class Effects {
       { phase: "FAILED", failure },
       { phaseVersion: 0, pluginIdentifier: "propeller", producerId, now: new Date(now()) },
     );
-    await bus.publish(taskEventSubject(request.shard), encodeMessage(TaskEventSchema, event), asLongAs);
+    await bus.publish(taskEventSubject(request.shard), encodeMessage(TaskEventSchema, event), fence);
   }
 
   /** Resolves when all started effects have ended. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     while (this.#running > 0 || this.#outbox.size > 0) {
-      this.#settled ??= Promise.withResolvers<void>();
-      await this.#settled.promise;
+      this.#drained ??= Promise.withResolvers<void>();
+      await this.#drained.promise;
     }
   }
 
@@ -191,25 +192,26 @@ export class Effects {
    * A child execution names its parent node: it is created after the control plane has recorded that node, and never
    * after the shard was released.
    */
-  #ask(key: string, { id, ask }: Extract<Effect, { kind: "call" }>): Promise<void> {
-    const { events, answerers, observe, holds } = this.options;
-    const answer = (): Promise<void> => answerWith(answerers, ask).then((answer) => observe(key, { kind: "callResult", id, answer }));
-    const recorded = ask.kind === "createExecution" ? events.recorded?.(key) : undefined;
-    return recorded === undefined ? answer() : recorded.then(() => (holds(key) ? answer() : undefined));
+  #executeCall(key: string, { id, ask: call }: Extract<Effect, { kind: "call" }>): Promise<void> {
+    const { events, callHandlers: answerers, observe, holdsWorkflow: holds } = this.options;
+    const execute = (): Promise<void> =>
+      executeCall(answerers, call).then((execute) => observe(key, { kind: "callResult", id, answer: execute }));
+    const recorded = call.kind === "createExecution" ? events.whenRecorded?.(key) : undefined;
+    return recorded === undefined ? execute() : recorded.then(() => (holds(key) ? execute() : undefined));
   }
 
-  #start(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
+  #start(key: string, effect: Effect, fence: Fence): Promise<void> | undefined {
     const { bus, events, outputs, observe, metrics } = this.options;
     switch (effect.kind) {
       case "sendTaskRequest": {
         const { request } = effect;
         const data = encodeMessage(TaskRequestSchema, request);
-        const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, asLongAs);
+        const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, fence);
         // Retains only requests so large that the bus may refuse them.
-        return data.length < REFUSABLE_BYTES ? sent : sent.catch((error: unknown) => this.#refused(request, error, asLongAs));
+        return data.length < MAYBE_TOO_LARGE_BYTES ? sent : sent.catch((error: unknown) => this.#onRequestRefused(request, error, fence));
       }
       case "publish":
-        return events.publish(key, effect.event, asLongAs);
+        return events.publish(key, effect.event, fence);
       case "readOutputs":
         return outputs.readOutputs(effect.uri).then((result) => observe(key, { kind: "outputsRead", uri: effect.uri, result }));
       case "readLiteral":
@@ -219,9 +221,9 @@ export class Effects {
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
       case "call":
-        return this.#ask(key, effect);
+        return this.#executeCall(key, effect);
       case "kubeEvent":
-        this.#note(key, effect.note);
+        this.#recordKubeEvent(key, effect.note);
         return undefined;
       case "metric":
         countTransition(metrics, effect);

@@ -12,7 +12,7 @@ import {
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 
-export interface EnsureClusterOptions {
+export interface PrerequisiteOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
   readonly createCrd: boolean;
@@ -21,8 +21,8 @@ export interface EnsureClusterOptions {
 }
 
 /** Waits for the API server and ensures propeller's prerequisites. */
-export async function ensureCluster({ client, logger, createCrd, namespace }: EnsureClusterOptions): Promise<void> {
-  const patiently = async (what: string, attempt: () => Promise<void>) => {
+export async function ensurePrerequisites({ client, logger, createCrd, namespace }: PrerequisiteOptions): Promise<void> {
+  const retryTransient = async (what: string, attempt: () => Promise<void>) => {
     for (let delay = 50; ; delay = Math.min(delay * 2, 5_000)) {
       try {
         await attempt();
@@ -34,11 +34,13 @@ export async function ensureCluster({ client, logger, createCrd, namespace }: En
       }
     }
   };
-  await patiently("namespace", () => create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
+  await retryTransient("namespace", () =>
+    create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }),
+  );
   if (createCrd)
-    await patiently("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
+    await retryTransient("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new custom resource definition is served shortly after its creation.
-  await patiently("workflows", async () => {
+  await retryTransient("workflows", async () => {
     await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
   });
 }

@@ -1,9 +1,9 @@
 import type { KubeClient } from "@flyte-ts/kubernetes";
 import { expect, test } from "vitest";
 import { executionIdOf } from "./execution-of.js";
-import { giveUp } from "./give-up.js";
+import { buildAbandonPatch } from "./give-up.js";
 import { WorkflowLoader } from "./load-workflow.js";
-import { shellNotice } from "./shell-notice.js";
+import { loadBlockerEvent } from "./shell-notice.js";
 
 const namespaceTemplate = "{{ project }}-{{ domain }}";
 const labels = { project: "victim", domain: "production", "execution-id": "e1" };
@@ -46,15 +46,15 @@ test("labels that name an execution of another namespace tell nothing", () => {
 test("a resource is that of the execution of its own name, also with the labels of the execution that launched it", () => {
   const own = { ...forged, namespace: "victim-production", name: "child" };
   expect(executionIdOf(own, namespaceTemplate)).toMatchObject({ project: "victim", domain: "production", name: "child" });
-  expect(giveUp({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { name: "child" } });
+  expect(buildAbandonPatch({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { name: "child" } });
   const { "execution-id": _, ...without } = labels;
   expect(executionIdOf({ ...own, labels: without }, namespaceTemplate)).toMatchObject({ name: "child" });
 });
 
 test("a resource that is given up is not told of as the execution of another", () => {
-  expect(giveUp({ meta: forged, ...facts }).event).toBeUndefined();
-  expect(shellNotice(forged, { namespaceTemplate, reason: "r", now: 0 })).toBeUndefined();
+  expect(buildAbandonPatch({ meta: forged, ...facts }).event).toBeUndefined();
+  expect(loadBlockerEvent(forged, { namespaceTemplate, reason: "r", now: 0 })).toBeUndefined();
   const own = { ...forged, namespace: "victim-production" };
-  expect(giveUp({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { project: "victim" } });
-  expect(shellNotice(own, { namespaceTemplate, reason: "r", now: 0 })).toBeDefined();
+  expect(buildAbandonPatch({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { project: "victim" } });
+  expect(loadBlockerEvent(own, { namespaceTemplate, reason: "r", now: 0 })).toBeDefined();
 });

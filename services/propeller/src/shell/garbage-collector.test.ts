@@ -3,17 +3,17 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
 import { API_VERSION, FLYTE_WORKFLOW_RESOURCE, KIND, terminatedLabels } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ensureCluster } from "./ensure-cluster.js";
-import { collectGarbage, hoursToKeep } from "./garbage-collector.js";
+import { ensurePrerequisites } from "./ensure-cluster.js";
+import { deleteExpired, retainedHours } from "./garbage-collector.js";
 
 const NOW = Date.parse("2026-11-21T10:30:00Z");
 const MINUTE = 60_000;
 const logger = createLogger({ service: "test", level: "silent" });
 
 test("an hour is kept for as long as one of its moments is", () => {
-  expect(hoursToKeep(NOW, 20 * MINUTE)).toEqual(["2026-11-21.10"]);
-  expect(hoursToKeep(NOW, 31 * MINUTE)).toEqual(["2026-11-21.09", "2026-11-21.10"]);
-  expect(hoursToKeep(NOW, 23 * 60 * MINUTE)).toHaveLength(24);
+  expect(retainedHours(NOW, 20 * MINUTE)).toEqual(["2026-11-21.10"]);
+  expect(retainedHours(NOW, 31 * MINUTE)).toEqual(["2026-11-21.09", "2026-11-21.10"]);
+  expect(retainedHours(NOW, 23 * 60 * MINUTE)).toHaveLength(24);
 });
 
 const unavailable = await kubernetesUnavailable();
@@ -24,7 +24,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   beforeAll(async () => {
     server = await kubernetesFixture({ controllers: true });
     client = await createKubeClient({ kubeconfig: server.kubeconfig });
-    await ensureCluster({ client, logger, createCrd: true, namespace: "flyte" });
+    await ensurePrerequisites({ client, logger, createCrd: true, namespace: "flyte" });
     await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "garbage" } });
   }, 600_000);
   afterAll(async () => {
@@ -41,16 +41,16 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   const names = async () =>
     (await client.list(FLYTE_WORKFLOW_RESOURCE, { namespace: "garbage" })).items.map(({ metadata }) => metadata.name);
   const collect = (leads = true) =>
-    collectGarbage({
+    deleteExpired({
       client,
       logger,
       namespace: undefined,
-      retainMs: 60 * MINUTE,
+      ttlMs: 60 * MINUTE,
       now: () => NOW,
       onDeleted: async ({ labels = {} }) => {
         forgotten.push(labels);
       },
-      leads: () => leads,
+      isLeader: () => leads,
     });
   const forgotten: Readonly<Record<string, string>>[] = [];
 

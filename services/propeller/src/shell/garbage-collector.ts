@@ -15,27 +15,27 @@ export interface GarbageCollectorOptions {
   readonly logger: Logger;
   readonly namespace: string | undefined;
   /** Retention of a finished workflow's resource, ms. */
-  readonly retainMs: number;
+  readonly ttlMs: number;
   readonly now: () => number;
   /** Deletes the workflow's data outside of its resource. */
   readonly onDeleted: (meta: KubeObject["metadata"]) => Promise<void>;
   /** True when this process is the leader for garbage collection. */
-  readonly leads: () => boolean;
+  readonly isLeader: () => boolean;
 }
 
 const HOUR_MS = 3_600_000;
 /** Maximum of concurrent deletions: other requests to the API server have priority. */
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 /** Maximum of resources per run; the rest waits for the next run. */
-const MOST_AT_ONCE = 5_000;
+const MAX_PER_RUN = 5_000;
 
 /**
  * Hours, as label values, whose workflows may still have to be retained. The label has only the hour of the end, so all
  * workflows of an hour expire when its last moment does, and none expires early.
  */
-export function hoursToKeep(now: number, retainMs: number): string[] {
+export function retainedHours(now: number, ttlMs: number): string[] {
   const hours: string[] = [];
-  const first = Math.floor((now - retainMs) / HOUR_MS) * HOUR_MS;
+  const first = Math.floor((now - ttlMs) / HOUR_MS) * HOUR_MS;
   for (let at = first; at <= now; at += HOUR_MS) hours.push(completedTimeLabel(new Date(at)));
   return hours;
 }
@@ -44,21 +44,21 @@ export function hoursToKeep(now: number, retainMs: number): string[] {
  * Deletes the resources of workflows that ended before the retention time; owned objects go with them. Resolves to
  * their number. Selects only resources with the labels of a finished workflow, never active ones.
  */
-export async function collectGarbage({
+export async function deleteExpired({
   client,
   logger,
   namespace,
-  retainMs,
+  ttlMs: retainMs,
   now,
   onDeleted,
-  leads,
+  isLeader: leads,
 }: GarbageCollectorOptions): Promise<number> {
-  const keep = hoursToKeep(now(), retainMs).join(",");
+  const keep = retainedHours(now(), retainMs).join(",");
   const labelSelector = `${TERMINATION_STATUS_LABEL}=${TERMINATED},${COMPLETED_TIME_LABEL},${COMPLETED_TIME_LABEL} notin (${keep})`;
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
-  const due = items.slice(0, MOST_AT_ONCE);
+  const due = items.slice(0, MAX_PER_RUN);
   let deleted = 0;
-  await eachAtOnce(due, AT_ONCE, async ({ metadata }) => {
+  await eachAtOnce(due, CONCURRENCY, async ({ metadata }) => {
     const { namespace: within, name, uid } = metadata;
     if (!leads() || !(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) return;
     deleted++;
@@ -68,21 +68,21 @@ export async function collectGarbage({
   return deleted;
 }
 
-export interface CollectingOptions extends GarbageCollectorOptions {
+export interface PeriodicCollectionOptions extends GarbageCollectorOptions {
   readonly intervalMs: number;
   readonly random: () => number;
 }
 
 /** Collects periodically while this process is the leader. Resolves to a handle that stops it. */
-export function keepCollecting(options: CollectingOptions): { close(): Promise<void> } {
-  const { intervalMs, random, leads, logger } = options;
+export function startGarbageCollector(options: PeriodicCollectionOptions): { close(): Promise<void> } {
+  const { intervalMs, random, isLeader: leads, logger } = options;
   const abort = new AbortController();
   const running = (async () => {
     for (;;) {
       await sleep(intervalMs * (0.5 + random()), undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
       if (abort.signal.aborted) return;
       if (!leads()) continue;
-      await collectGarbage(options).catch((error: unknown) =>
+      await deleteExpired(options).catch((error: unknown) =>
         logger.warn({ error: String(error) }, "finished workflows could not be deleted"),
       );
     }

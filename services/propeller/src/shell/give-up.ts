@@ -7,14 +7,14 @@ import { workflowEvent } from "../engine/event/workflow-event.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../engine/failure/bound-message.js";
 import { executionIdOf } from "./execution-of.js";
 
-export interface GivenUp {
+export interface AbandonPatch {
   /** Merge patch that ends the resource. */
   readonly body: { readonly metadata: object; readonly status: object };
   /** Terminal event for admin; undefined when the labels do not name an execution of the resource's own namespace. */
   readonly event: ExecutionEvent | undefined;
 }
 
-export interface GiveUpFacts {
+export interface AbandonInput {
   readonly meta: KubeObject["metadata"];
   /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
@@ -33,7 +33,7 @@ export interface GiveUpFacts {
  * Ends a workflow that no engine can run. Its labels identify the execution, since the rest may be unreadable. If the
  * event is lost, admin reads the end from the resource.
  */
-export function giveUp({
+export function buildAbandonPatch({
   meta,
   namespaceTemplate,
   resourceVersion,
@@ -42,7 +42,7 @@ export function giveUp({
   errorKind = "SYSTEM",
   message,
   now,
-}: GiveUpFacts): GivenUp {
+}: AbandonInput): AbandonPatch {
   const error: ExecutionErrorJson = { code, message: boundMessage(message), kind: errorKind };
   const body = {
     metadata: { labels: terminatedLabels(new Date(now)), finalizers: null, resourceVersion },

@@ -2,70 +2,70 @@ import { EVENT_STREAM, TASK_STREAM } from "@flyte-ts/domain";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Controller } from "./controller.js";
-import type { Ears } from "./ears.js";
+import type { EventConsumer } from "./ears.js";
 
-export interface HoldingOptions {
+export interface ShardAssignmentOptions {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly controller: Controller;
-  readonly ears: Ears;
+  readonly events: EventConsumer;
 }
 
 /** Makes the controller and the event consumer follow the shards that this process holds. */
-export class Holding {
+export class ShardAssignment {
   readonly #held = new Set<number>();
   /** Serializes changes, however fast shards change hands; changes that arrive meanwhile are combined. */
-  #change: Promise<void> = Promise.resolve();
-  #due = false;
-  #prepared = false;
+  #reconciling: Promise<void> = Promise.resolve();
+  #reconcileScheduled = false;
+  #streamsEnsured = false;
 
-  constructor(private readonly options: HoldingOptions) {}
+  constructor(private readonly options: ShardAssignmentOptions) {}
 
-  gained(shard: number): void {
+  onGained(shard: number): void {
     this.#held.add(shard);
-    this.#follow();
+    this.#scheduleReconcile();
   }
 
   /** Drops the runs before it returns; resolves when no work of the shard is in progress. */
-  lost(shard: number): Promise<void> {
+  onLost(shard: number): Promise<void> {
     this.#held.delete(shard);
-    const dropped = this.options.controller.drop(shard);
-    this.#follow();
+    const dropped = this.options.controller.closeShard(shard);
+    this.#scheduleReconcile();
     return dropped;
   }
 
   async close(): Promise<void> {
     this.#held.clear();
-    this.#follow();
-    await this.#change;
+    this.#scheduleReconcile();
+    await this.#reconciling;
   }
 
-  #follow(): void {
-    if (this.#due) return;
-    this.#due = true;
-    this.#change = this.#change
+  #scheduleReconcile(): void {
+    if (this.#reconcileScheduled) return;
+    this.#reconcileScheduled = true;
+    this.#reconciling = this.#reconciling
       .then(() => {
-        this.#due = false;
+        this.#reconcileScheduled = false;
         return this.#reconcile();
       })
       .catch((error: unknown) => this.options.logger.error({ error: String(error) }, "following the shards failed"));
   }
 
   async #reconcile(): Promise<void> {
-    const { bus, controller, ears, logger } = this.options;
-    if (!this.#prepared) {
+    const { bus, controller, events: ears, logger } = this.options;
+    if (!this.#streamsEnsured) {
       await bus.ensureStream(TASK_STREAM);
       await bus.ensureStream(EVENT_STREAM);
       // Earlier versions had one shared consumer.
       await bus.removeConsumer(EVENT_STREAM.name, "propeller");
-      this.#prepared = true;
+      this.#streamsEnsured = true;
     }
     const held = new Set(this.#held);
-    const fresh = [...held].filter((shard) => !controller.shards.has(shard));
-    if (fresh.length > 0) logger.info({ gained: fresh, shards: held.size }, "shards gained");
+    const gained = [...held].filter((shard) => !controller.shards.has(shard));
+    if (gained.length > 0) logger.info({ gained: gained, shards: held.size }, "shards gained");
     // Opens the watches, then subscribes to events, then starts the runs, whose resent requests cause events.
-    const opened = await Promise.all(fresh.map((shard) => controller.open(shard)));
-    await ears.follow(held);
-    for (const shard of opened) shard.begin();
+    const opened = await Promise.all(gained.map((shard) => controller.openShard(shard)));
+    await ears.setShards(held);
+    for (const shard of opened) shard.start();
   }
 }

@@ -1,7 +1,7 @@
-interface Least {
+interface DelayWindow {
   /** Start of the current interval, ms. */
-  began: number;
-  present: number;
+  startedAt: number;
+  current: number;
   previous: number;
 }
 
@@ -12,21 +12,21 @@ interface Least {
 const INTERVAL_MS = 60_000;
 
 /** Tracks the minimum recent response time per task type, which excludes queueing. */
-export class LeastDelays {
-  readonly #byType = new Map<string, Least>();
+export class MinimumDelays {
+  readonly #byType = new Map<string, DelayWindow>();
 
   /** Records a delay and returns the minimum, ms. */
-  least(taskType: string, delayMs: number, now: number): number {
-    const least = this.#byType.get(taskType);
-    if (least === undefined) {
-      this.#byType.set(taskType, { began: now, present: delayMs, previous: delayMs });
+  record(taskType: string, delayMs: number, now: number): number {
+    const window = this.#byType.get(taskType);
+    if (window === undefined) {
+      this.#byType.set(taskType, { startedAt: now, current: delayMs, previous: delayMs });
       return delayMs;
     }
-    if (now - least.began >= INTERVAL_MS) {
-      least.previous = least.present;
-      least.present = delayMs;
-      least.began = now;
-    } else if (delayMs < least.present) least.present = delayMs;
-    return Math.min(least.present, least.previous);
+    if (now - window.startedAt >= INTERVAL_MS) {
+      window.previous = window.current;
+      window.current = delayMs;
+      window.startedAt = now;
+    } else if (delayMs < window.current) window.current = delayMs;
+    return Math.min(window.current, window.previous);
   }
 }

@@ -1,30 +1,30 @@
 import { pluginHelloSubject } from "@flyte-ts/domain";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
 import { decodeHello } from "@flyte-ts/task-plugin";
-import type { PluginPresence } from "./plugin-presence.js";
+import type { PluginRegistry } from "./plugin-presence.js";
 
-export interface ListenOptions {
+export interface HeartbeatConsumerOptions {
   readonly bus: Pick<Bus, "subscribeVolatile">;
-  readonly presence: PluginPresence;
+  readonly registry: PluginRegistry;
   readonly now: () => number;
   readonly onChange: () => void;
   /** Called when a process has started to serve these task types. */
   readonly onStart: (taskTypes: ReadonlySet<string>) => void;
 }
 
-const CHECK_MS = 1_000;
+const REFRESH_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
-export function listenForPlugins({ bus, presence, now, onChange, onStart }: ListenOptions): Subscription {
+export function consumePluginHeartbeats({ bus, registry: presence, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
   const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
-    const hello = decodeHello(data);
-    if (hello === undefined) return;
-    const begun = presence.heard(hello, now());
-    if (begun.size > 0) onStart(begun);
+    const heartbeat = decodeHello(data);
+    if (heartbeat === undefined) return;
+    const started = presence.onHeartbeat(heartbeat, now());
+    if (started.size > 0) onStart(started);
   });
   const timer = setInterval(() => {
-    if (presence.check(now())) onChange();
-  }, CHECK_MS);
+    if (presence.refresh(now())) onChange();
+  }, REFRESH_MS);
   timer.unref();
   return {
     close: async () => {

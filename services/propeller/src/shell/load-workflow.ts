@@ -18,11 +18,11 @@ import {
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
 import { othersTurn } from "./in-turns.js";
-import { SharedGraphs } from "./shared-graphs.js";
+import { GraphCache } from "./shared-graphs.js";
 import type { SliceStore } from "./slice-store.js";
 
 /** A resource whose current version is permanently unreadable. */
-export class UnreadableWorkflow extends Error {
+export class InvalidWorkflowError extends Error {
   override readonly name = "UnreadableWorkflow";
 
   constructor(
@@ -37,7 +37,7 @@ export class UnreadableWorkflow extends Error {
 
 /** Reads a workflow's resource and its parts in the blob store. */
 export class WorkflowLoader {
-  readonly #graphs = new SharedGraphs();
+  readonly #graphs = new GraphCache();
 
   constructor(
     private readonly client: Pick<KubeClient, "get">,
@@ -54,14 +54,14 @@ export class WorkflowLoader {
    * @throws UnreadableWorkflow when it is permanently invalid, NewerStatusError when only a newer build can read it;
    * other errors are transient.
    */
-  async load(name: ObjectName, notOlderThan?: string): Promise<ParsedWorkflow | undefined> {
-    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan });
+  async load(name: ObjectName, minResourceVersion?: string): Promise<ParsedWorkflow | undefined> {
+    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan: minResourceVersion });
     if (resource === undefined) return undefined;
     try {
       return await this.#parse(resource);
     } catch (error) {
       if (!(error instanceof WorkflowFormatError || error instanceof WorkflowBuildError)) throw error;
-      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error, readBroken(resource));
+      throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", error, readBroken(resource));
     }
   }
 
@@ -73,12 +73,12 @@ export class WorkflowLoader {
     const [graphs, inputs, slices] = await Promise.all([
       closure === undefined
         ? undefined
-        : this.#graphs.of(resource, {
-            address: closure,
-            read: () => this.#readClosure(closure).catch(refusedIn("workflowClosureReference")),
+        : this.#graphs.get(resource, {
+            uri: closure,
+            read: () => this.#readClosure(closure).catch(attributeTo("workflowClosureReference")),
           }),
-      inputsAddress === undefined ? undefined : this.#readInputs(inputsAddress).catch(refusedIn("offloadedInputs")),
-      this.slices.read(references.slices).catch(refusedIn("status.slices.prefix")),
+      inputsAddress === undefined ? undefined : this.#readInputs(inputsAddress).catch(attributeTo("offloadedInputs")),
+      this.slices.read(references.slices).catch(attributeTo("status.slices.prefix")),
     ]);
     const parsed = parseFlyteWorkflow(resource, { graphs, inputs, slices });
     if (graphs !== undefined) await othersTurn();
@@ -88,13 +88,13 @@ export class WorkflowLoader {
   /** Reads the bytes of a closure: they are decoded in parts, so the elements are counted here. */
   async #readClosure(uri: string): Promise<Uint8Array> {
     const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
-    if (bytes === undefined) return nothingAt("workflowClosureReference", uri);
-    checkStored(formOf(bytes), bytes, { elements: MAX_CLOSURE_ELEMENTS });
+    if (bytes === undefined) return throwMissingBlob("workflowClosureReference", uri);
+    checkStored(closureSchemaOf(bytes), bytes, { elements: MAX_CLOSURE_ELEMENTS });
     return bytes;
   }
 
   async #readInputs(uri: string): Promise<LiteralMap> {
-    return (await readStored(this.blobs, { uri, schema: LiteralMapSchema })) ?? nothingAt("offloadedInputs", uri);
+    return (await readStored(this.blobs, { uri, schema: LiteralMapSchema })) ?? throwMissingBlob("offloadedInputs", uri);
   }
 }
 
@@ -102,7 +102,7 @@ export class WorkflowLoader {
 const MAX_CLOSURE_ELEMENTS = 8_000_000;
 
 /** Returns the message type of a closure blob. Invalid bytes may get either: the parser rejects them. */
-function formOf(bytes: Uint8Array): DescMessage {
+function closureSchemaOf(bytes: Uint8Array): DescMessage {
   try {
     return isWrappedClosure(bytes) ? WorkflowClosureSchema : CompiledWorkflowClosureSchema;
   } catch {
@@ -110,12 +110,12 @@ function formOf(bytes: Uint8Array): DescMessage {
   }
 }
 
-function nothingAt(field: string, uri: string): never {
+function throwMissingBlob(field: string, uri: string): never {
   throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
 }
 
 /** Attributes an invalid address or unreadable blob to the field that names it. */
-function refusedIn(field: string): (error: unknown) => never {
+function attributeTo(field: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof StoredMessageRefused)
       throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });

@@ -13,7 +13,7 @@ import { openChannel } from "@flyte-ts/rpc";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallOf } from "../engine/ask/question.js";
-import { dynamicAnswerers } from "./ask/dynamic.js";
+import { dynamicCallHandlers } from "./ask/dynamic.js";
 import { WorkflowLoader } from "./load-workflow.js";
 import { OutputsStore } from "./outputs-store.js";
 
@@ -135,7 +135,7 @@ test("outputs that are lost, garbled, or not to be had for now are told apart", 
 describe("what a dynamic task made", () => {
   const ask = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
     const channel = openChannel({ endpoint: `127.0.0.1:${closedPort}`, deadlineMs: 1_000 });
-    const { readDynamic } = dynamicAnswerers({
+    const { readDynamic } = dynamicCallHandlers({
       channel,
       blobs: store,
       concurrency: 1,

@@ -18,12 +18,13 @@ function stage() {
   const state = { now: 0, holds: true, throws: "", shared: false };
   const outbox = new Outbox({
     start: (key, effect) => {
-      const name = effect.kind === "sendTaskRequest" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
+      const name =
+        effect.kind === "sendTaskRequest" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
       if (name === state.throws) throw new Error("planned");
       started.push(`${key} ${name}`);
     },
-    failed: (_, error) => failed.push(error),
-    holds: () => state.holds,
+    onError: (_, error) => failed.push(error),
+    holdsWorkflow: () => state.holds,
     isShared: () => state.shared,
     now: () => state.now,
   });
@@ -41,39 +42,39 @@ async function rest(started: readonly string[]): Promise<void> {
 
 test("starts a few effects at once, and many in their order in turn with those of others", async () => {
   const { outbox, started, of } = stage();
-  outbox.perform(
+  outbox.execute(
     "large",
     Array.from({ length: 50_000 }, (_, index) => tell(index)),
   );
   expect(of("large").length).toBeLessThan(50_000);
-  outbox.perform("small", [tell(1), tell(2)]);
+  outbox.execute("small", [tell(1), tell(2)]);
   expect(of("small")).toEqual(["1", "2"]);
-  outbox.perform(
+  outbox.execute(
     "middle",
     Array.from({ length: 100 }, (_, index) => tell(index)),
   );
   while (of("middle").length < 100) await new Promise((resolve) => setImmediate(resolve));
   expect(of("large").length).toBeLessThan(50_000);
-  outbox.perform("large", [tell(50_000)]);
+  outbox.execute("large", [tell(50_000)]);
   await rest(started);
   expect(of("large")).toEqual(Array.from({ length: 50_001 }, (_, index) => String(index)));
 });
 
 test("asks no more of plugin services than they answer, and a workflow that waits keeps no other waiting", async () => {
   const { outbox, started, of, state } = stage();
-  outbox.perform("large", many("a", 3_000));
+  outbox.execute("large", many("a", 3_000));
   await rest(started);
   expect(of("large")).toHaveLength(1_000);
-  expect(outbox.hasRoom("large")).toBe(false);
-  outbox.perform("small", many("b", 10));
+  expect(outbox.hasCapacity("large")).toBe(false);
+  outbox.execute("small", many("b", 10));
   expect(of("small")).toHaveLength(10);
   let room = false;
-  void outbox.room("large").then(() => (room = true));
-  for (let index = 0; index < 500; index++) outbox.answered("large", `a-${index}`);
+  void outbox.whenCapacity("large").then(() => (room = true));
+  for (let index = 0; index < 500; index++) outbox.onPluginReport("large", `a-${index}`);
   await rest(started);
   expect(of("large")).toHaveLength(1_500);
   expect(room).toBe(false);
-  for (let index = 500; index < 1_500; index++) outbox.answered("large", `a-${index}`);
+  for (let index = 500; index < 1_500; index++) outbox.onPluginReport("large", `a-${index}`);
   await rest(started);
   expect(of("large")).toHaveLength(2_500);
   expect(room).toBe(true);
@@ -82,31 +83,31 @@ test("asks no more of plugin services than they answer, and a workflow that wait
 
 test("what few answers are waited for is asked again at once, and requests without an answer never wait", async () => {
   const { outbox, started, of } = stage();
-  outbox.perform("a", many("x", 1_000));
+  outbox.execute("a", many("x", 1_000));
   await rest(started);
-  outbox.perform("a", [ask("x-7", DesiredState.ABORT), ask("y", DesiredState.FINALIZE)]);
+  outbox.execute("a", [ask("x-7", DesiredState.ABORT), ask("y", DesiredState.FINALIZE)]);
   expect(of("a").slice(1_000)).toEqual(["x-7", "y"]);
 });
 
 test("asks for few answers at a time while other workflows are active", async () => {
   const { outbox, started, of, state } = stage();
   state.shared = true;
-  outbox.perform("large", many("a", 3_000));
+  outbox.execute("large", many("a", 3_000));
   await rest(started);
   expect(of("large")).toHaveLength(128);
   state.shared = false;
-  outbox.answered("large", "a-0");
+  outbox.onPluginReport("large", "a-0");
   await rest(started);
   expect(of("large")).toHaveLength(1_001);
   state.shared = true;
-  outbox.answered("large", "a-1");
+  outbox.onPluginReport("large", "a-1");
   await rest(started);
   expect(of("large")).toHaveLength(1_001);
 });
 
 test("a plugin service that tells nothing is not waited for", async () => {
   const { outbox, started, of, state } = stage();
-  outbox.perform("a", many("x", 4_000));
+  outbox.execute("a", many("x", 4_000));
   await rest(started);
   expect(of("a")).toHaveLength(1_000);
   state.now = 5_000;
@@ -116,14 +117,14 @@ test("a plugin service that tells nothing is not waited for", async () => {
 
 test("answers that never come give way to others in time", async () => {
   const { outbox, started, of, state } = stage();
-  outbox.perform("a", many("x", 2_500));
+  outbox.execute("a", many("x", 2_500));
   await rest(started);
   state.now = 4_000;
-  outbox.answered("a", "x-999");
+  outbox.onPluginReport("a", "x-999");
   await rest(started);
   expect(of("a")).toHaveLength(1_001);
   state.now = 6_000;
-  outbox.answered("a", "another");
+  outbox.onPluginReport("a", "another");
   while (of("a").length < 2_000) await new Promise((resolve) => setTimeout(resolve, 20));
   await rest(started);
   // The first requests have expired, the one sent at 4,000 has not.
@@ -132,14 +133,14 @@ test("answers that never come give way to others in time", async () => {
 
 test("of a run that was let go what waits is started without answers, unless the shard is lost", async () => {
   const { outbox, started, of, state } = stage();
-  outbox.perform("a", many("x", 2_500));
-  outbox.perform("b", many("x", 2_500));
+  outbox.execute("a", many("x", 2_500));
+  outbox.execute("b", many("x", 2_500));
   await rest(started);
-  outbox.forget("a");
+  outbox.onRunReleased("a");
   await rest(started);
   expect(of("a")).toHaveLength(2_500);
   state.holds = false;
-  outbox.forget("b");
+  outbox.onRunReleased("b");
   await rest(started);
   expect(of("b")).toHaveLength(1_000);
   expect(outbox.size).toBe(0);
@@ -148,8 +149,8 @@ test("of a run that was let go what waits is started without answers, unless the
 test("requests of a workflow without a run are not counted, however many get no answer", () => {
   const { outbox, of } = stage();
   for (let index = 0; index < 2_500; index++) {
-    outbox.perform("over", [ask(`x-${index}`, DesiredState.ABORT)]);
-    outbox.forget("over");
+    outbox.execute("over", [ask(`x-${index}`, DesiredState.ABORT)]);
+    outbox.onRunReleased("over");
   }
   expect(of("over")).toHaveLength(2_500);
   expect(outbox.size).toBe(0);
@@ -158,11 +159,11 @@ test("requests of a workflow without a run are not counted, however many get no 
 test("tells of an effect that cannot be started, and drops what waits behind it", async () => {
   const { outbox, started, failed, of, state } = stage();
   state.throws = "70";
-  outbox.perform(
+  outbox.execute(
     "a",
     Array.from({ length: 100 }, (_, index) => tell(index)),
   );
-  outbox.perform(
+  outbox.execute(
     "b",
     Array.from({ length: 70 }, (_, index) => tell(index)),
   );

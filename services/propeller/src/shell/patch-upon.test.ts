@@ -1,7 +1,7 @@
 import { KubeError, type KubeObject } from "@flyte-ts/kubernetes";
 import { applyMergePatch, FINALIZER, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { patchUpon } from "./patch-upon.js";
+import { patchConditionally } from "./patch-upon.js";
 
 type Resource = KubeObject & { readonly status?: Record<string, unknown> };
 
@@ -52,7 +52,10 @@ test("what others do to the metadata alone stands, and the status is written upo
   store.change({ metadata: { annotations: { a: "1" } } });
   store.change({ metadata: { annotations: { b: "2" }, finalizers: ["other", FINALIZER] } });
   const patch = { metadata: { labels: { done: "yes" }, finalizers: null }, status: { phase: 3 } };
-  expect(await patchUpon(store.client, { name, patch, base, wanted })).toMatchObject({ resourceVersion: "4", generation: 2 });
+  expect(await patchConditionally(store.client, { name, patch, base, mayWrite: wanted })).toMatchObject({
+    resourceVersion: "4",
+    generation: 2,
+  });
   expect(store.object).toMatchObject({
     metadata: { annotations: { a: "1", b: "2" }, labels: { done: "yes" }, finalizers: ["other"] },
     status: { phase: 3 },
@@ -72,14 +75,14 @@ test("a deletion that was asked for meanwhile is no change to the status, unless
   };
   deletion();
   const patch = { status: { phase: 3 } };
-  const after = await patchUpon(store.client, { name, patch, base, wanted });
+  const after = await patchConditionally(store.client, { name, patch, base, mayWrite: wanted });
   expect(after).toMatchObject({ generation: 3, deletionRequested: true });
   // Counted once.
   store.change({ status: { phase: 4 } });
-  await expect(patchUpon(store.client, { name, patch, base: after, wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(store.client, { name, patch, base: after, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
   const another = new OneResource();
   another.change({ status: { phase: 2 } });
-  await expect(patchUpon(another.client, { name, patch, base, wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(another.client, { name, patch, base, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
 });
 
 test("a changed status is a conflict, and so is a write that this process may no longer do", async () => {
@@ -87,16 +90,18 @@ test("a changed status is a conflict, and so is a write that this process may no
   const { base } = store;
   const patch = { status: { phase: 3 } };
   store.change({ metadata: { annotations: { a: "1" } } });
-  await expect(patchUpon(store.client, { name, patch, base, wanted: () => false })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(store.client, { name, patch, base, mayWrite: () => false })).rejects.toMatchObject({ status: 409 });
   store.change({ status: { phase: 2 } });
-  await expect(patchUpon(store.client, { name, patch, base, wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(store.client, { name, patch, base, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
   expect(store.object.status).toEqual({ phase: 2 });
 });
 
 test("a resource that never holds still is given up after some tries", async () => {
   const store = new OneResource();
   store.before = () => store.change({ metadata: { annotations: { a: String(Math.random()) } } });
-  await expect(patchUpon(store.client, { name, patch: { status: { phase: 3 } }, base: store.base, wanted })).rejects.toMatchObject({
+  await expect(
+    patchConditionally(store.client, { name, patch: { status: { phase: 3 } }, base: store.base, mayWrite: wanted }),
+  ).rejects.toMatchObject({
     status: 409,
   });
   expect(store.reads).toBeLessThan(20);
@@ -111,8 +116,8 @@ test("the first write ends the server's record of who set which field, unless so
     store.object.metadata.managedFields = [{ operation }];
     const read = store.client.get<Resource>().then(({ metadata }) => isRecordOfUpdates(metadata.managedFields));
     const base = { ...store.base, fieldsTracked: await read };
-    const after = await patchUpon(store.client, { name, patch: { status: { phase: 1 } }, base, wanted });
+    const after = await patchConditionally(store.client, { name, patch: { status: { phase: 1 } }, base, mayWrite: wanted });
     expect(store.object.metadata.managedFields).toEqual(left);
-    expect(after.fieldsTracked).toBe(false);
+    expect(after.hasManagedFields).toBe(false);
   }
 });

@@ -1,23 +1,23 @@
 import { isConflict, type KubeClient, type KubeObject, type ObjectName } from "@flyte-ts/kubernetes";
 import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
 import type { ResourcePatch } from "../engine/types.js";
-import { sameButMetadata, type StoredVersion } from "../shell-core/run-io.js";
+import { differsInMetadataOnly, type StoredVersion } from "../shell-core/run-io.js";
 
 /** Conflicts after which the run is reloaded after a backoff. */
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
  * Clears managedFields, which the API server sets on each created resource: with them a write costs the server three
  * times as much and the resource is a third larger. A resource with a single writer does not need them.
  */
-const NO_RECORD = { managedFields: [{}] };
+const CLEAR_MANAGED_FIELDS = { managedFields: [{}] };
 
-export interface PatchUpon {
+export interface ConditionalPatch {
   readonly name: ObjectName;
   readonly patch: Pick<ResourcePatch, "metadata" | "status">;
   readonly base: StoredVersion;
   /** True while this process may write. */
-  readonly wanted: () => boolean;
+  readonly mayWrite: () => boolean;
 }
 
 /**
@@ -28,31 +28,34 @@ export interface PatchUpon {
  *
  * @throws KubeError, a conflict when more than that changed
  */
-export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, options: PatchUpon): Promise<StoredVersion> {
-  const { name, patch, base, wanted } = options;
-  let { resourceVersion, fieldsTracked = false } = base;
+export async function patchConditionally(
+  client: Pick<KubeClient, "get" | "mergePatch">,
+  options: ConditionalPatch,
+): Promise<StoredVersion> {
+  const { name, patch, base, mayWrite: wanted } = options;
+  let { resourceVersion, hasManagedFields: fieldsTracked = false } = base;
   let { metadata } = patch;
   for (let tries = 1; ; tries++) {
     try {
-      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(fieldsTracked ? NO_RECORD : {}) } };
+      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(fieldsTracked ? CLEAR_MANAGED_FIELDS : {}) } };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
       return versionOf(written);
     } catch (error) {
-      if (!isConflict(error) || tries === TRIES) throw error;
+      if (!isConflict(error) || tries === MAX_ATTEMPTS) throw error;
       const now = await client.get(FLYTE_WORKFLOW_RESOURCE, { ...name, metadataOnly: true });
-      if (now === undefined || !sameButMetadata(base, versionOf(now)) || !wanted()) throw error;
+      if (now === undefined || !differsInMetadataOnly(base, versionOf(now)) || !wanted()) throw error;
       ({ resourceVersion, fieldsTracked = false } = versionOf(now));
-      if (metadata !== undefined) metadata = { ...metadata, finalizers: othersFinalizers(now) };
+      if (metadata !== undefined) metadata = { ...metadata, finalizers: foreignFinalizers(now) };
     }
   }
 }
 
 function versionOf({ metadata: { resourceVersion = "", generation, deletionTimestamp, managedFields } }: KubeObject): StoredVersion {
   const deletionRequested = deletionTimestamp !== undefined;
-  return { resourceVersion, generation, deletionRequested, fieldsTracked: isRecordOfUpdates(managedFields) };
+  return { resourceVersion, generation, deletionRequested, hasManagedFields: isRecordOfUpdates(managedFields) };
 }
 
-function othersFinalizers({ metadata }: KubeObject): readonly string[] | null {
+function foreignFinalizers({ metadata }: KubeObject): readonly string[] | null {
   const others = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
   return others.length === 0 ? null : others;
 }

@@ -1,6 +1,6 @@
 import { Heap } from "@flyte-ts/heap";
 import { expect, test } from "vitest";
-import { LeastDelays } from "./least-delays.js";
+import { MinimumDelays } from "./least-delays.js";
 import { RequestWindow } from "./request-window.js";
 
 /**
@@ -8,7 +8,7 @@ import { RequestWindow } from "./request-window.js";
  * number of unanswered ones.
  */
 function exchange(delayOf: (unanswered: number, index: number) => number) {
-  const window = new RequestWindow(new LeastDelays(), 0);
+  const window = new RequestWindow(new MinimumDelays(), 0);
   const due = new Heap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);
   let now = 0;
   let sent = 0;
@@ -19,7 +19,7 @@ function exchange(delayOf: (unanswered: number, index: number) => number) {
     const next = due.pop();
     if (next === undefined) throw new Error("nothing was admitted");
     now = next.at;
-    window.answered(next.name, now);
+    window.onAnswer(next.name, now);
     return due.size;
   };
   return { run: (steps: number) => Array.from({ length: steps }, step).slice(-100) };
@@ -51,18 +51,18 @@ test("the window shrinks when a queue builds up, and grows again when it is gone
 });
 
 test("alone a workflow is bounded by the largest window", () => {
-  const window = new RequestWindow(new LeastDelays(), 0);
+  const window = new RequestWindow(new MinimumDelays(), 0);
   let sent = 0;
   while (window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now: 0, shared: false })) sent++;
   expect(sent).toBe(1_000);
 });
 
 test("the least delay of a task type is forgotten after two intervals", () => {
-  const delays = new LeastDelays();
-  expect(delays.least("t", 5, 0)).toBe(5);
-  expect(delays.least("t", 9, 30_000)).toBe(5);
-  expect(delays.least("other", 9, 30_000)).toBe(9);
-  expect(delays.least("t", 9, 60_000)).toBe(5);
-  expect(delays.least("t", 9, 119_000)).toBe(5);
-  expect(delays.least("t", 9, 120_000)).toBe(9);
+  const delays = new MinimumDelays();
+  expect(delays.record("t", 5, 0)).toBe(5);
+  expect(delays.record("t", 9, 30_000)).toBe(5);
+  expect(delays.record("other", 9, 30_000)).toBe(9);
+  expect(delays.record("t", 9, 60_000)).toBe(5);
+  expect(delays.record("t", 9, 119_000)).toBe(5);
+  expect(delays.record("t", 9, 120_000)).toBe(9);
 });

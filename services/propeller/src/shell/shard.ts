@@ -17,19 +17,19 @@ import { zombieAbortRequest } from "../engine/request/zombie.js";
 import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
 import { abortAttempts } from "./abort-attempts.js";
 import type { ActiveRun } from "./active-run.js";
-import type { Backlog } from "./backlog.js";
+import type { ObservationBacklog } from "./backlog.js";
 import type { Limit } from "./ask/limit.js";
-import type { Effects } from "./effects.js";
-import { giveUp } from "./give-up.js";
+import type { EffectExecutor } from "./effects.js";
+import { buildAbandonPatch } from "./give-up.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { othersTurn } from "./in-turns.js";
 import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
-import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
-import { LONGEST_ROUND_MS, MOST_ROOMS } from "./round-limits.js";
-import { shellNotice } from "./shell-notice.js";
-import { type GivenUpWorkflow, takeLeave, takeUp } from "./take-up.js";
+import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../shell-core/engine-fault.js";
+import { MAX_RECONCILE_MS, MAX_START_BATCHES } from "./round-limits.js";
+import { loadBlockerEvent } from "./shell-notice.js";
+import { type AbandonedWorkflow, loadForAbandon, loadRun } from "./take-up.js";
 
 export interface ShardOptions {
   readonly shard: number;
@@ -49,48 +49,48 @@ export interface ShardOptions {
   readonly random: () => number;
   /** Shared by all shards. */
   readonly queue: WorkQueue;
-  readonly effects: Effects;
+  readonly effects: EffectExecutor;
   /** Counts unprocessed observations. */
-  readonly backlog: Backlog;
+  readonly backlog: ObservationBacklog;
   readonly writer: StatusWriter;
   /** Bounds concurrent reads of resources. */
   readonly reads: Limit;
   /** Bounds concurrent writes. */
   readonly writes: Limit;
   /** True while this process may act for the shard (fencing). */
-  readonly holds: () => boolean;
+  readonly holdsShard: () => boolean;
 }
 
 /** A workflow to abandon. */
-interface Lost extends GivenUpWorkflow {
+interface AbandonRequest extends AbandonedWorkflow {
   readonly code: string;
   readonly errorKind?: "USER" | "SYSTEM";
   readonly message: string;
 }
 
 /** Maximum backoff of a workflow whose reconciles fail. */
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 /** Maximum backoff when the API server fails: an outage delays workflows by so much at most after its end. */
-const LONGEST_OUTAGE_PAUSE_MS = 5_000;
+const MAX_OUTAGE_BACKOFF_MS = 5_000;
 
-export interface ReloadPause {
+export interface RequeueOptions {
   /** The API server failed, not the workflow. */
-  readonly outage?: boolean;
+  readonly apiServerFailed?: boolean;
   /** Delay that the server requested. */
   readonly afterMs?: number | undefined;
 }
 
 /** Interval at which a workflow that only a newer build can run is rechecked. */
-const NEWER_AGAIN_MS = 10_000;
+const RECHECK_NEWER_MS = 10_000;
 
 /** Delay before a workflow to abandon is rechecked while not all plugin services are known. */
-const PLUGINS_AGAIN_MS = 3_000;
+const RECHECK_PLUGINS_MS = 3_000;
 
 /** Timeout for storing abort requests before the workflow is reloaded, ms. */
-const ABORTS_STORED_WITHIN_MS = 5_000;
+const ABORT_PUBLISH_TIMEOUT_MS = 5_000;
 
 /** Consecutive failures, some seconds, after which the workflow's owner is informed: short outages are not reported. */
-const PATIENCE = 6;
+const FAILURES_BEFORE_BLOCKER = 6;
 
 /**
  * Workflows of one shard while this process holds it: their watch and their runs. Watches only metadata: the resource
@@ -99,24 +99,24 @@ const PATIENCE = 6;
 export class Shard {
   readonly #runs = new Map<string, ActiveRun>();
   /** Observations of workflows whose runs are not loaded yet. */
-  readonly #early = new Map<string, Observation[]>();
-  readonly #failures = new Map<string, number>();
-  readonly #faults = new Faults();
+  readonly #bufferedObservations = new Map<string, Observation[]>();
+  readonly #consecutiveFailures = new Map<string, number>();
+  readonly #engineFaults = new FaultCounter();
   /** Workflows whose owners were informed that they cannot be loaded. */
-  readonly #hindered = new Set<string>();
+  readonly #blockedKeys = new Set<string>();
   /** Workflows created while this process held the shard and not yet loaded: no other process has loaded them. */
-  readonly #isNew = new Set<string>();
+  readonly #neverLoadedKeys = new Set<string>();
   /** Ended workflows, until the watch reports their deletion. */
-  readonly #finished = new Set<string>();
+  readonly #finishedKeys = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
   #informer: Informer<KubeObject> | undefined;
-  #drop: () => void = () => undefined;
-  readonly #dropped = new Promise<void>((resolve) => {
-    this.#drop = resolve;
+  #onStop: () => void = () => undefined;
+  readonly #stopSignal = new Promise<void>((resolve) => {
+    this.#onStop = resolve;
   });
-  #opened = false;
-  #began = false;
-  #stopped = false;
+  #isOpen = false;
+  #isStarted = false;
+  #isStopped = false;
 
   constructor(private readonly options: ShardOptions) {}
 
@@ -145,58 +145,58 @@ export class Shard {
       logger,
       onEvent: ({ type, key, object, previous }) => {
         if (type === "deleted") {
-          this.#forget(key);
-          this.#finished.delete(key);
+          this.#forgetKey(key);
+          this.#finishedKeys.delete(key);
           return;
         }
         // A deletion request increments the generation too.
-        if (type === "modified" && object.metadata.deletionTimestamp === undefined) this.#noteChange(key, object.metadata.generation);
-        if (type === "added" && this.#opened) this.#isNew.add(key);
+        if (type === "modified" && object.metadata.deletionTimestamp === undefined) this.#onSpecChange(key, object.metadata.generation);
+        if (type === "added" && this.#isOpen) this.#neverLoadedKeys.add(key);
         if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
       },
     });
-    await Promise.race([this.#informer.synced, this.#dropped]);
-    this.#opened = true;
+    await Promise.race([this.#informer.synced, this.#stopSignal]);
+    this.#isOpen = true;
   }
 
   /** Reloads a workflow when another client changed more of its resource than metadata. */
-  #noteChange(key: string, generation = 0): void {
+  #onSpecChange(key: string, generation = 0): void {
     const active = this.#runs.get(key);
     if (active === undefined) return;
-    active.io.saw(generation);
-    if (active.io.overtaken) this.reload(key);
+    active.gate.onGeneration(generation);
+    if (active.gate.isOverwritten) this.requeueFromStore(key);
   }
 
   /** Enqueues the workflows of the shard. */
-  begin(): void {
-    if (this.#stopped) return;
-    this.#began = true;
+  start(): void {
+    if (this.#isStopped) return;
+    this.#isStarted = true;
     for (const { metadata } of this.#informer?.list() ?? []) this.options.queue.add(`${metadata.namespace ?? ""}/${metadata.name}`);
   }
 
   /** Starts nothing more. Resolves when writes in flight have ended, or after 5 s. */
-  async drop(): Promise<void> {
-    this.#stopped = true;
-    this.#drop();
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#onStop();
     // Clears published blockers; the next holder publishes its own.
-    for (const key of this.#hindered) this.#takeBackNotice(key);
-    for (const key of [...this.#runs.keys(), ...this.#early.keys()]) this.#forget(key);
+    for (const key of this.#blockedKeys) this.#clearBlocker(key);
+    for (const key of [...this.#runs.keys(), ...this.#bufferedObservations.keys()]) this.#forgetKey(key);
     await Promise.race([Promise.all([...this.#writes, this.#informer?.stop()]), sleep(5_000, undefined, { ref: false })]);
   }
 
   /** Adds an observation to the inbox of a workflow; ignored for ended workflows. */
   observe(key: string, observation: Observation): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     const { backlog, effects } = this.options;
-    if (observation.kind === "taskEvent") effects.answered(key, observation.event.event?.metadata?.generatedName ?? "");
+    if (observation.kind === "taskEvent") effects.onPluginReport(key, observation.event.event?.metadata?.generatedName ?? "");
     const active = this.#runs.get(key);
     if (active !== undefined) {
       active.inbox.push(observation);
       backlog.add(1);
-    } else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
+    } else if (this.#finishedKeys.has(key) || this.#informer?.get(key) === undefined) return this.#abortZombie(key, observation);
     else {
-      const early = this.#early.get(key);
-      if (early === undefined) this.#early.set(key, [observation]);
+      const early = this.#bufferedObservations.get(key);
+      if (early === undefined) this.#bufferedObservations.set(key, [observation]);
       else early.push(observation);
       backlog.add(1);
     }
@@ -209,19 +209,19 @@ export class Shard {
   }
 
   /** Aborts an attempt that a delayed request may have started after its workflow ended. */
-  #answerForgotten(key: string, observation: Observation): void {
+  #abortZombie(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
     const request = zombieAbortRequest(observation.event, this.options.now());
-    if (request !== undefined) this.options.effects.performWithoutRun(key, [{ kind: "sendTaskRequest", request }]);
+    if (request !== undefined) this.options.effects.executeWithoutRun(key, [{ kind: "sendTaskRequest", request }]);
   }
 
-  #forget(key: string): void {
+  #forgetKey(key: string): void {
     this.#dropRun(key);
-    this.#dropEarly(key);
-    this.#failures.delete(key);
-    this.#faults.forget(key);
-    this.#hindered.delete(key);
-    this.#isNew.delete(key);
+    this.#dropBuffered(key);
+    this.#consecutiveFailures.delete(key);
+    this.#engineFaults.forget(key);
+    this.#blockedKeys.delete(key);
+    this.#neverLoadedKeys.delete(key);
     this.options.queue.forget(key);
   }
 
@@ -232,117 +232,118 @@ export class Shard {
     this.options.backlog.add(-active.inbox.length);
     // A reconcile may hold this run: its observations must not be processed any more.
     active.inbox.length = 0;
-    this.options.effects.forget(key);
+    this.options.effects.onRunReleased(key);
   }
 
-  #dropEarly(key: string): void {
-    this.options.backlog.add(-(this.#early.get(key)?.length ?? 0));
-    this.#early.delete(key);
+  #dropBuffered(key: string): void {
+    this.options.backlog.add(-(this.#bufferedObservations.get(key)?.length ?? 0));
+    this.#bufferedObservations.delete(key);
   }
 
   /** Gives the engine the workflow's observations and starts the effects. */
-  async round(key: string): Promise<void> {
-    if (!this.#began || this.#stopped || !this.options.holds()) return;
+  async reconcile(key: string): Promise<void> {
+    if (!this.#isStarted || this.#isStopped || !this.options.holdsShard()) return;
     const meta = this.#informer?.get(key)?.metadata;
-    if (meta === undefined || this.#finished.has(key)) return this.#forget(key);
-    const end = this.options.metrics.rounds.startTimer();
-    const active = this.#runs.get(key) ?? (await this.#load(key));
+    if (meta === undefined || this.#finishedKeys.has(key)) return this.#forgetKey(key);
+    const end = this.options.metrics.reconcileSeconds.startTimer();
+    const active = this.#runs.get(key) ?? (await this.#loadRun(key));
     if (active === undefined) return;
     const now = this.options.now();
-    if (meta.deletionTimestamp !== undefined) this.#decide(active, { kind: "abort" });
+    if (meta.deletionTimestamp !== undefined) this.#applyObservation(active, { kind: "abort" });
     if (active.resyncAt <= now) {
       active.resyncAt = this.#nextResync(now);
-      this.#decide(active, { kind: "resync" });
+      this.#applyObservation(active, { kind: "resync" });
     }
     // Observations that arrive during this reconcile wait for the next one.
-    const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
-    this.#takeFacts(active, until);
-    if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#decide(active, { kind: "timer" });
-    const mayBegin = () => active.run.needsCapacity && this.options.effects.hasRoom(key) && this.options.now() < until;
-    for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "capacity" });
-    this.#settle(key, active);
+    const until = now + MAX_RECONCILE_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
+    this.#processInbox(active, until);
+    if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#applyObservation(active, { kind: "timer" });
+    const mayStart = () => active.run.needsCapacity && this.options.effects.hasCapacity(key) && this.options.now() < until;
+    for (let batches = 0; batches < MAX_START_BATCHES && mayStart(); batches++) this.#applyObservation(active, { kind: "capacity" });
+    this.#scheduleWriteAndTimers(key, active);
     end();
   }
 
   /** Processes observations until the deadline, at least one. Does not wait for outbox capacity: plugin answers are what frees it. */
-  #takeFacts(active: ActiveRun, until: number): void {
+  #processInbox(active: ActiveRun, until: number): void {
     const { backlog, now } = this.options;
     const { inbox } = active;
     const arrived = inbox.length;
     let taken = 0;
-    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || now() < until)) this.#decide(active, inbox[taken++] as Observation);
+    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || now() < until))
+      this.#applyObservation(active, inbox[taken++] as Observation);
     backlog.add(-inbox.splice(0, taken).length);
   }
 
   /** Loads the run and gives it its first observations. */
-  async #load(key: string): Promise<ActiveRun | undefined> {
-    const fault = this.#faults.verdict(key);
+  async #loadRun(key: string): Promise<ActiveRun | undefined> {
+    const fault = this.#engineFaults.abandonReason(key);
     // A new resource has no other writer.
-    const notOlderThan = this.#isNew.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
-    const taken = await this.options.reads.run(() =>
-      fault === undefined ? takeUp(key, { ...this.options, notOlderThan }) : takeLeave(key, this.options, fault),
+    const minResourceVersion = this.#neverLoadedKeys.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
+    const loaded = await this.options.reads.run(() =>
+      fault === undefined ? loadRun(key, { ...this.options, minResourceVersion }) : loadForAbandon(key, this.options, fault),
     );
-    if (this.#stopped) return undefined;
-    switch (taken.kind) {
+    if (this.#isStopped) return undefined;
+    switch (loaded.kind) {
       case "unreadable": {
-        const message = `the resource of the execution cannot be read: ${taken.error}`;
-        await this.#giveUp(key, { ...taken, code: "BadWorkflowSpecification", message });
+        const message = `the resource of the execution cannot be read: ${loaded.error}`;
+        await this.#abandon(key, { ...loaded, code: "BadWorkflowSpecification", message });
         return undefined;
       }
       case "tooLarge":
-        await this.#giveUp(key, { ...taken, code: "WorkflowTooLarge", errorKind: "USER", message: taken.error });
+        await this.#abandon(key, { ...loaded, code: "WorkflowTooLarge", errorKind: "USER", message: loaded.error });
         return undefined;
       case "newer":
-        this.#leaveToNewer(key, taken.error);
+        this.#deferToNewerBuild(key, loaded.error);
         return undefined;
       case "faulty":
-        await this.#giveUp(key, { ...taken, code: "EngineFault", message: fault ?? "" });
+        await this.#abandon(key, { ...loaded, code: "EngineFault", message: fault ?? "" });
         return undefined;
       case "gone":
-        this.#forget(key);
+        this.#forgetKey(key);
         return undefined;
       case "run": {
-        const { io } = taken;
-        this.#takeBackNotice(key);
+        const { io } = loaded;
+        this.#clearBlocker(key);
         const active: ActiveRun = {
           run: io.run,
-          io,
-          inbox: this.#early.get(key) ?? [],
+          gate: io,
+          inbox: this.#bufferedObservations.get(key) ?? [],
           resyncAt: this.#nextResync(this.options.now()),
-          awaitsWrite: false,
-          awaitsRoom: false,
+          writeQueued: false,
+          awaitingCapacity: false,
         };
-        this.#early.delete(key);
+        this.#bufferedObservations.delete(key);
         this.#runs.set(key, active);
-        this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
-        this.#decide(active, { kind: "load", isNew: this.#isNew.delete(key) });
+        this.#applyObservation(active, { kind: "plugins", plugins: this.options.plugins() });
+        this.#applyObservation(active, { kind: "load", isNew: this.#neverLoadedKeys.delete(key) });
         return active;
       }
     }
   }
 
   /** Leaves the workflow untouched: a newer build loads it when it gains the shard. Rechecks it periodically. */
-  #leaveToNewer(key: string, error: string): void {
+  #deferToNewerBuild(key: string, error: string): void {
     const { logger, queue, now, random } = this.options;
-    queue.addAt(key, now() + NEWER_AGAIN_MS * (0.5 + random() / 2));
-    if (this.#hindered.has(key)) return;
-    this.#hindered.add(key);
+    queue.addAt(key, now() + RECHECK_NEWER_MS * (0.5 + random() / 2));
+    if (this.#blockedKeys.has(key)) return;
+    this.#blockedKeys.add(key);
     logger.warn({ workflow: key, error }, "workflow is left to a newer version");
-    this.#tell(key, `the execution waits for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
+    this.#publishBlocker(key, `the execution waits for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
   }
 
   /**
    * Ends a workflow that can never run, after requesting the abort of its attempts. Rejects when the resource has
    * changed since it was read; it is then read again.
    */
-  async #giveUp(key: string, lost: Lost): Promise<void> {
+  async #abandon(key: string, request: AbandonRequest): Promise<void> {
     const { client, engine, logger, namespaceTemplate, now } = this.options;
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
-    const { resourceVersion, ended, code, errorKind, message } = lost;
-    if (!ended && !(await this.#abortAttempts(key, meta, lost))) return;
+    const { resourceVersion, ended, code, errorKind, message } = request;
+    if (!ended && !(await this.#abortAttempts(key, meta, request))) return;
     logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
-    const { body, event } = giveUp({
+    const { body, event } = buildAbandonPatch({
       meta,
       namespaceTemplate,
       resourceVersion,
@@ -354,9 +355,9 @@ export class Shard {
     });
     const { metadata } = body;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
-    this.#finished.add(key);
-    this.#forget(key);
-    this.options.effects.perform(key, [
+    this.#finishedKeys.add(key);
+    this.#forgetKey(key);
+    this.options.effects.execute(key, [
       { kind: "kubeEvent", note: { type: "Warning", reason: "Failed", message } },
       // Admin reads an end that is already stored from the resource.
       ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
@@ -368,127 +369,134 @@ export class Shard {
    * between repeats it. Returns false while the plugin services that may run attempts are unknown: the workflow is then
    * read again.
    */
-  async #abortAttempts(key: string, meta: KubeObject["metadata"], { taskTypes, mayHaveBegun, aborts, message }: Lost): Promise<boolean> {
-    const { bus, effects, holds, now, plugins, queue, random } = this.options;
-    const until = now() + ABORTS_STORED_WITHIN_MS;
-    const asLongAs = { while: () => holds() && now() < until };
+  async #abortAttempts(
+    key: string,
+    meta: KubeObject["metadata"],
+    { taskTypes, maybeStarted: mayHaveBegun, aborts, message }: AbandonRequest,
+  ): Promise<boolean> {
+    const { bus, effects, holdsShard: holds, now, plugins, queue, random } = this.options;
+    const until = now() + ABORT_PUBLISH_TIMEOUT_MS;
+    const fence = { while: () => holds() && now() < until };
     const { discoveryDone: complete, available: served, stale: silent } = plugins();
-    await effects.carryOut(key, aborts, asLongAs);
-    const asked = new Set([...taskTypes, ...served, ...silent.keys()]);
-    await abortAttempts({ bus, meta, taskTypes: asked, reason: message, now: now() }, asLongAs);
+    await effects.executeAll(key, aborts, fence);
+    const notified = new Set([...taskTypes, ...served, ...silent.keys()]);
+    await abortAttempts({ bus, meta, taskTypes: notified, reason: message, now: now() }, fence);
     if (complete || !mayHaveBegun) return true;
-    queue.addAt(key, now() + PLUGINS_AGAIN_MS * (0.5 + random() / 2));
+    queue.addAt(key, now() + RECHECK_PLUGINS_MS * (0.5 + random() / 2));
     return false;
   }
 
   /** Handles an error of a reconcile or of a completed write: reloads the workflow or abandons it. */
-  failed(key: string, error: unknown): void {
+  onReconcileError(key: string, error: unknown): void {
     const { effects, now } = this.options;
-    effects.perform(key, [{ kind: "kubeEvent", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
-    if (error instanceof EngineFault) this.#faults.note(key, error, now());
-    this.reload(key, { outage: isTransient(error), afterMs: error instanceof KubeError ? error.retryAfterMs : undefined });
-    if ((this.#failures.get(key) ?? 0) < PATIENCE || this.#hindered.has(key)) return;
-    this.#hindered.add(key);
+    effects.execute(key, [{ kind: "kubeEvent", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
+    if (error instanceof EngineFault) this.#engineFaults.record(key, error, now());
+    this.requeueFromStore(key, {
+      apiServerFailed: isTransient(error),
+      afterMs: error instanceof KubeError ? error.retryAfterMs : undefined,
+    });
+    if ((this.#consecutiveFailures.get(key) ?? 0) < FAILURES_BEFORE_BLOCKER || this.#blockedKeys.has(key)) return;
+    this.#blockedKeys.add(key);
     const since = new Date(now()).toISOString();
-    this.#tell(key, `the execution cannot be taken up since ${since} and is tried again, less and less often: ${String(error)}`);
+    this.#publishBlocker(key, `the execution cannot be taken up since ${since} and is tried again, less and less often: ${String(error)}`);
   }
 
   /** Dated 1 ms earlier, so that a blocker which the run publishes next replaces it. */
-  #takeBackNotice(key: string): void {
-    if (this.#hindered.delete(key)) this.#tell(key, "", -1);
+  #clearBlocker(key: string): void {
+    if (this.#blockedKeys.delete(key)) this.#publishBlocker(key, "", -1);
   }
 
-  #tell(key: string, reason: string, offsetMs = 0): void {
+  #publishBlocker(key: string, reason: string, offsetMs = 0): void {
     const meta = this.#informer?.get(key)?.metadata;
     const { namespaceTemplate, now } = this.options;
-    const event = meta && shellNotice(meta, { namespaceTemplate, reason, now: now() + offsetMs });
-    if (event !== undefined) this.options.effects.perform(key, [{ kind: "publish", event }]);
+    const event = meta && loadBlockerEvent(meta, { namespaceTemplate, reason, now: now() + offsetMs });
+    if (event !== undefined) this.options.effects.execute(key, [{ kind: "publish", event }]);
   }
 
-  #decide(active: ActiveRun, observation: Observation): void {
-    this.#perform(
+  #applyObservation(active: ActiveRun, observation: Observation): void {
+    this.#executeEffects(
       active,
-      inEngine(() => active.io.admit(active.run.observe(observation, this.options.now()))),
+      rethrowAsEngineFault(() => active.gate.admit(active.run.observe(observation, this.options.now()))),
     );
   }
 
-  #perform(active: ActiveRun, effects: readonly Effect[]): void {
+  #executeEffects(active: ActiveRun, effects: readonly Effect[]): void {
     // An effect that cannot be encoded never can.
-    inEngine(() => this.options.effects.perform(active.run.key, effects));
+    rethrowAsEngineFault(() => this.options.effects.execute(active.run.key, effects));
     // Released runs write nothing.
-    if (this.#runs.get(active.run.key) === active) this.options.effects.noteHeld(active.run.key, active.io.held);
+    if (this.#runs.get(active.run.key) === active) this.options.effects.setDeferred(active.run.key, active.gate.deferredCount);
     if (!effects.some((effect) => effect.kind === "finalize")) return;
-    this.#finished.add(active.run.key);
-    this.#forget(active.run.key);
+    this.#finishedKeys.add(active.run.key);
+    this.#forgetKey(active.run.key);
   }
 
   /** Starts a pending write and schedules the next timer. */
-  #settle(key: string, active: ActiveRun): void {
-    if (!active.awaitsWrite && active.io.wantsWrite(this.options.now())) {
-      active.awaitsWrite = true;
+  #scheduleWriteAndTimers(key: string, active: ActiveRun): void {
+    if (!active.writeQueued && active.gate.wantsWrite(this.options.now())) {
+      active.writeQueued = true;
       const writing = this.options.writes
         .run(() => this.#write(key, active))
-        .catch((error: unknown) => this.failed(key, error))
+        .catch((error: unknown) => this.onReconcileError(key, error))
         .finally(() => this.#writes.delete(writing));
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
     this.options.queue.forget(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
-    if (active.run.needsCapacity) this.#awaitRoom(key, active);
+    if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
     const { nextTimerAt: wakeAt = Number.POSITIVE_INFINITY } = active.run;
-    const { writeAt = Number.POSITIVE_INFINITY } = active.io;
+    const { nextWriteAt: writeAt = Number.POSITIVE_INFINITY } = active.gate;
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
   }
 
   /** Enqueues the workflow when there is capacity. */
-  #awaitRoom(key: string, active: ActiveRun): void {
-    if (active.awaitsRoom) return;
-    active.awaitsRoom = true;
-    const room = this.options.effects.room(key);
-    void room.then(othersTurn).then(() => {
-      active.awaitsRoom = false;
+  #requeueOnCapacity(key: string, active: ActiveRun): void {
+    if (active.awaitingCapacity) return;
+    active.awaitingCapacity = true;
+    const capacity = this.options.effects.whenCapacity(key);
+    void capacity.then(othersTurn).then(() => {
+      active.awaitingCapacity = false;
       if (this.#runs.get(key) === active) this.options.queue.add(key);
     });
   }
 
   /** Writes once a write slot is free, including changes made until then. */
   async #write(key: string, active: ActiveRun): Promise<void> {
-    active.awaitsWrite = false;
+    active.writeQueued = false;
     if (this.#runs.get(key) !== active) return;
-    const write = inEngine(() => active.io.nextWrite(this.options.now()));
+    const write = rethrowAsEngineFault(() => active.gate.nextWrite(this.options.now()));
     if (write === undefined) return;
-    const outcome = await this.options.writer.write(key, write, () => this.options.holds() && this.#runs.get(key) === active);
-    if (outcome.kind === "written") this.#failures.delete(key);
+    const outcome = await this.options.writer.write(key, write, () => this.options.holdsShard() && this.#runs.get(key) === active);
+    if (outcome.kind === "written") this.#consecutiveFailures.delete(key);
     if (this.#runs.get(key) !== active) return;
     switch (outcome.kind) {
       case "written": {
-        const { revision, released } = active.io.written(outcome.stored, this.options.now());
-        this.#perform(active, released);
+        const { revision, released } = active.gate.onWritten(outcome.stored, this.options.now());
+        this.#executeEffects(active, released);
         if (this.#runs.get(key) !== active) return;
-        if (active.io.overtaken) this.reload(key);
+        if (active.gate.isOverwritten) this.requeueFromStore(key);
         else this.observe(key, { kind: "persisted", revision });
         return;
       }
       case "tooLarge":
         // The stored status is older than this run: reloads it and fails from there.
-        this.#dropEarly(key);
-        this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
+        this.#dropBuffered(key);
+        this.#bufferedObservations.set(key, [{ kind: "tooLarge", message: outcome.message }]);
         this.options.backlog.add(1);
-        this.reload(key);
+        this.requeueFromStore(key);
         return;
       case "unknown":
-        this.reload(key, { outage: true, afterMs: outcome.afterMs });
+        this.requeueFromStore(key, { apiServerFailed: true, afterMs: outcome.afterMs });
     }
   }
 
   /** Drops the run; a later reconcile reads the resource again, after a backoff. */
-  reload(key: string, { outage = false, afterMs = 0 }: ReloadPause = {}): void {
-    if (this.#stopped) return;
+  requeueFromStore(key: string, { apiServerFailed: outage = false, afterMs = 0 }: RequeueOptions = {}): void {
+    if (this.#isStopped) return;
     this.#dropRun(key);
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
-    const delay = Math.min(20 * 2 ** failures, outage ? LONGEST_OUTAGE_PAUSE_MS : LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
+    const failures = (this.#consecutiveFailures.get(key) ?? 0) + 1;
+    this.#consecutiveFailures.set(key, failures);
+    const delay = Math.min(20 * 2 ** failures, outage ? MAX_OUTAGE_BACKOFF_MS : MAX_BACKOFF_MS) * (0.5 + this.options.random() / 2);
     this.options.queue.addAt(key, this.options.now() + Math.max(delay, afterMs));
   }
 

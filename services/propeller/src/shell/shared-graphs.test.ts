@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { SharedGraphs } from "./shared-graphs.js";
+import { GraphCache } from "./shared-graphs.js";
 
 /** A graph of the start node, one task and the end node. */
 function closure({ task = "work", cpu = "" } = {}): Uint8Array {
@@ -39,12 +39,12 @@ const resource = (limit = "2") => ({ executionConfig: { TaskResources: { Request
 /** Closures by address; counts the reads of each. */
 function shelf() {
   const clock = { now: 1_000_000 };
-  const graphs = new SharedGraphs(() => new Date(clock.now));
+  const graphs = new GraphCache(() => new Date(clock.now));
   const stands = new Map<string, Uint8Array>();
   const reads: string[] = [];
   const of = (address: string, limit?: string) =>
-    graphs.of(resource(limit), {
-      address,
+    graphs.get(resource(limit), {
+      uri: address,
       read: async () => {
         reads.push(address);
         const bytes = stands.get(address);

@@ -5,12 +5,12 @@ import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/wo
 import { inTurns, othersTurn } from "./in-turns.js";
 
 /** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
-const KEPT_NODES = 5_000;
+const MAX_PINNED_NODES = 5_000;
 
 /** Time for which a closure is used without another read, ms. A workflow version never changes; a replaced closure is noticed this late. */
-const TRUST_MS = 60_000;
+const FRESH_MS = 60_000;
 
-interface Known {
+interface CacheEntry {
   /** Alive while an execution uses it or the cache pins it. */
   readonly graphs: WeakRef<ClosureModel>;
   readonly readAt: number;
@@ -18,17 +18,17 @@ interface Known {
 }
 
 /** Source of a closure that resources refer to. */
-export interface ClosurePlace {
-  readonly address: string;
+export interface ClosureSource {
+  readonly uri: string;
   readonly read: () => Promise<Uint8Array>;
 }
 
 /** Cache of graphs by closure address: executions of the same version, concurrent or consecutive, share one graph and one read. */
-export class SharedGraphs {
+export class GraphCache {
   readonly #reading = new SingleFlight<ClosureModel>();
-  readonly #known = new Map<string, Known>();
+  readonly #entries = new Map<string, CacheEntry>();
   /** Most recently used first. */
-  #kept: readonly ClosureModel[] = [];
+  #pinned: readonly ClosureModel[] = [];
 
   constructor(private readonly clock: () => Date = () => new Date()) {}
 
@@ -36,38 +36,38 @@ export class SharedGraphs {
    * Returns the graphs of a closure for this resource.
    * @throws as `read` and `parseEncodedClosure` do.
    */
-  async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
+  async get(resource: unknown, { uri: address, read }: ClosureSource): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#trusted(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
-    this.#keep(graphs);
+    const graphs = this.#fresh(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
+    this.#pin(graphs);
     return graphs;
   }
 
-  #trusted(key: string): ClosureModel | undefined {
-    const known = this.#known.get(key);
-    return known !== undefined && isRecent(this.clock(), known.readAt, TRUST_MS) ? known.graphs.deref() : undefined;
+  #fresh(key: string): ClosureModel | undefined {
+    const known = this.#entries.get(key);
+    return known !== undefined && isRecent(this.clock(), known.readAt, FRESH_MS) ? known.graphs.deref() : undefined;
   }
 
-  async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosurePlace["read"]): Promise<ClosureModel> {
+  async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosureSource["read"]): Promise<ClosureModel> {
     const readAt = this.clock().getTime();
     const closure = await read();
     const hash = createHash("sha256").update(closure).digest("base64");
-    const known = this.#known.get(key);
+    const known = this.#entries.get(key);
     let graphs = known?.hash === hash ? known.graphs.deref() : undefined;
     if (graphs === undefined) {
       await othersTurn();
       graphs = await inTurns(parseEncodedClosure(closure, platform));
     }
-    for (const [other, { graphs: held }] of this.#known) if (held.deref() === undefined) this.#known.delete(other);
-    this.#known.set(key, { graphs: new WeakRef(graphs), readAt, hash });
+    for (const [other, { graphs: held }] of this.#entries) if (held.deref() === undefined) this.#entries.delete(other);
+    this.#entries.set(key, { graphs: new WeakRef(graphs), readAt, hash });
     return graphs;
   }
 
-  #keep(graphs: ClosureModel): void {
-    if (this.#kept[0] === graphs) return;
-    let room = KEPT_NODES;
-    this.#kept = [graphs, ...this.#kept.filter((other) => other !== graphs)].filter((each) => (room -= sizeOf(each)) >= 0);
+  #pin(graphs: ClosureModel): void {
+    if (this.#pinned[0] === graphs) return;
+    let remaining = MAX_PINNED_NODES;
+    this.#pinned = [graphs, ...this.#pinned.filter((other) => other !== graphs)].filter((each) => (remaining -= sizeOf(each)) >= 0);
   }
 }
 

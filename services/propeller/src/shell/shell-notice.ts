@@ -8,7 +8,7 @@ import { executionIdOf } from "./execution-of.js";
  * Event that tells the owner why a workflow cannot be loaded; empty reason when it can again. Undefined when the labels
  * do not name an execution of the workflow's own namespace.
  */
-export function shellNotice(
+export function loadBlockerEvent(
   meta: KubeObject["metadata"],
   { namespaceTemplate, reason, now }: { readonly namespaceTemplate: string; readonly reason: string; readonly now: number },
 ): ExecutionEvent | undefined {

@@ -99,9 +99,9 @@ it("removes what is not needed any more, and at the end all that nobody named", 
     names.map((name) => slice(prefix, name, "n0")),
     () => true,
   );
-  store.cleanUp({ unused: [sliceUri(prefix, "0.1.x")] });
+  store.deleteObsolete({ obsoleteSlices: [sliceUri(prefix, "0.1.x")] });
   await expect.poll(() => listed(prefix)).toEqual(["0.2.x", "0.3.y", "1.1.x"]);
-  store.cleanUp({ sweep: { prefix, keep: [sliceUri(prefix, "0.3.y")] } });
+  store.deleteObsolete({ deleteOtherSlices: { prefix, keep: [sliceUri(prefix, "0.3.y")] } });
   await expect.poll(() => listed(prefix)).toEqual(["0.3.y"]);
 });
 
@@ -127,13 +127,13 @@ it("sweeps the slices, and nothing of a node whose data stand below the same pre
   const store = storeOn();
   await store.write([slice(prefix, "0.1.n", "a"), slice(prefix, "1.1.n", "b")], () => true);
   await blobs.put(`${prefix}/data/0/outputs.pb`, new Uint8Array([1]));
-  await store.sweep({ prefix, keep: [sliceUri(prefix, "1.1.n")] });
+  await store.deleteAllExcept({ prefix, keep: [sliceUri(prefix, "1.1.n")] });
   const left = async () => {
     const uris: string[] = [];
     for await (const { uri } of blobs.list(`${prefix}/`)) uris.push(uri.slice(prefix.length + 1));
     return uris.sort();
   };
   await expect.poll(left).toEqual(["1.1.n", "data/0/outputs.pb"]);
-  await store.sweep({ prefix, keep: [] });
+  await store.deleteAllExcept({ prefix, keep: [] });
   await expect.poll(left).toEqual(["data/0/outputs.pb"]);
 });

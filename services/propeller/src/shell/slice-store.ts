@@ -14,25 +14,25 @@ export interface SliceStoreOptions {
 }
 
 /** Maximum of concurrent requests per workflow. */
-const WRITES = 16;
-const READS = 32;
+const CONCURRENT_WRITES = 16;
+const CONCURRENT_READS = 32;
 /** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
-const REMOVALS = 4;
+const CONCURRENT_DELETIONS = 4;
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 10_000;
+const INITIAL_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 10_000;
 
 /** Status slices in the blob store. */
 export class SliceStore {
-  readonly #superfluous: string[] = [];
-  #removing = 0;
+  readonly #obsoleteUris: string[] = [];
+  #deletions = 0;
 
   constructor(private readonly options: SliceStoreOptions) {}
 
   /** @throws WorkflowFormatError for a missing or unreadable slice; other errors are transient. */
   async read(references: readonly SliceReference[]): Promise<readonly LoadedSlice[]> {
     const slices: LoadedSlice[] = [];
-    await eachAtOnce(references, READS, async ({ key, name, uri }) => {
+    await eachAtOnce(references, CONCURRENT_READS, async ({ key, name, uri }) => {
       const bytes = await this.options.blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
       if (bytes === undefined) throw sliceMissing(key, uri);
       slices.push({ key, name, entries: decodeSlice(bytes, key) });
@@ -44,15 +44,15 @@ export class SliceStore {
    * Resolves to true when all slices are durable, to false when `wanted` is false. Retries failed writes with backoff:
    * an outage of the blob store only delays the workflow.
    */
-  async write(slices: readonly SliceBlob[], wanted: () => boolean): Promise<boolean> {
-    await eachAtOnce(slices, WRITES, (slice) => this.#put(slice, wanted));
-    return wanted();
+  async write(slices: readonly SliceBlob[], mayWrite: () => boolean): Promise<boolean> {
+    await eachAtOnce(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
+    return mayWrite();
   }
 
-  async #put({ uri, entries }: SliceBlob, wanted: () => boolean): Promise<void> {
+  async #put({ uri, entries }: SliceBlob, mayWrite: () => boolean): Promise<void> {
     const { blobs, logger, sleep, random } = this.options;
     const bytes = encodeSlice(entries);
-    for (let pause = FIRST_PAUSE_MS; wanted(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = INITIAL_BACKOFF_MS; mayWrite(); pause = Math.min(pause * 2, MAX_BACKOFF_MS)) {
       try {
         await blobs.put(uri, bytes);
         return;
@@ -64,45 +64,48 @@ export class SliceStore {
   }
 
   /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */
-  cleanUp({ unused = [], sweep }: Pick<ResourcePatch, "unused" | "sweep">): void {
-    if (sweep !== undefined) void this.sweep(sweep);
-    else this.#drop(unused);
+  deleteObsolete({
+    obsoleteSlices: unused = [],
+    deleteOtherSlices: sweep,
+  }: Pick<ResourcePatch, "obsoleteSlices" | "deleteOtherSlices">): void {
+    if (sweep !== undefined) void this.deleteAllExcept(sweep);
+    else this.#enqueueDeletions(unused);
   }
 
   /** Deletes all slices below the prefix except `keep`. Resolves when they are listed. */
-  async sweep({ prefix, keep }: NonNullable<ResourcePatch["sweep"]>): Promise<void> {
+  async deleteAllExcept({ prefix, keep }: NonNullable<ResourcePatch["deleteOtherSlices"]>): Promise<void> {
     const kept = new Set(keep);
     const found: string[] = [];
     try {
       for await (const { uri } of this.options.blobs.list(`${prefix}/`))
-        if (!kept.has(uri) && standsDirectlyBelow(prefix, uri)) found.push(uri);
+        if (!kept.has(uri) && isDirectlyBelow(prefix, uri)) found.push(uri);
     } catch (error) {
       this.options.logger.warn({ prefix, error: String(error) }, "old slices could not be listed, they stay");
     }
-    this.#drop(found);
+    this.#enqueueDeletions(found);
   }
 
-  #drop(uris: readonly string[]): void {
-    for (const uri of uris) this.#superfluous.push(uri);
-    while (this.#removing < REMOVALS && this.#superfluous.length > 0) {
-      this.#removing++;
-      void this.#remove();
+  #enqueueDeletions(uris: readonly string[]): void {
+    for (const uri of uris) this.#obsoleteUris.push(uri);
+    while (this.#deletions < CONCURRENT_DELETIONS && this.#obsoleteUris.length > 0) {
+      this.#deletions++;
+      void this.#deleteNext();
     }
   }
 
-  async #remove(): Promise<void> {
-    for (let uri = this.#superfluous.pop(); uri !== undefined; uri = this.#superfluous.pop()) {
+  async #deleteNext(): Promise<void> {
+    for (let uri = this.#obsoleteUris.pop(); uri !== undefined; uri = this.#obsoleteUris.pop()) {
       try {
         await this.options.blobs.delete(uri);
       } catch (error) {
         this.options.logger.debug({ uri, error: String(error) }, "old slice could not be removed, it stays");
       }
     }
-    this.#removing--;
+    this.#deletions--;
   }
 }
 
 /** Data of a node with the prefix's last segment as id are one level deeper. */
-function standsDirectlyBelow(prefix: string, uri: string): boolean {
+function isDirectlyBelow(prefix: string, uri: string): boolean {
   return !uri.slice(prefix.length + 1).includes("/");
 }

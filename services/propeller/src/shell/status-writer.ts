@@ -4,7 +4,7 @@ import type { StatusWrite, StoredVersion } from "../shell-core/run-io.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { objectName } from "./object-name.js";
-import { patchUpon } from "./patch-upon.js";
+import { patchConditionally } from "./patch-upon.js";
 import type { SliceStore } from "./slice-store.js";
 
 /**
@@ -22,12 +22,12 @@ export interface StatusWriterOptions {
   readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
-  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
+  readonly spans?: Pick<ExecutionSpans, "onStatusWrite"> | undefined;
   readonly now: () => number;
 }
 
 /** One patch in this many is measured. */
-const MEASURED = 8;
+const SIZE_SAMPLE_RATE = 8;
 
 /** Writes a workflow's status, on condition that the resource is still the version of its run. */
 export class StatusWriter {
@@ -39,25 +39,25 @@ export class StatusWriter {
    * Writes the slices, then the resource that names them, which commits them. Never rejects. `wanted`: true while this
    * process holds the run.
    */
-  async write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
+  async write(key: string, write: StatusWrite, mayWrite: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;
-    const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
+    const { blobs = [], obsoleteSlices: _u, deleteOtherSlices: _s, ...patch } = write.patch;
     // Serializing a patch costs as much as sending it, so only a sample is measured.
-    if (this.#writes++ % MEASURED === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
+    if (this.#writes++ % SIZE_SAMPLE_RATE === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
     const start = now();
     const end = metrics.statusWrites.startTimer();
     try {
-      if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
+      if (blobs.length > 0 && !(await slices.write(blobs, mayWrite))) return { kind: "unknown" };
       // The lease may have expired while the write was queued or the process paused.
-      if (!wanted()) return { kind: "unknown" };
-      const stored = await patchUpon(client, { name: objectName(key), patch, base: write.base, wanted });
+      if (!mayWrite()) return { kind: "unknown" };
+      const stored = await patchConditionally(client, { name: objectName(key), patch, base: write.base, mayWrite });
       end({ outcome: "ok" });
-      spans?.wrote(key, { start, end: now(), outcome: "written" });
-      slices.cleanUp(write.patch);
+      spans?.onStatusWrite(key, { start, end: now(), outcome: "written" });
+      slices.deleteObsolete(write.patch);
       return { kind: "written", stored };
     } catch (error) {
       end({ outcome: "error" });
-      spans?.wrote(key, { start, end: now(), outcome: "error" });
+      spans?.onStatusWrite(key, { start, end: now(), outcome: "error" });
       if (error instanceof KubeError && error.status === 413) {
         logger.warn({ workflow: key }, "status is too large for the resource");
         return { kind: "tooLarge", message: error.message };

@@ -4,13 +4,13 @@ import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig } from "../engine/config.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../simulation/build/workflow.js";
 import type { WorkflowLoader } from "./load-workflow.js";
-import { takeUp } from "./take-up.js";
+import { loadRun } from "./take-up.js";
 
 const engine = { ...defaultEngineConfig(() => 0.5), maxInstances: 1_000, maxDepth: 50 };
 
 function take(workflow: ParsedWorkflow) {
   const loader = { load: () => Promise.resolve(workflow) } as unknown as WorkflowLoader;
-  return takeUp("p-d/w", { loader, engine, now: () => 0 });
+  return loadRun("p-d/w", { loader, engine, now: () => 0 });
 }
 
 /** Each of `levels` sub-workflows runs the next one twice. */

@@ -2,18 +2,18 @@ import type { EngineConfig } from "../engine/config.js";
 import { checkExpansion, ExpansionError, isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { buildAbortEffects, createRun } from "../engine/run.js";
 import type { Effect } from "../engine/types.js";
-import { EngineFault, inEngine } from "../shell-core/engine-fault.js";
-import { RunIo } from "../shell-core/run-io.js";
-import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
+import { EngineFault, rethrowAsEngineFault } from "../shell-core/engine-fault.js";
+import { WriteGate } from "../shell-core/run-io.js";
+import { InvalidWorkflowError, type WorkflowLoader } from "./load-workflow.js";
 import { modelExpansion, NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "./object-name.js";
 
-export interface TakeUpOptions {
+export interface LoadOptions {
   readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly now: () => number;
   /** Sufficient version of a resource that only this process writes; else its latest is read. */
-  readonly notOlderThan?: string | undefined;
+  readonly minResourceVersion?: string | undefined;
 }
 
 /**
@@ -21,21 +21,21 @@ export interface TakeUpOptions {
  * `tooLarge`: its graphs exceed the limits of an execution; `newer`: only a newer build can run it; `faulty`: the
  * engine fails on it.
  */
-export type TakenUp =
-  | { readonly kind: "run"; readonly io: RunIo }
+export type LoadResult =
+  | { readonly kind: "run"; readonly io: WriteGate }
   | { readonly kind: "gone" }
-  | (GivenUpWorkflow & { readonly kind: "unreadable"; readonly error: string })
-  | (GivenUpWorkflow & { readonly kind: "tooLarge"; readonly error: string })
+  | (AbandonedWorkflow & { readonly kind: "unreadable"; readonly error: string })
+  | (AbandonedWorkflow & { readonly kind: "tooLarge"; readonly error: string })
   | { readonly kind: "newer"; readonly error: string }
-  | (GivenUpWorkflow & { readonly kind: "faulty" });
+  | (AbandonedWorkflow & { readonly kind: "faulty" });
 
 /** Readable facts of a workflow to abandon. */
-export interface GivenUpWorkflow {
+export interface AbandonedWorkflow {
   readonly resourceVersion: string;
   /** The workflow had already ended. */
   readonly ended: boolean;
   /** False when the status shows that it never started anything. */
-  readonly mayHaveBegun: boolean;
+  readonly maybeStarted: boolean;
   /** Task types in its definition. Dynamic nodes may have run others. */
   readonly taskTypes: readonly string[];
   /** Abort the attempts that the resource shows as running. */
@@ -47,19 +47,19 @@ export interface GivenUpWorkflow {
  *
  * @throws transient errors.
  */
-export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
-  return read(key, options, (workflow) => {
+export function loadRun(key: string, options: LoadOptions): Promise<LoadResult> {
+  return loadAndMap(key, options, (workflow) => {
     const { engine } = options;
     const now = options.now();
     try {
       // Before anything is expanded, to run or to abort it.
       checkExpansion(workflow.model.root.id, modelExpansion(workflow.model), engine);
-      const run = inEngine(() => createRun({ workflow, config: engine, now }));
-      return { kind: "run", io: new RunIo(run, workflow, now) };
+      const run = rethrowAsEngineFault(() => createRun({ workflow, config: engine, now }));
+      return { kind: "run", io: new WriteGate(run, workflow, now) };
     } catch (error) {
       const cause = error instanceof EngineFault ? error.cause : error;
       if (!(cause instanceof ExpansionError)) throw error;
-      return { kind: "tooLarge", error: cause.message, ...givenUp(workflow, []) };
+      return { kind: "tooLarge", error: cause.message, ...abandonedWorkflow(workflow, []) };
     }
   });
 }
@@ -69,25 +69,25 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
  *
  * @throws transient errors.
  */
-export function takeLeave(key: string, options: TakeUpOptions, reason: string): Promise<TakenUp> {
-  return read(key, options, (workflow) => {
+export function loadForAbandon(key: string, options: LoadOptions, reason: string): Promise<LoadResult> {
+  return loadAndMap(key, options, (workflow) => {
     const ended = isTerminalWorkflow(workflow.status.phase);
-    return { kind: "faulty", ...givenUp(workflow, ended ? [] : abortsIn(workflow, options, reason)) };
+    return { kind: "faulty", ...abandonedWorkflow(workflow, ended ? [] : abortEffectsOrNone(workflow, options, reason)) };
   });
 }
 
-function givenUp({ model, status, resourceVersion }: ParsedWorkflow, aborts: readonly Effect[]): GivenUpWorkflow {
+function abandonedWorkflow({ model, status, resourceVersion }: ParsedWorkflow, aborts: readonly Effect[]): AbandonedWorkflow {
   return {
     resourceVersion,
     ended: isTerminalWorkflow(status.phase),
-    mayHaveBegun: status.phase !== WorkflowPhase.Ready,
+    maybeStarted: status.phase !== WorkflowPhase.Ready,
     taskTypes: [...new Set(Array.from(model.tasks.values(), ({ type }) => type))],
     aborts,
   };
 }
 
 /** Returns no effects when the engine fails here too. */
-function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reason: string): readonly Effect[] {
+function abortEffectsOrNone(workflow: ParsedWorkflow, { engine, now }: LoadOptions, reason: string): readonly Effect[] {
   try {
     return buildAbortEffects({ workflow, config: engine, now: now() }, reason);
   } catch {
@@ -95,13 +95,17 @@ function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reas
   }
 }
 
-async function read(key: string, { loader, notOlderThan }: TakeUpOptions, take: (workflow: ParsedWorkflow) => TakenUp): Promise<TakenUp> {
+async function loadAndMap(
+  key: string,
+  { loader, minResourceVersion }: LoadOptions,
+  map: (workflow: ParsedWorkflow) => LoadResult,
+): Promise<LoadResult> {
   try {
-    const workflow = await loader.load(objectName(key), notOlderThan);
-    return workflow === undefined ? { kind: "gone" } : take(workflow);
+    const workflow = await loader.load(objectName(key), minResourceVersion);
+    return workflow === undefined ? { kind: "gone" } : map(workflow);
   } catch (error) {
     if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
-    if (!(error instanceof UnreadableWorkflow)) throw error;
+    if (!(error instanceof InvalidWorkflowError)) throw error;
     const { message, resourceVersion, known } = error;
     return { kind: "unreadable", error: message, resourceVersion, ended: false, aborts: [], ...known };
   }

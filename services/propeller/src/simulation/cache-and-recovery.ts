@@ -38,7 +38,7 @@ export function serializedKey({ template, inputs }: TaskRequest): string | undef
 }
 
 /** Cache facts of an event that are wrong. */
-export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, overwrites: boolean): string | undefined {
+export function falseCacheClaim({ event, outputs }: ExecutionEvent, catalog: Catalog, overwrites: boolean): string | undefined {
   if (event.case !== "node" || event.value.targetMetadata.case !== "taskNodeMetadata") return undefined;
   const { id, phase, targetMetadata } = event.value;
   const { cacheStatus, catalogKey } = targetMetadata.value;
@@ -53,7 +53,7 @@ export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, o
 }
 
 /** Outcomes of an earlier run of the same workflow, from its events, with some of them changed since. */
-export class Former {
+export class PriorExecution {
   readonly #nodes = new Map<string, { inputs?: LiteralMap; outputs?: LiteralMap; succeeded: boolean }>();
   readonly #changed = new Map<string, boolean>();
   /** Nodes whose outputs are no longer available. */
@@ -102,7 +102,7 @@ export class Former {
   }
 
   /** Outcome in an event that was recovered although inputs or task differed. */
-  lie({ event, inputs, outputs }: ExecutionEvent): string | undefined {
+  falseRecovery({ event, inputs, outputs }: ExecutionEvent): string | undefined {
     if (event.case !== "node" || event.value.phase !== NodeExecution_Phase.RECOVERED) return undefined;
     const id = event.value.id?.nodeId ?? "";
     const node = this.#nodes.get(id);

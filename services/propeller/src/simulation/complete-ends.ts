@@ -9,15 +9,15 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { START_NODE } from "../engine/graph/index-graph.js";
 
-interface ToldEnd {
+interface ObservedEnd {
   readonly event: NodeExecutionEvent;
   readonly outputs: LiteralMap | undefined;
 }
 
 /** Records the published ends of nodes, to compare them with those that the resource alone contains. */
-export class CompleteEnds {
+export class EndRepeatChecker {
   /** By unique id, as first published. */
-  readonly #told = new Map<string, ToldEnd>();
+  readonly #firstEnds = new Map<string, ObservedEnd>();
   /** Facts of ends that differed when republished. */
   readonly #changed = new Set<string>();
   #missing: readonly string[] = [];
@@ -28,9 +28,9 @@ export class CompleteEnds {
     const nodeId = id?.nodeId ?? "";
     // Aborts and arms not chosen are in no status; both follow from the end of their graph or branch.
     if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
-    const end: ToldEnd = { event: event.value, outputs };
-    const first = this.#told.get(nodeId);
-    if (first === undefined) this.#told.set(nodeId, end);
+    const end: ObservedEnd = { event: event.value, outputs };
+    const first = this.#firstEnds.get(nodeId);
+    if (first === undefined) this.#firstEnds.set(nodeId, end);
     else for (const fact of differing(first, end)) this.#changed.add(`the same ${fact} of node ${nodeId} as was told at first`);
   }
 
@@ -40,7 +40,7 @@ export class CompleteEnds {
     const end = endOfResource(status, status.nodeStatus ?? {}, 0n);
     const said: string[] = [];
     if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) said.push("the outputs of the execution");
-    for (const [nodeId, told] of this.#told) {
+    for (const [nodeId, told] of this.#firstEnds) {
       // A start node runs ahead of the status; an execution aborted first never stored it.
       if (status.phase !== WorkflowPhase.Success && told.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
       said.push(...lost(nodeId, told, { nodes, blobs }));
@@ -55,12 +55,12 @@ export class CompleteEnds {
 }
 
 /** Facts in which a republished end differs from the first: admin records whichever arrives. */
-function differing(first: ToldEnd, again: ToldEnd): string[] {
+function differing(first: ObservedEnd, again: ObservedEnd): string[] {
   const [one, other] = [factsOf(first), factsOf(again)];
   return Object.keys(one).filter((fact) => one[fact] !== other[fact]);
 }
 
-function factsOf({ event, outputs }: ToldEnd): Readonly<Record<string, unknown>> {
+function factsOf({ event, outputs }: ObservedEnd): Readonly<Record<string, unknown>> {
   const { phase, outputResult, specNodeId, targetMetadata, deckUri } = event;
   const task = targetMetadata.case === "taskNodeMetadata" ? targetMetadata.value : undefined;
   return {
@@ -83,7 +83,7 @@ interface Known {
   readonly blobs: ReadonlyMap<string, LiteralMap>;
 }
 
-function lost(nodeId: string, { event, outputs }: ToldEnd, { nodes, blobs }: Known): string[] {
+function lost(nodeId: string, { event, outputs }: ObservedEnd, { nodes, blobs }: Known): string[] {
   const node = nodes.get(nodeId);
   if (node === undefined) return isOfEarlierAttempt(event, nodes) ? [] : [`node ${nodeId}`];
   const end = endOfNode(node, { settled: "lost", now: 0n, project: "p", domain: "d" });

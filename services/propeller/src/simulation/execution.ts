@@ -8,11 +8,11 @@ import { defaultEngineConfig, type EngineConfig } from "../engine/config.js";
 import { answer } from "./build/answer.js";
 import { withSlices } from "./build/slices.js";
 import { DYNAMIC } from "./build/workflow.js";
-import { Fates, hash, outputsOf } from "./fates.js";
-import type { PlantedBug } from "./options.js";
+import { Outcomes, hash, outputsOf } from "./fates.js";
+import type { InjectedBug } from "./options.js";
 import type { Random } from "./random.js";
-import { Witness } from "./witness.js";
-import { FAIR_FROM, type World } from "./world.js";
+import { InvariantChecker } from "./witness.js";
+import { FAULTS_END_MS, type World } from "./world.js";
 import { Admin } from "./world/admin.js";
 import type { ServedExecution, Wake } from "./world/admin-service.js";
 import { Stream } from "./world/bus.js";
@@ -20,7 +20,7 @@ import { Cluster } from "./world/cluster.js";
 import type { ShellBug } from "./world/effects.js";
 import type { Faults } from "./world/faults.js";
 import type { Host } from "./world/life.js";
-import { LoneProcess } from "./world/lone-process.js";
+import { SingleProcess } from "./world/lone-process.js";
 import { PluginService } from "./world/plugin-service.js";
 import { Propeller } from "./world/propeller.js";
 import { isOver, ResourceStore } from "./world/resource-store.js";
@@ -35,9 +35,9 @@ export class Execution implements ServedExecution {
   readonly #store: ResourceStore;
   readonly #admin: Admin;
   readonly #propellers: readonly Propeller[];
-  readonly #process: LoneProcess | undefined;
+  readonly #process: SingleProcess | undefined;
   readonly #slices: SliceStore;
-  readonly #witness: Witness;
+  readonly #witness: InvariantChecker;
   #outputs: LiteralMap | undefined;
 
   constructor(
@@ -45,17 +45,17 @@ export class Execution implements ServedExecution {
     readonly name: string,
     workflow: ParsedWorkflow,
   ) {
-    const { random, schedule, faults, blobs, clean, options, service } = world;
+    const { random, schedule, faults, blobs, lossless: clean, options, service } = world;
     this.#random = random;
     this.#schedule = schedule;
     this.#faults = faults;
-    const witness = new Witness(world, name, workflow);
+    const witness = new InvariantChecker(world, name, workflow);
     this.#witness = witness;
     this.#slices = new SliceStore({ schedule, random, faults, onRemoved: (uri) => witness.sliceRemoved(uri) });
     this.#store = new ResourceStore((_before, after) => witness.changed(after?.status));
     const requests = new Stream<TaskRequest>(schedule, random, faults);
     const events = new Stream<ExecutionEvent>(schedule, random, faults);
-    const fates = new Fates(options.seed * 7919 + hash(name));
+    const fates = new Outcomes(options.seed * 7919 + hash(name));
     const cluster = new Cluster({
       schedule,
       random,
@@ -70,7 +70,7 @@ export class Execution implements ServedExecution {
       repairs: !clean,
       recorded: (phase) => {
         service.ended(this.name);
-        if (!random.chance(faults.busLoss * 3)) this.#tellPropellers((propeller) => propeller.takeRecorded(phase));
+        if (!random.chance(faults.busLoss * 3)) this.#notifyPropellers((propeller) => propeller.onEndRecorded(phase));
       },
       branchOf,
     });
@@ -100,8 +100,8 @@ export class Execution implements ServedExecution {
       cluster,
       requests,
       events: publishTask,
-      announcements: world.announcements,
-      leavesAborted: options.bug === "pluginLeavesAborted",
+      heartbeats: world.announcements,
+      keepsAborted: options.bug === "pluginLeavesAborted",
       writeBlob: (uri, value) => blobs.set(uri, value),
       outputsOf: (request) => ({
         value: outputsOf(request),
@@ -109,14 +109,14 @@ export class Execution implements ServedExecution {
         futures: request.template?.type.startsWith(DYNAMIC) === true,
       }),
     });
-    witness.attend({ store: this.#store, admin: this.#admin, cluster, plugin, slices: this.#slices });
+    witness.observe({ store: this.#store, admin: this.#admin, cluster, plugin, slices: this.#slices });
     const config = this.#config();
     const fullWalks = random.chance(0.1);
     const employ = (host: Host, entitled: () => boolean): Propeller => {
       const propeller = new Propeller({
         host,
-        entitled,
-        onTrespass: (what) => witness.violate("onlyTheHolderActs", `${what} of a process that does not hold the shard`),
+        isHolder: entitled,
+        onFencingViolation: (what) => witness.violate("onlyTheHolderActs", `${what} of a process that does not hold the shard`),
         schedule,
         random,
         faults,
@@ -129,7 +129,7 @@ export class Execution implements ServedExecution {
           finalizers: resource.finalizers,
         }),
         config,
-        announced: world.announcements !== undefined,
+        heartbeats: world.announcements !== undefined,
         answer: (question) => world.shared.answer(question) ?? service.answer(question),
         requests,
         events,
@@ -150,19 +150,19 @@ export class Execution implements ServedExecution {
         fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
       });
       const stream = new Stream<TaskEvent>(schedule, random, faults);
-      stream.consume((event) => propeller.takeTaskEvent(event));
+      stream.consume((event) => propeller.onTaskEvent(event));
       toPropellers.push(stream);
-      world.announcements?.listen((types) => propeller.takeHello(types));
-      world.announcements?.listenForStarts((types) => propeller.takePluginStart(types));
+      world.announcements?.listen((types) => propeller.onHeartbeat(types));
+      world.announcements?.listenForStarts((types) => propeller.onPluginStarted(types));
       return propeller;
     };
     if (world.fleet === undefined) {
-      const process = new LoneProcess({ schedule, random, faults });
+      const process = new SingleProcess({ schedule, random, faults });
       const propeller = employ(process, () => true);
       this.#process = process;
       this.#propellers = [propeller];
       process.start(propeller);
-    } else this.#propellers = world.fleet.employ(hash(name), employ);
+    } else this.#propellers = world.fleet.spawnWorkers(hash(name), employ);
     this.#plan();
   }
 
@@ -197,14 +197,14 @@ export class Execution implements ServedExecution {
       });
     }
     const foreign = (): void => {
-      if (random.chance(this.#faults.foreignWrite)) this.#store.touch();
-      if (this.#schedule.elapsed < FAIR_FROM) after(1_000, foreign);
+      if (random.chance(this.#faults.concurrentWrite)) this.#store.touch();
+      if (this.#schedule.elapsed < FAULTS_END_MS) after(1_000, foreign);
     };
     foreign();
     const periodic = (): void => {
       for (const propeller of this.#propellers) propeller.resync();
       this.#watch();
-      if (!this.over) after(60_000, periodic);
+      if (!this.isOver) after(60_000, periodic);
     };
     after(60_000, periodic);
   }
@@ -213,14 +213,14 @@ export class Execution implements ServedExecution {
   #watch(): void {
     const version = this.#store.current?.resourceVersion ?? 0;
     for (const propeller of this.#propellers) {
-      const times = this.#random.chance(this.#faults.busDouble) ? 2 : 1;
+      const times = this.#random.chance(this.#faults.busDuplicate) ? 2 : 1;
       for (let i = 0; i < times; i++)
-        this.#schedule.after(this.#random.between(1, Math.max(12, this.#faults.busDelay)), () => propeller.takeWatch(version));
+        this.#schedule.after(this.#random.between(1, Math.max(12, this.#faults.busDelay)), () => propeller.onWatchEvent(version));
     }
   }
 
   /** Delivers a message to the propellers that are running at that moment. */
-  #tellPropellers(tell: (propeller: Propeller) => void): void {
+  #notifyPropellers(tell: (propeller: Propeller) => void): void {
     this.#schedule.after(this.#random.between(1, 20), () => {
       for (const propeller of this.#propellers) tell(propeller);
     });
@@ -245,7 +245,7 @@ export class Execution implements ServedExecution {
   }
 
   /** True while its nodes may run, according to the resource. */
-  get underWay(): boolean {
+  get inProgress(): boolean {
     const phase = this.#store.current?.status.phase;
     return phase !== undefined && phase !== 0 && !isTerminalWorkflow(phase);
   }
@@ -260,9 +260,9 @@ export class Execution implements ServedExecution {
 
   /** Wake-up from admin to its propeller; may be lost or duplicated. */
   wake(subject: Wake): void {
-    const { busLoss, busDouble } = this.#faults;
+    const { busLoss, busDuplicate: busDouble } = this.#faults;
     const times = (this.#random.chance(busLoss * 3) ? 0 : 1) + (this.#random.chance(busDouble) ? 1 : 0);
-    for (let i = 0; i < times; i++) this.#tellPropellers((propeller) => propeller.takeWake(subject));
+    for (let i = 0; i < times; i++) this.#notifyPropellers((propeller) => propeller.onWakeup(subject));
   }
 
   #takeOutputs({ event, outputs }: ExecutionEvent): void {
@@ -271,16 +271,16 @@ export class Execution implements ServedExecution {
     this.#outputs = outputs ?? this.world.blobs.get(uri);
   }
 
-  get over(): boolean {
+  get isOver(): boolean {
     return isOver(this.#store);
   }
 
-  judge(): void {
-    this.#witness.judge();
+  checkFinalState(): void {
+    this.#witness.checkFinalState();
   }
 }
 
-function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
+function shellBug(bug: InjectedBug | undefined): ShellBug | undefined {
   switch (bug) {
     case "pluginLeavesAborted":
     case "forgetsFollowers":

@@ -6,29 +6,29 @@ import { Random } from "./random.js";
 import type { Outcome } from "./world/cluster.js";
 
 /** Outcomes of attempts: deterministic. */
-export class Fates {
+export class Outcomes {
   readonly #random: Random;
-  readonly #luck: number;
+  readonly #successRate: number;
   readonly #outcomes = new Map<string, Outcome>();
 
   constructor(seed: number) {
     this.#random = new Random(seed);
     // With high success rates, executions get far.
-    this.#luck = this.#random.pick([0.75, 0.97, 1]);
+    this.#successRate = this.#random.pick([0.75, 0.97, 1]);
   }
 
   outcomeOf(node: string, attempt: number): Outcome {
     const key = `${node}/${attempt}`;
-    const outcome = this.#outcomes.get(key) ?? randomOutcome(this.#random, this.#luck);
+    const outcome = this.#outcomes.get(key) ?? randomOutcome(this.#random, this.#successRate);
     this.#outcomes.set(key, outcome);
     return outcome;
   }
 }
 
-function randomOutcome(random: Random, luck: number): Outcome {
+function randomOutcome(random: Random, successRate: number): Outcome {
   const fate = random.next();
-  if (fate < luck) return { kind: "succeeds" };
-  if (fate < luck + (1 - luck) / 5) return { kind: "hangs" };
+  if (fate < successRate) return { kind: "succeeds" };
+  if (fate < successRate + (1 - successRate) / 5) return { kind: "hangs" };
   return { kind: "fails", recoverable: random.chance(0.7), system: random.chance(0.4), cleanup: random.chance(0.3) };
 }
 

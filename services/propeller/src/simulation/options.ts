@@ -3,14 +3,14 @@ import type { Faults } from "./world/faults.js";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { CatalogBug } from "./world/catalog.js";
-import type { ServiceBug } from "./world/admin-service.js";
+import type { AdminBug } from "./world/admin-service.js";
 import type { ShardBug } from "./world/replica.js";
 import type { ShellBug } from "./world/effects.js";
 
 /** Planted mistakes: of the shell, of the plugin service, of admin, of the engine. */
-export type PlantedBug =
+export type InjectedBug =
   | ShellBug
-  | ServiceBug
+  | AdminBug
   | CatalogBug
   | ShardBug
   | "forgetsTasks"
@@ -28,7 +28,7 @@ export type PlantedBug =
 export interface SimulationOptions {
   readonly seed: number;
   /** Planted mistake. */
-  readonly bug?: PlantedBug;
+  readonly bug?: InjectedBug;
   readonly workflow?: WorkflowSpec;
   /** Overrides the faults that the seed gives. */
   readonly faults?: Partial<Faults>;

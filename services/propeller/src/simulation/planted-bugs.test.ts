@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TaskSpec, WorkflowSpec } from "./build/workflow.js";
 import type { Invariant } from "./invariants.js";
-import type { PlantedBug, SimulationOptions } from "./options.js";
+import type { InjectedBug, SimulationOptions } from "./options.js";
 import { simulate } from "./simulate.js";
 
 /** A workflow of tasks only. */
@@ -16,7 +16,7 @@ const CHAINS = tasks(36, (at) => ({ inputs: { a: at < 3 ? 1 : `n${at - 3}.o0` } 
 const EQUAL = tasks(8, (at) => ({ inputs: { a: 1 }, ...(at > 3 ? { after: [`n${at - 4}`] } : {}) }));
 
 // Each invariant must detect the mistake that it exists for.
-const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly invariant: Invariant; readonly bug: PlantedBug })[] = [
+const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly invariant: Invariant; readonly bug: InjectedBug })[] = [
   { invariant: "oneLivePod", bug: "pretendsAborted", plain: true, workflow: RETRIED },
   {
     invariant: "phasesForward",

@@ -6,7 +6,7 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { CallResult, Call } from "../engine/ask/question.js";
 import { type CacheConfig, defaultCacheConfig } from "../engine/cache/config.js";
 import { numbers, type WorkflowSpec } from "./build/workflow.js";
-import { cacheLie, Former, serializedKey, withCaches } from "./cache-and-recovery.js";
+import { falseCacheClaim, PriorExecution, serializedKey, withCaches } from "./cache-and-recovery.js";
 import type { Invariant } from "./invariants.js";
 import type { SimulationOptions } from "./options.js";
 import { Random } from "./random.js";
@@ -14,12 +14,12 @@ import { Catalog } from "./world/catalog.js";
 import type { Pod } from "./world/cluster.js";
 import type { Schedule } from "./world/schedule.js";
 
-export interface CacheAndFormerOptions {
+export interface CatalogAndRecoveryOptions {
   readonly options: SimulationOptions;
   readonly schedule: Schedule;
   readonly blobs: ReadonlyMap<string, LiteralMap>;
   readonly violate: (invariant: Invariant, text: string) => void;
-  readonly note: (text: () => string) => void;
+  readonly log: (text: () => string) => void;
 }
 
 interface Computing {
@@ -28,38 +28,38 @@ interface Computing {
 }
 
 /** Some worlds have a catalog that all their executions share, some an execution to recover. */
-export class CacheAndFormer {
+export class CatalogAndRecovery {
   readonly #random: Random;
   readonly #catalog: Catalog | undefined;
-  readonly #former: Former | undefined;
+  readonly #prior: PriorExecution | undefined;
   readonly #overwrites: boolean;
   readonly config: CacheConfig | undefined;
   /** Computations that requests ask for, by the names of their pods. */
-  readonly #asked = new Map<string, Computing>();
+  readonly #pendingCalls = new Map<string, Computing>();
   readonly #computing = new Map<string, Computing & { readonly runs: () => boolean }>();
 
-  constructor(private readonly world: CacheAndFormerOptions) {
+  constructor(private readonly world: CatalogAndRecoveryOptions) {
     const { options, schedule } = world;
     // A separate source, so that worlds without it keep the outcome of their seed.
     const random = new Random(options.seed * 104_729 + 3);
     this.#random = random;
     this.#overwrites = random.chance(0.1);
-    this.#former = options.plain !== true && random.chance(0.2) ? new Former(random, options.bug) : undefined;
+    this.#prior = options.plain !== true && random.chance(0.2) ? new PriorExecution(random, options.bug) : undefined;
     if (options.plain === true || random.chance(0.6)) return;
     this.config = { ...defaultCacheConfig, lookupTimeout: random.pick([1_000, Number.POSITIVE_INFINITY]) };
     this.#catalog = new Catalog({
       schedule,
       random,
-      rivals: 0.4,
-      rivalOutputs: numbers({ o0: 77 }),
-      onRival: (key) => this.#begins(key, "rival"),
+      competitors: 0.4,
+      competitorOutputs: numbers({ o0: 77 }),
+      onCompetitor: (key) => this.#begins(key, "rival"),
       bug: options.bug,
     });
   }
 
   /** The workflow as this world runs it; `run` runs it once before, to have an execution to recover. */
   workflow(spec: WorkflowSpec, run: (onEvent: NonNullable<SimulationOptions["onEvent"]>) => void): WorkflowSpec {
-    const former = this.#former;
+    const former = this.#prior;
     if (former !== undefined) run((event, blobs) => former.take(event, blobs));
     const cached = this.#catalog === undefined ? spec : { ...withCaches(spec, this.#random), overwriteCache: this.#overwrites };
     return former === undefined ? cached : { ...cached, recovers: "former" };
@@ -68,7 +68,7 @@ export class CacheAndFormer {
   /** Undefined for calls that others complete. */
   answer(question: Call): CallResult | undefined {
     const catalog = this.#catalog;
-    if (question.kind === "readPriorNode") return { kind: "value", value: this.#former?.answer(question.id.nodeId) };
+    if (question.kind === "readPriorNode") return { kind: "value", value: this.#prior?.answer(question.id.nodeId) };
     if (catalog === undefined) return undefined;
     switch (question.kind) {
       case "catalogGet":
@@ -88,11 +88,11 @@ export class CacheAndFormer {
     const key = this.#overwrites ? undefined : serializedKey(request);
     if (key === undefined) return;
     const owner = taskUniqueId({ execution, nodeUniqueId: request.id?.nodeExecutionId?.nodeId ?? "", attempt: 0 });
-    this.#asked.set(request.generatedName, { key, owner });
+    this.#pendingCalls.set(request.generatedName, { key, owner });
   }
 
   podStarts(pod: Pod, runs: () => boolean): void {
-    const asked = this.#asked.get(pod.key);
+    const asked = this.#pendingCalls.get(pod.key);
     if (asked === undefined || this.#catalog === undefined) return;
     this.#begins(asked.key, asked.owner);
     this.#computing.set(pod.key, { ...asked, runs });
@@ -101,8 +101,8 @@ export class CacheAndFormer {
   /** After the lookup timeout a node may compute what another computes. */
   #begins(key: string, owner: string): void {
     const catalog = this.#catalog;
-    if (catalog === undefined || this.config?.lookupTimeout !== Number.POSITIVE_INFINITY || catalog.excuses(key, owner)) return;
-    if (owner !== "rival" && catalog.rivalComputes.has(key)) this.world.violate("oneComputes", `${owner} and a rival compute ${key}`);
+    if (catalog === undefined || this.config?.lookupTimeout !== Number.POSITIVE_INFINITY || catalog.leaseLapsed(key, owner)) return;
+    if (owner !== "rival" && catalog.competitorComputes.has(key)) this.world.violate("oneComputes", `${owner} and a rival compute ${key}`);
     for (const [name, other] of this.#computing) {
       if (!other.runs()) this.#computing.delete(name);
       else if (other.key === key && other.owner !== owner) this.world.violate("oneComputes", `${owner} and ${other.owner} compute ${key}`);
@@ -110,9 +110,9 @@ export class CacheAndFormer {
   }
 
   takeEvent(event: ExecutionEvent, ofRoot: boolean): void {
-    const lie = this.#catalog === undefined ? undefined : cacheLie(event, this.#catalog, this.#overwrites);
+    const lie = this.#catalog === undefined ? undefined : falseCacheClaim(event, this.#catalog, this.#overwrites);
     if (lie !== undefined) this.world.violate("cacheIsTrue", lie);
-    const mistake = ofRoot ? this.#former?.lie(event) : undefined;
+    const mistake = ofRoot ? this.#prior?.falseRecovery(event) : undefined;
     if (mistake !== undefined) this.world.violate("reusesTheSame", mistake);
   }
 }

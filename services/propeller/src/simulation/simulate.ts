@@ -5,11 +5,11 @@ import type { Violation } from "./invariants.js";
 import type { SimulationOptions } from "./options.js";
 import { Random } from "./random.js";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { CacheAndFormer } from "./shared-catalog.js";
-import { FAIR_FROM, ROOT, type World } from "./world.js";
+import { CatalogAndRecovery } from "./shared-catalog.js";
+import { FAULTS_END_MS, ROOT, type World } from "./world.js";
 import { randomWorkflow } from "./random-workflow.js";
 import { AdminService } from "./world/admin-service.js";
-import { Announcements } from "./world/announcements.js";
+import { PluginHeartbeats } from "./world/announcements.js";
 import { NO_FAULTS, randomFaults } from "./world/faults.js";
 import { Fleet } from "./world/fleet.js";
 import { Schedule } from "./world/schedule.js";
@@ -34,9 +34,9 @@ export interface SimulationResult {
 }
 
 /** Time by which every execution must have ended, ms: longer than the longest deadlines of a random workflow in sequence. */
-const PATIENCE = 2 * 3_600_000;
+const MAX_SIMULATED_MS = 2 * 3_600_000;
 
-const MOST_STEPS = 200_000;
+const MAX_STEPS = 200_000;
 
 /** Runs one world from a seed, with one execution and those that its nodes start. */
 export function simulate(options: SimulationOptions): SimulationResult {
@@ -55,8 +55,8 @@ export function simulate(options: SimulationOptions): SimulationResult {
     note(() => `VIOLATION ${invariant}: ${text}`);
     violations.push({ invariant, text });
   };
-  const shared = new CacheAndFormer({ options, schedule, blobs, violate, note });
-  const announcements = newAnnouncements(options, { schedule, faults, clean });
+  const shared = new CatalogAndRecovery({ options, schedule, blobs, violate, log: note });
+  const announcements = newAnnouncements(options, { schedule, faults, lossless: clean });
   const spec = shared.workflow(announcements?.workflow(plain) ?? plain, (onEvent) =>
     simulate({ seed: options.seed + 500_009, workflow: plain, plain: true, faults: NO_FAULTS, onEvent }),
   );
@@ -68,24 +68,37 @@ export function simulate(options: SimulationOptions): SimulationResult {
     violate,
     start: (name, workflow) => new Execution(world, name, workflow),
   });
-  const fleet = newFleet(options, { schedule, faults, clean });
-  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, fleet, announcements, violate, note };
-  schedule.after(FAIR_FROM, () => Object.assign(faults, NO_FAULTS));
+  const fleet = newFleet(options, { schedule, faults, lossless: clean });
+  const world: World = {
+    options,
+    random,
+    schedule,
+    faults,
+    lossless: clean,
+    blobs,
+    shared,
+    service,
+    fleet,
+    announcements,
+    violate,
+    log: note,
+  };
+  schedule.after(FAULTS_END_MS, () => Object.assign(faults, NO_FAULTS));
   const root = new Execution(world, ROOT, buildWorkflow(spec));
   service.add(root, undefined);
-  const stuck = (): boolean => violations.length > 20 || schedule.steps > MOST_STEPS;
+  const stuck = (): boolean => violations.length > 20 || schedule.steps > MAX_STEPS;
   let tookMs = 0;
   try {
-    const end = schedule.start + PATIENCE;
-    while (!service.all.every(({ over }) => over) && schedule.step(end)) if (stuck()) break;
+    const end = schedule.start + MAX_SIMULATED_MS;
+    while (!service.all.every(({ isOver: over }) => over) && schedule.step(end)) if (stuck()) break;
     tookMs = schedule.elapsed;
     // Messages in transit arrive, and running processes have time to abort their work.
-    const quiet = schedule.now + Math.max(0, FAIR_FROM - schedule.elapsed) + 300_000;
+    const quiet = schedule.now + Math.max(0, FAULTS_END_MS - schedule.elapsed) + 300_000;
     while (schedule.step(quiet)) if (stuck()) break;
   } catch (error) {
     violate("everyExecutionEnds", `the process fails: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
-  for (const execution of service.all) execution.judge();
+  for (const execution of service.all) execution.checkFinalState();
   const sum = (count: "crashes" | "reloads" | "repairs" | "slices"): number =>
     service.all.reduce((total, { counts }) => total + counts[count], 0);
   return {
@@ -107,7 +120,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
 /** In some worlds several propellers share the executions. */
 function newFleet(
   { seed, plain, propellers, bug }: SimulationOptions,
-  { schedule, faults, clean }: Pick<World, "schedule" | "faults" | "clean">,
+  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
 ): Fleet | undefined {
   // A separate source, so that worlds without them keep the outcome of their seed.
   const random = new Random(seed * 15_485_863 + 11);
@@ -119,9 +132,9 @@ function newFleet(
 /** In some worlds plugin services come and go. */
 function newAnnouncements(
   { seed, plain, announced }: SimulationOptions,
-  { schedule, faults, clean }: Pick<World, "schedule" | "faults" | "clean">,
-): Announcements | undefined {
+  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
+): PluginHeartbeats | undefined {
   const random = new Random(seed * 49_979_687 + 13);
   const wanted = announced ?? (plain !== true && !clean && random.chance(0.25));
-  return wanted ? new Announcements({ seed, schedule, faults, fairFrom: FAIR_FROM }) : undefined;
+  return wanted ? new PluginHeartbeats({ seed, schedule, faults, fairFrom: FAULTS_END_MS }) : undefined;
 }

@@ -4,9 +4,9 @@ import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type NodeStatus, type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Effect } from "../engine/types.js";
-import { CompleteEnds } from "./complete-ends.js";
+import { EndRepeatChecker } from "./complete-ends.js";
 import { MapOutputs, tooManyItems } from "./array-invariants.js";
-import { SliceGone, withSlices } from "./build/slices.js";
+import { SliceNotFound, withSlices } from "./build/slices.js";
 import { outputOf } from "./fates.js";
 import { backwardSteps, type Invariant } from "./invariants.js";
 import { ROOT, type World } from "./world.js";
@@ -17,7 +17,7 @@ import { isOver, type Resource, type ResourceStore } from "./world/resource-stor
 import type { SliceStore } from "./world/slice-store.js";
 
 /** Objects that a witness checks. */
-export interface Seen {
+export interface ObservedSystem {
   readonly store: ResourceStore;
   readonly admin: Admin;
   readonly cluster: Cluster;
@@ -26,7 +26,7 @@ export interface Seen {
 }
 
 /** Monitors one execution and reports violated invariants. */
-export class Witness {
+export class InvariantChecker {
   /** Last status of the resource, including its slices. */
   status: WorkflowStatus = { phase: 0 };
   readonly #zombies = new Set<string>();
@@ -38,8 +38,8 @@ export class Witness {
   readonly #stopped = new Set<string>();
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
-  readonly #complete = new CompleteEnds();
-  #parts: Seen | undefined;
+  readonly #complete = new EndRepeatChecker();
+  #parts: ObservedSystem | undefined;
 
   constructor(
     private readonly world: World,
@@ -48,7 +48,7 @@ export class Witness {
   ) {}
 
   /** Sets the objects to check. */
-  attend(parts: Seen): void {
+  observe(parts: ObservedSystem): void {
     this.#parts = parts;
   }
 
@@ -56,7 +56,7 @@ export class Witness {
     return this.name === ROOT;
   }
 
-  get #seen(): Seen {
+  get #seen(): ObservedSystem {
     if (this.#parts === undefined) throw new Error("there is nothing to see yet");
     return this.#parts;
   }
@@ -96,7 +96,7 @@ export class Witness {
     try {
       return withSlices(stored, this.#seen.slices.blobs).status;
     } catch (error) {
-      if (!(error instanceof SliceGone)) throw error;
+      if (!(error instanceof SliceNotFound)) throw error;
       this.violate("slicesStand", `the resource names slice ${error.message}, which is not there`);
       return undefined;
     }
@@ -149,7 +149,8 @@ export class Witness {
   #bound({ outputResult }: NodeExecutionEvent): void {
     if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
     const { message } = outputResult.value;
-    if (/not found at|node \[start-node\]/.test(message) && !leavesOut(this.status.nodeStatus ?? {})) this.violate("inputsThere", message);
+    if (/not found at|node \[start-node\]/.test(message) && !isNeverReported(this.status.nodeStatus ?? {}))
+      this.violate("inputsThere", message);
   }
 
   podStarts(pod: Pod, others: readonly Pod[]): void {
@@ -166,7 +167,7 @@ export class Witness {
     }
   }
 
-  judge(): void {
+  checkFinalState(): void {
     const last = this.#last();
     if (last === undefined || !isOver(this.#seen.store)) {
       this.violate(
@@ -198,14 +199,15 @@ export class Witness {
   }
 
   note(text: () => string): void {
-    this.world.note(this.root ? text : () => `${this.name}: ${text()}`);
+    this.world.log(this.root ? text : () => `${this.name}: ${text()}`);
   }
 }
 
 /** True when the chosen arm of a branch never ran, after a failure. */
-function leavesOut(nodes: Readonly<Record<string, NodeStatus>>): boolean {
+function isNeverReported(nodes: Readonly<Record<string, NodeStatus>>): boolean {
   return Object.values(nodes).some(
-    ({ phase, parentNode, subNodeStatus = {} }) => (phase === NodePhase.Skipped && parentNode !== undefined) || leavesOut(subNodeStatus),
+    ({ phase, parentNode, subNodeStatus = {} }) =>
+      (phase === NodePhase.Skipped && parentNode !== undefined) || isNeverReported(subNodeStatus),
   );
 }
 

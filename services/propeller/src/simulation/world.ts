@@ -2,9 +2,9 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Invariant } from "./invariants.js";
 import type { SimulationOptions } from "./options.js";
 import type { Random } from "./random.js";
-import type { CacheAndFormer } from "./shared-catalog.js";
+import type { CatalogAndRecovery } from "./shared-catalog.js";
 import type { AdminService } from "./world/admin-service.js";
-import type { Announcements } from "./world/announcements.js";
+import type { PluginHeartbeats } from "./world/announcements.js";
 import type { Faults } from "./world/faults.js";
 import type { Fleet } from "./world/fleet.js";
 import type { Schedule } from "./world/schedule.js";
@@ -13,7 +13,7 @@ import type { Schedule } from "./world/schedule.js";
 export const ROOT = "exec";
 
 /** End of the unfair phase of the schedule, ms. */
-export const FAIR_FROM = 180_000;
+export const FAULTS_END_MS = 180_000;
 
 /** State shared by the executions of one world. */
 export interface World {
@@ -22,14 +22,14 @@ export interface World {
   readonly schedule: Schedule;
   readonly faults: Faults;
   /** Messages are never lost, and events alone must suffice. */
-  readonly clean: boolean;
+  readonly lossless: boolean;
   readonly blobs: Map<string, LiteralMap>;
-  readonly shared: CacheAndFormer;
+  readonly shared: CatalogAndRecovery;
   readonly service: AdminService;
   /** The propellers that share the executions; undefined where each has its own process. */
   readonly fleet: Fleet | undefined;
   /** Plugin services that come and go and send heartbeats; undefined where they are always available. */
-  readonly announcements: Announcements | undefined;
+  readonly announcements: PluginHeartbeats | undefined;
   violate(invariant: Invariant, text: string): void;
-  note(text: () => string): void;
+  log(text: () => string): void;
 }

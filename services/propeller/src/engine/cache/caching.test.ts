@@ -62,12 +62,12 @@ function texts(d: Driver): string[] {
 describe("outputs that are cached", () => {
   it("are the node's, and nothing runs", () => {
     const d = Driver.of(cached(), config);
-    expect(d.takeSent()).toEqual([]);
-    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
+    expect(d.takeRequests()).toEqual([]);
+    expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
     expect(d.asks).toMatchObject([{ ask: { kind: "catalogGet", call: { dataset: { name: "flyte_task-c" } }, task: { name: "c" } } }]);
     answer(d, "catalogGet", hit);
-    expect(d.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
-    expect(d.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     expect(d.request("n1").inputs?.literals["a"]).toEqual(one.literals["o0"]);
     const { meta, inner: childScope, event } = told(d, "n0 SUCCEEDED");
     expect(meta).toMatchObject({ cacheStatus: Status.CACHE_HIT, catalogKey: { artifactTag: { name: "t" } }, checkpointUri: "" });
@@ -84,16 +84,16 @@ describe("outputs that are cached", () => {
   ])("%s do not count", (_, outputs) => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", { ...hit, outputs });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   });
 
   it("count only while they are not too old", () => {
     const old = Driver.of(cached(), { cache: { ...defaultCacheConfig, maxAge: 1_000 } });
     answer(old, "catalogGet", { ...hit, createdAt: old.now - 1_001 });
-    expect(old.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(old.takeRequests()).toEqual(["n0/0 RUN"]);
     const young = Driver.of(cached(), { cache: { ...defaultCacheConfig, maxAge: 1_000 } });
     answer(young, "catalogGet", { ...hit, createdAt: young.now - 999 });
-    expect(young.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(young.takeRequests()).toEqual(["n1/0 RUN"]);
   });
 
   it("that are large are written before the node ends", () => {
@@ -102,11 +102,11 @@ describe("outputs that are cached", () => {
     answer(d, "catalogGet", hit);
     const uri = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
     expect(d.writes).toContain(uri);
-    d.takeTold();
+    d.takeEventTexts();
     d.observe({ kind: "outputsWritten", uri });
-    expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
   });
 });
 
@@ -114,13 +114,13 @@ describe("outputs that are not cached", () => {
   it("are computed, stored, and then told", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
     expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
-    d.takeTold();
+    d.takeEventTexts();
     takeAsks(d);
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(d.takeTold()).toEqual([]);
+    expect(d.takeEventTexts()).toEqual([]);
     expect(d.asks).toMatchObject([
       {
         ask: {
@@ -133,7 +133,7 @@ describe("outputs that are not cached", () => {
       },
     ]);
     answer(d, "catalogPut", key);
-    expect(d.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_POPULATED, catalogKey: { artifactTag: { name: "t" } } });
     expect(told(d, "n0 SUCCEEDED").meta?.checkpointUri).not.toBe("");
     expect(told(d, "n0 SUCCEEDED").event?.outputs).toEqual(one);
@@ -144,14 +144,14 @@ describe("outputs that are not cached", () => {
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     const first = d.asks.at(-1)?.ask;
-    const again = d.reread(config);
+    const again = d.restart(config);
     again.observe({ kind: "load" });
     expect(takeAsks(again)).toEqual([]);
-    expect(again.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
     again.reply("n0", "SUCCEEDED", { outputs: one });
     expect(again.asks.at(-1)?.ask).toEqual(first);
     answer(again, "catalogPut", key);
-    expect(again.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(again.takeRequests()).toEqual(["n1/0 RUN"]);
   });
 
   it("are not stored when the attempt fails", () => {
@@ -167,11 +167,11 @@ describe("outputs that are not cached", () => {
 describe("a catalog that is down", () => {
   it("delays a node for a while, then it runs without", () => {
     const d = Driver.of(cached(), config);
-    for (let i = 0; i < 100 && d.takeSentTexts().length === 0; i++) {
+    for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {
       settle(d, "catalogGet", { kind: "error", message: "down" });
-      if (d.takeSentTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+      if (d.takeRequestTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeGreaterThanOrEqual(defaultCacheConfig.lookupTimeout);
     expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeLessThan(defaultCacheConfig.lookupTimeout * 4);
     takeAsks(d);
@@ -183,14 +183,14 @@ describe("a catalog that is down", () => {
   it("that refuses is not asked again", () => {
     const d = Driver.of(cached(), config);
     settle(d, "catalogGet", { kind: "refused", code: "INVALID_ARGUMENT", message: "no" });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   });
 
   it("cannot keep a success back", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    d.takeTold();
+    d.takeEventTexts();
     for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").inner === undefined; i++) {
       settle(d, "catalogPut", { kind: "error", message: "down" });
       if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
@@ -198,7 +198,7 @@ describe("a catalog that is down", () => {
     // Control planes show the cache status only with its key.
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
     expect(d.resource.status.nodeStatus?.["n0"]?.catalog).toMatchObject({ status: Status.CACHE_PUT_FAILURE });
-    const next = d.reread(config);
+    const next = d.restart(config);
     next.observe({ kind: "load" });
     expect(told(next, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
   });
@@ -207,7 +207,7 @@ describe("a catalog that is down", () => {
 it("who overwrites does not look and replaces", () => {
   const d = Driver.of(cached(true, { overwriteCache: true }), config);
   expect(takeAsks(d)).toEqual([]);
-  expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+  expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   d.reply("n0", "RUNNING");
   expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_SKIPPED });
   d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -217,7 +217,7 @@ it("who overwrites does not look and replaces", () => {
 it("without a catalog nothing is asked", () => {
   const d = Driver.of(cached(true));
   expect(takeAsks(d)).toEqual([]);
-  expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+  expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   d.reply("n0", "SUCCEEDED", { outputs: one });
   expect(takeAsks(d)).toEqual([]);
   expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
@@ -233,9 +233,9 @@ describe("a task whose calls are serialised", () => {
   function reserved(): Driver {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
     answer(d, "catalogReserve", ours);
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
     answer(d, "catalogGet", undefined);
     return d;
   }
@@ -243,7 +243,7 @@ describe("a task whose calls are serialised", () => {
   it("runs when the reservation is its own and nothing came before it", () => {
     const d = reserved();
     expect(askedOf(d)).toEqual(["catalogGet", "catalogReserve", "catalogGet"]);
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
     expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_ACQUIRED });
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -260,7 +260,7 @@ describe("a task whose calls are serialised", () => {
     answer(d, "catalogGet", undefined);
     answer(d, "catalogReserve", ours);
     answer(d, "catalogGet", hit);
-    expect(d.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     expect(takeAsks(d)).toContain("catalogRelease");
   });
 
@@ -277,12 +277,12 @@ describe("a task whose calls are serialised", () => {
       answer(d, "catalogReserve", theirs);
       answer(d, "catalogGet", undefined);
     }
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
     takeAsks(d);
     d.advance(15_000);
     answer(d, "catalogReserve", theirs);
     answer(d, "catalogGet", hit);
-    expect(d.takeSent()).toEqual(["n1/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
   });
 
@@ -290,21 +290,21 @@ describe("a task whose calls are serialised", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
     answer(d, "catalogReserve", theirs);
-    const again = d.reread(config);
+    const again = d.restart(config);
     again.observe({ kind: "load" });
-    expect(again.takeSent()).toEqual([]);
+    expect(again.takeRequests()).toEqual([]);
     answer(again, "catalogReserve", theirs);
-    expect(again.takeSent()).toEqual([]);
+    expect(again.takeRequests()).toEqual([]);
     again.observe({ kind: "abort" });
-    expect(again.takeSent()).toEqual([]);
-    expect(again.takeTold()).toContain("n0 ABORTED");
+    expect(again.takeRequests()).toEqual([]);
+    expect(again.takeEventTexts()).toContain("n0 ABORTED");
   });
 
   it("runs on after a restart, and keeps its reservation", () => {
     const d = reserved();
-    const again = d.reread(config);
+    const again = d.restart(config);
     again.observe({ kind: "load" });
-    expect(again.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(takeAsks(again)).toEqual(["catalogReserve"]);
   });
 
@@ -325,7 +325,7 @@ describe("a task whose calls are serialised", () => {
     d.reply("n0", "FAILED");
     expect(takeAsks(d)).toEqual([]);
     d.advance(1_000);
-    expect(d.takeSent().at(-1)).toBe("n0/0 FINALIZE");
+    expect(d.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
     expect(takeAsks(d)).toEqual(["catalogReserve"]);
     const stopped = reserved();
     takeAsks(stopped);
@@ -341,7 +341,7 @@ describe("a task whose calls are serialised", () => {
     d.advance(1_000);
     answer(d, "catalogReserve", ours);
     answer(d, "catalogGet", undefined);
-    expect(d.takeSent().at(-1)).toBe("n0/1 RUN");
+    expect(d.takeRequests().at(-1)).toBe("n0/1 RUN");
     takeAsks(d);
     d.reply("n0", "FAILED", { recoverable: false });
     expect(takeAsks(d)).toContain("catalogRelease");
@@ -350,11 +350,11 @@ describe("a task whose calls are serialised", () => {
   it("runs without when nobody can say who holds the reservation", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
-    for (let i = 0; i < 100 && d.takeSentTexts().length === 0; i++) {
+    for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {
       settle(d, "catalogReserve", { kind: "error", message: "down" });
-      if (d.takeSentTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+      if (d.takeRequestTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
     expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_FAILURE });
   });

@@ -22,7 +22,7 @@ test("the errors of many nodes stand in events in full and in the status within 
         told.push(event.event.value.outputResult.value.message.length);
   };
   failAll(0, NODES / 2);
-  d = d.reread();
+  d = d.restart();
   d.observe({ kind: "load" });
   d.events.splice(0);
   failAll(NODES / 2, NODES);

@@ -54,10 +54,10 @@ describe("a node of an execution that recovers another", () => {
   it("has the outputs of its former self, with the same inputs and the same task", () => {
     const d = Driver.of(spec);
     expect(d.asks).toMatchObject([{ ask: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
-    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
+    expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
     tell(d, "n0", former);
-    expect(d.takeTold()).toEqual(["n0 RECOVERED"]);
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeEventTexts()).toEqual(["n0 RECOVERED"]);
+    expect(d.takeRequests()).toEqual([]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 12 });
     const { told, node } = eventOf(d, "n0");
     expect(told).toMatchObject({ inputs: numbers({ a: 7 }), outputs: numbers({ o0: 1 }) });
@@ -66,8 +66,8 @@ describe("a node of an execution that recovers another", () => {
     tell(d, "n1", undefined);
     expect(d.asks.at(-1)).toMatchObject({ ask: { id: { nodeId: "n1-0-n0" } } });
     tell(d, "n1-0-n0", { ...former, inputs: numbers({ a: 1 }), tasks: [] });
-    expect(d.takeTold()).toContain("workflow SUCCEEDED");
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeEventTexts()).toContain("workflow SUCCEEDED");
+    expect(d.takeRequests()).toEqual([]);
   });
 
   it.each<[string, PriorNode | undefined]>([
@@ -81,8 +81,8 @@ describe("a node of an execution that recovers another", () => {
   ])("runs when its former self %s", (_, value) => {
     const d = Driver.of(spec);
     tell(d, "n0", value);
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
-    expect(d.takeTold()).toContain("n0 QUEUED");
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    expect(d.takeEventTexts()).toContain("n0 QUEUED");
   });
 
   it("goes on from the checkpoint of a former self that failed, over a restart too", () => {
@@ -90,7 +90,7 @@ describe("a node of an execution that recovers another", () => {
     tell(d, "n0", { ...former, succeeded: false });
     expect(d.request("n0").previousCheckpointUri).toBe("s3://former/checkpoints");
     d.reply("n0", "RUNNING");
-    const again = d.reread();
+    const again = d.restart();
     again.observe({ kind: "load" });
     expect(again.request("n0").previousCheckpointUri).toBe("s3://former/checkpoints");
     const other = Driver.of(spec);
@@ -102,17 +102,17 @@ describe("a node of an execution that recovers another", () => {
     const d = Driver.of(spec);
     answer(d, "n0", { kind: "error", message: "down" });
     d.advance(60_000);
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeRequests()).toEqual([]);
     answer(d, "n0", { kind: "refused", code: "PERMISSION_DENIED", message: "no" });
-    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   });
 
   it("asks again after a restart, unless it has its outputs", () => {
     const d = Driver.of(spec);
-    const again = d.reread();
+    const again = d.restart();
     again.observe({ kind: "load" });
     tell(again, "n0", former);
-    const third = again.reread();
+    const third = again.restart();
     third.observe({ kind: "load" });
     expect(third.asks.map(({ ask }) => (ask.kind === "readPriorNode" ? ask.id.nodeId : ask.kind))).toEqual(["n1"]);
   });
@@ -120,7 +120,7 @@ describe("a node of an execution that recovers another", () => {
   it("tells the same after a restart when its former self gave no outputs", () => {
     const d = Driver.of({ ...spec, main: { nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "sleep", ms: 1_000 } } } });
     tell(d, "n0", { ...former, outputs: undefined, tasks: [] });
-    const again = d.reread();
+    const again = d.restart();
     again.observe({ kind: "load" });
     const [first, second] = [eventOf(d, "n0"), eventOf(again, "n0")];
     expect(first.told?.outputs).toEqual(numbers({}));
@@ -143,13 +143,13 @@ describe("a node of an execution that recovers another", () => {
       case: "workflowNodeMetadata",
       value: { executionId: { name: "child" } },
     });
-    expect(d.takeTold()).toContain("workflow SUCCEEDED");
+    expect(d.takeEventTexts()).toContain("workflow SUCCEEDED");
   });
 
   it("stops waiting when the execution is aborted", () => {
     const d = Driver.of(spec);
     d.observe({ kind: "abort" });
-    expect(d.takeTold()).toContain("workflow ABORTED");
-    expect(d.takeSent()).toEqual([]);
+    expect(d.takeEventTexts()).toContain("workflow ABORTED");
+    expect(d.takeRequests()).toEqual([]);
   });
 });

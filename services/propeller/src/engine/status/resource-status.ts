@@ -81,13 +81,16 @@ function patchFinal(state: RunState, slices: StatusSlices, patch: Patch): Status
   const { prefix } = slices;
   if (slices.bytes <= state.config.maxInlineStatusBytes) {
     state.slices = undefined;
-    return { status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(state.root) }, sweep: { prefix, keep: [] } };
+    return {
+      status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(state.root) },
+      deleteOtherSlices: { prefix, keep: [] },
+    };
   }
   const changes = slices.collectChanges();
   return {
     status: { ...patch, ...changes?.patch },
     ...(changes === undefined ? {} : { blobs: changes.blobs }),
-    sweep: { prefix, keep: slices.uris() },
+    deleteOtherSlices: { prefix, keep: slices.uris() },
   };
 }
 

@@ -57,7 +57,7 @@ function expectWritten(stored: Stored, slices: StatusSlices): void {
     stored.blobs.set(uri, encodeSlice(entries));
   }
   stored.status = applyMergePatch(stored.status as never, changes.patch as never) as never;
-  for (const uri of changes.unused) stored.blobs.delete(uri);
+  for (const uri of changes.obsolete) stored.blobs.delete(uri);
   expect([...stored.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
 }
 
@@ -121,7 +121,7 @@ describe("slices", () => {
     slices.set(["n4321"], { phase: 2 });
     const changes = slices.collectChanges();
     expect(changes?.blobs.map(({ entries }) => entries.length)).toEqual([100]);
-    expect(changes?.unused).toHaveLength(1);
+    expect(changes?.obsolete).toHaveLength(1);
     expect(changes?.patch).toEqual({
       slices: { generation: 2, names: { 43: "43.2.n" } },
       nodeCounts: { Queued: 9_999, Running: 1 },
@@ -184,7 +184,7 @@ describe("a workflow whose status grows", () => {
     const graphs = { inner: wide(40, { kind: "task" }).main };
     const d = Driver.of({ main: { nodes: { sub: { kind: "sub", graph: "inner" } } }, graphs }, config);
     d.reply("sub/n3", "SUCCEEDED");
-    const next = d.reread(config);
+    const next = d.restart(config);
     expect(next.run.status).toEqual(d.storedStatus);
     next.observe({ kind: "load" });
     for (let index = 0; index < 40; index++) if (index !== 3) next.reply(`sub/n${index}`, "SUCCEEDED");
@@ -198,7 +198,7 @@ describe("a workflow whose status grows", () => {
   it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {
     const d = Driver.of(wide(40, { kind: "task" }), { maxInlineStatusBytes: 1_000_000 });
     expect(d.resource.status.slices).toBeUndefined();
-    const next = d.reread(config);
+    const next = d.restart(config);
     next.observe({ kind: "load" });
     next.reply("n0", "RUNNING");
     expect(next.resource.status.nodeStatus).toBeUndefined();

@@ -15,7 +15,7 @@ export interface SliceChanges {
   readonly patch: Readonly<Record<string, unknown>>;
   readonly blobs: readonly SliceBlob[];
   /** Blobs that are unreferenced once the patch is durable. */
-  readonly unused: readonly string[];
+  readonly obsolete: readonly string[];
 }
 
 export interface SliceLimits {
@@ -144,9 +144,9 @@ export class StatusSlices {
     this.#generation++;
     const names = { ...this.#persisted.slices?.names };
     const blobs: SliceBlob[] = [];
-    const unused: string[] = [];
+    const obsolete: string[] = [];
     for (const slice of this.#changed) {
-      if (slice.name !== undefined) unused.push(sliceUri(this.input.prefix, slice.name));
+      if (slice.name !== undefined) obsolete.push(sliceUri(this.input.prefix, slice.name));
       delete names[slice.key];
       if (slice.entries.size === 0) {
         this.#removeSlice(slice);
@@ -161,7 +161,7 @@ export class StatusSlices {
     const next = { slices: root, nodeCounts: this.#namedCounts() };
     const patch = mergeDiff(this.#persisted, next) ?? {};
     this.#persisted = next;
-    return { patch, blobs, unused };
+    return { patch, blobs, obsolete };
   }
 
   /** Addresses of all slices that the status names, as of the last taken changes. */

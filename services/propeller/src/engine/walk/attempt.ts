@@ -28,7 +28,8 @@ interface SendOptions {
 }
 
 function send(state: RunState, node: RuntimeNode, { desired, timing }: SendOptions): void {
-  const request = node.taskRequest?.desired === desired ? node.taskRequest : { desired, sentAt: state.now, lastEventAt: state.now, sendCount: 0 };
+  const request =
+    node.taskRequest?.desired === desired ? node.taskRequest : { desired, sentAt: state.now, lastEventAt: state.now, sendCount: 0 };
   request.sentAt = state.now;
   request.sendCount++;
   node.taskRequest = request;

@@ -15,14 +15,14 @@ const APPROVE: WorkflowSpec = {
 describe("a gate that waits for a signal", () => {
   it("makes the signal, and opens with its value when admin tells that it is set", () => {
     const driver = Driver.of(SIGNAL);
-    const [pending] = driver.asked("awaitSignal");
+    const [pending] = driver.pendingCalls("awaitSignal");
     expect(pending?.id).toMatchObject({ signalId: "go", executionId: { name: "exec" } });
     driver.answer("awaitSignal", { kind: "value", value: undefined });
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, gateNodeStatus: { phase: 1 } });
     driver.observe({ kind: "wakeup", signalId: "other" });
-    driver.asked("awaitSignal");
+    driver.pendingCalls("awaitSignal");
     driver.observe({ kind: "wakeup", signalId: "go" });
-    expect(driver.asked("awaitSignal")).toHaveLength(1);
+    expect(driver.pendingCalls("awaitSignal")).toHaveLength(1);
     driver.answer("awaitSignal", { kind: "value", value: integerLiteral(42n) });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
   });
@@ -31,7 +31,7 @@ describe("a gate that waits for a signal", () => {
     const driver = Driver.of(SIGNAL, { wakeupFallbackBackoff: PRIMARY_POLL });
     for (let round = 0; round < 10; round++) {
       driver.answer("awaitSignal", { kind: "value", value: undefined });
-      driver.asked("awaitSignal");
+      driver.pendingCalls("awaitSignal");
       driver.advance(3_000);
     }
     driver.answer("awaitSignal", { kind: "value", value: integerLiteral(42n) });
@@ -79,9 +79,9 @@ describe("a gate that waits for a signal", () => {
   it("is found again by the next process, with its deadline", () => {
     const driver = Driver.of(SIGNAL);
     driver.answer("awaitSignal", { kind: "value", value: undefined });
-    const later = driver.reread();
+    const later = driver.restart();
     later.observe({ kind: "load" });
-    expect(later.asked("awaitSignal")).toHaveLength(1);
+    expect(later.pendingCalls("awaitSignal")).toHaveLength(1);
     later.answer("awaitSignal", { kind: "value", value: integerLiteral(5n) });
     expect(later.request("n1").inputs).toEqual(numbers({ a: 5 }));
   });

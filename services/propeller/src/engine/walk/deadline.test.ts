@@ -23,10 +23,10 @@ describe("a request to stop that nobody answers", () => {
     d.observe({ kind: "abort", reason: "enough" });
     d.advance(9 * MINUTE);
     expect(d.resource.status.phase).toBe(1);
-    expect(d.takeSentTexts().filter((text) => text === "n0/0 ABORT").length).toBeGreaterThan(2);
+    expect(d.takeRequestTexts().filter((text) => text === "n0/0 ABORT").length).toBeGreaterThan(2);
     d.advance(10 * MINUTE);
     expect(d.resource.status.phase).toBe(6);
-    expect(d.told).toEqual(expect.arrayContaining(["n0 ABORTED", "workflow ABORTED"]));
+    expect(d.eventTexts).toEqual(expect.arrayContaining(["n0 ABORTED", "workflow ABORTED"]));
     expect(errorOf(d, "n0", 6)).toMatch(/^enough \(nobody has answered the request to stop for \d+m.*; the task may still run\)$/);
   });
 
@@ -42,7 +42,7 @@ describe("a request to stop that nobody answers", () => {
     const d = Driver.of(single({ activeMs: MINUTE }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(30 * MINUTE);
-    expect(d.told).toContain("n0 TIMED_OUT");
+    expect(d.eventTexts).toContain("n0 TIMED_OUT");
     expect(d.resource.status.phase).toBe(5);
   });
 
@@ -50,9 +50,9 @@ describe("a request to stop that nobody answers", () => {
     const d = Driver.of(single({ timeoutMs: MINUTE, attempts: 2 }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(60 * MINUTE);
-    expect(d.takeSentTexts()).not.toContain("n0/1 RUN");
+    expect(d.takeRequestTexts()).not.toContain("n0/1 RUN");
     d.reply("n0", "ABORTED");
     d.advance(MINUTE);
-    expect(d.takeSentTexts()).toContain("n0/1 RUN");
+    expect(d.takeRequestTexts()).toContain("n0/1 RUN");
   });
 });

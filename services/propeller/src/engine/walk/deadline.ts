@@ -5,7 +5,16 @@ import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
 import { changesDueAt } from "./array-news.js";
 import { retryDueCalls } from "./asking.js";
-import { scheduleTimers, deadlineOf, resendDueAt, retryDueAt, sendAbortRequest, sendRunRequest, timeFacts, gateOpensAt } from "./attempt.js";
+import {
+  scheduleTimers,
+  deadlineOf,
+  resendDueAt,
+  retryDueAt,
+  sendAbortRequest,
+  sendRunRequest,
+  timeFacts,
+  gateOpensAt,
+} from "./attempt.js";
 import { onBlockedTimeout } from "./plugins-changed.js";
 import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./waiting-attempt.js";
 import { markRetryable, decideRetryAfter, startNextAttempt } from "./next-attempt.js";

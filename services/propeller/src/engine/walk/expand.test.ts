@@ -39,7 +39,7 @@ describe("a task that makes further nodes", () => {
   it("becomes a graph below its attempt", () => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
-    expect(driver.asked("readDynamic")[0]).toMatchObject({
+    expect(driver.pendingCalls("readDynamic")[0]).toMatchObject({
       attemptDir: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0",
       id: { name: "dynamic_n0", project: "p", domain: "d" },
     });
@@ -110,19 +110,19 @@ describe("a task that makes further nodes", () => {
 
   it("stops them when it is stopped", () => {
     const driver = expanded();
-    driver.takeSent();
+    driver.takeRequests();
     driver.observe({ kind: "abort" });
-    expect(driver.takeSent()).toEqual(["n0/dn0/0 ABORT"]);
+    expect(driver.takeRequests()).toEqual(["n0/dn0/0 ABORT"]);
     driver.reply("n0/dn0", "ABORTED");
     expect(driver.resource.status.phase).toBe(6);
-    expect(driver.told).toEqual(expect.arrayContaining(["n0-0-dn0 ABORTED", "n0 ABORTED", "workflow ABORTED"]));
+    expect(driver.eventTexts).toEqual(expect.arrayContaining(["n0-0-dn0 ABORTED", "n0 ABORTED", "workflow ABORTED"]));
   });
 
   it("makes nothing when it was stopped before", () => {
     const driver = Driver.of(OUTER);
     driver.observe({ kind: "abort" });
     driver.reply("n0", "SUCCEEDED", { futures: true });
-    expect(driver.asked("readDynamic")).toEqual([]);
+    expect(driver.pendingCalls("readDynamic")).toEqual([]);
     expect(driver.resource.status.phase).toBe(6);
   });
 
@@ -133,11 +133,11 @@ describe("a task that makes further nodes", () => {
     driver.reply("n0", "SUCCEEDED", { futures: true });
     driver.advance(61_000);
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 8, dynamicNodeStatus: { phase: 4 } });
-    const next = driver.reread(config);
+    const next = driver.restart(config);
     next.observe({ kind: "load" });
-    expect(next.asked("readDynamic")).toEqual([]);
+    expect(next.pendingCalls("readDynamic")).toEqual([]);
     next.advance(10_000);
-    expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    expect(next.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
   });
 
   it("begins anew with another graph when its time is up and a retry is left", () => {
@@ -165,12 +165,12 @@ describe("the next process", () => {
   it("reads the graph again and goes on with its nodes", () => {
     const driver = expanded();
     driver.reply("n0/dn0", "SUCCEEDED", { outputs: numbers({ o0: 4 }) });
-    const later = driver.reread();
+    const later = driver.restart();
     later.observe({ kind: "load" });
-    expect(later.takeSent()).toEqual([]);
-    expect(later.asked("readDynamic")[0]).toMatchObject({ compiledBefore: true });
+    expect(later.takeRequests()).toEqual([]);
+    expect(later.pendingCalls("readDynamic")[0]).toMatchObject({ compiledBefore: true });
     later.answer("readDynamic", made(MADE));
-    expect(later.takeSent()).toEqual(["n0/dn1/0 RUN"]);
+    expect(later.takeRequests()).toEqual(["n0/dn1/0 RUN"]);
     later.reply("n0/dn1", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
     later.observe({ kind: "outputsWritten", uri: later.writes.at(-1) ?? "" });
     expect(later.request("n1").inputs).toEqual(numbers({ a: 5 }));
@@ -180,24 +180,24 @@ describe("the next process", () => {
   it("asks for the graph when the first one ended before it", () => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
-    const later = driver.reread();
+    const later = driver.restart();
     later.observe({ kind: "load" });
     later.answer("readDynamic", made(MADE));
-    expect(later.takeSent()).toEqual(["n0/dn0/0 RUN"]);
+    expect(later.takeRequests()).toEqual(["n0/dn0/0 RUN"]);
   });
 
   it("reads the graph to stop its nodes", () => {
-    const later = expanded().reread({}, true);
+    const later = expanded().restart({}, true);
     later.observe({ kind: "load" });
-    expect(later.takeSent()).toEqual([]);
+    expect(later.takeRequests()).toEqual([]);
     later.answer("readDynamic", made(MADE));
-    expect(later.takeSent()).toEqual(["n0/dn0/0 ABORT"]);
+    expect(later.takeRequests()).toEqual(["n0/dn0/0 ABORT"]);
     later.reply("n0/dn0", "ABORTED");
     expect(later.resource.status.phase).toBe(6);
   });
 
   it("leaves nothing behind when the graph is gone", () => {
-    const later = expanded().reread();
+    const later = expanded().restart();
     later.observe({ kind: "load" });
     later.answer("readDynamic", { kind: "refused", code: "DATA_LOSS", message: "gone" });
     expect(later.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 6 });

@@ -119,7 +119,7 @@ function giveAnswer(driver: Driver, name: string, answer: CallResult): void {
 
 function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
   const texts: string[] = [];
-  for (const { request, text } of driver.sent.splice(0)) {
+  for (const { request, text } of driver.requests.splice(0)) {
     texts.push(text);
     if (request.desired !== DesiredState.FINALIZE) open.set(`${request.nodePath}/${request.id?.retryAttempt ?? 0}`, request);
   }
@@ -156,7 +156,7 @@ describe("the incremental walk", () => {
           for (const driver of [counted, walked]) act(driver);
           expect(noteSent(walked, new Map())).toEqual(noteSent(counted, open));
           expect(takeAsked(walked, new Map())).toEqual(takeAsked(counted, questions));
-          expect(walked.takeTold().sort()).toEqual(counted.takeTold().sort());
+          expect(walked.takeEventTexts().sort()).toEqual(counted.takeEventTexts().sort());
           expect(walked.run.status).toEqual(counted.run.status);
           for (const driver of [counted, walked]) expect(asStored(driver.storedStatus)).toEqual(asStored(driver.run.status));
         };

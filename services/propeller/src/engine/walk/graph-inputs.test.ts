@@ -11,7 +11,7 @@ const ARRAY_OF_GRAPHS: WorkflowSpec = {
 const UPSTREAM = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
 
 function restarted(driver: Driver): Driver {
-  const next = driver.reread();
+  const next = driver.restart();
   next.observe({ kind: "load" });
   return next;
 }
@@ -51,7 +51,7 @@ test("after a restart between the entry of a graph and its start, the start tell
   const n1 = driver.resource.status.nodeStatus?.["n1"];
   expect(n1).toMatchObject({ workflowNodeStatus: { phase: 1 } });
   delete n1?.subNodeStatus;
-  const next = driver.reread(config);
+  const next = driver.restart(config);
   next.observe({ kind: "load" });
   next.observe(read);
   const start = next.events.find(({ event: { event } }) => event.case === "node" && event.value.id?.nodeId === "n1-0-start-node");

@@ -10,7 +10,7 @@ describe("instances that an execution holds at once", () => {
     const driver = Driver.of(spec, { maxInstances: 40 });
     expect(driver.resource.status.error).toMatchObject({ code: "WorkflowTooLarge", kind: "USER" });
     expect(driver.resource.status.error?.message).toContain("50 more would exceed the limit of 40");
-    expect(driver.takeSent()).toEqual([]);
+    expect(driver.takeRequests()).toEqual([]);
   });
 
   test("items that each run a sub-workflow fail when together they come to too many", () => {
@@ -20,8 +20,8 @@ describe("instances that an execution holds at once", () => {
     };
     const driver = Driver.of(spec, { maxInstances: 40 });
     driver.advance(60_000);
-    expect(driver.told).toContain("workflow FAILING");
-    expect(Driver.of(spec, { maxInstances: 100 }).told).not.toContain("workflow FAILING");
+    expect(driver.eventTexts).toContain("workflow FAILING");
+    expect(Driver.of(spec, { maxInstances: 100 }).eventTexts).not.toContain("workflow FAILING");
   });
 
   test("what has been left makes room again", () => {
@@ -30,7 +30,7 @@ describe("instances that an execution holds at once", () => {
     );
     const driver = Driver.of({ main: { nodes }, graphs: { g: { nodes: { t: { kind: "task" } } } } }, { maxInstances: 7 + 3 });
     for (let i = 0; i < 5; i++) driver.reply(`n${i}/t`, "SUCCEEDED");
-    expect(driver.told).toContain("workflow SUCCEEDED");
+    expect(driver.eventTexts).toContain("workflow SUCCEEDED");
   });
 });
 
@@ -42,37 +42,37 @@ describe("a round", () => {
 
   test("looks at no more than its share, and asks for room for the rest", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
-    driver.hasRoom = false;
-    driver.slowWrites = true;
+    driver.hasCapacity = false;
+    driver.deferWrites = true;
     driver.observe({ kind: "load", isNew: true });
     expect(driver.run.needsCapacity).toBe(true);
     expect(Object.keys(driver.run.status.nodeStatus ?? {}).length).toBeLessThan(12);
-    driver.slowWrites = false;
-    driver.hasRoom = true;
+    driver.deferWrites = false;
+    driver.hasCapacity = true;
     driver.observe({ kind: "capacity" });
     expect(driver.run.needsCapacity).toBe(false);
-    expect(new Set(driver.takeSent()).size).toBe(30);
+    expect(new Set(driver.takeRequests()).size).toBe(30);
   });
 
   test("an abort goes before what is left to look at", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
-    driver.hasRoom = false;
-    driver.slowWrites = true;
+    driver.hasCapacity = false;
+    driver.deferWrites = true;
     driver.observe({ kind: "load", isNew: true });
     driver.observe({ kind: "abort" });
-    driver.slowWrites = false;
-    driver.hasRoom = true;
+    driver.deferWrites = false;
+    driver.hasCapacity = true;
     driver.observe({ kind: "capacity" });
     driver.advance(1_000);
-    expect(driver.takeSent().filter((text) => text.endsWith("RUN"))).toEqual([]);
-    expect(driver.told).toContain("workflow ABORTED");
+    expect(driver.takeRequests().filter((text) => text.endsWith("RUN"))).toEqual([]);
+    expect(driver.eventTexts).toContain("workflow ABORTED");
   });
 
   test("comes to the same however little it looks at", () => {
     const statuses = [1, 3, 7, 10_000].map((looksPerRound) => {
       const driver = Driver.of(wide, { maxReconcilesPerObservation: looksPerRound });
       for (let i = 0; i < 30; i++) driver.reply(`n${i}/t`, "SUCCEEDED");
-      return [driver.resource.status.phase, driver.told.filter((text) => text.startsWith("workflow"))];
+      return [driver.resource.status.phase, driver.eventTexts.filter((text) => text.startsWith("workflow"))];
     });
     for (const status of statuses) expect(status).toEqual(statuses.at(-1));
     expect(statuses[0]?.[1]).toContain("workflow SUCCEEDED");

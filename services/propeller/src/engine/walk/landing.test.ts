@@ -25,7 +25,7 @@ function withoutRoom(): Driver {
   driver.answer("catalogGet", { kind: "value", value: undefined });
   driver.reply("n0", "SUCCEEDED", { outputs: CACHED });
   driver.reply("n1", "SUCCEEDED", { outputs: OTHER });
-  expect(driver.takeTold()).toContain("n1 SUCCEEDED");
+  expect(driver.takeEventTexts()).toContain("n1 SUCCEEDED");
   return driver;
 }
 
@@ -36,10 +36,10 @@ function storeInCache(driver: Driver): void {
 test("small outputs for which there is no room any more once they are cached are written before they are told", () => {
   const driver = withoutRoom();
   storeInCache(driver);
-  expect(driver.takeTold()).toEqual([]);
+  expect(driver.takeEventTexts()).toEqual([]);
   expect(driver.writes).toEqual([OUTPUTS]);
   driver.observe({ kind: "outputsWritten", uri: OUTPUTS });
-  expect(driver.takeTold()).toEqual(["n0 SUCCEEDED"]);
+  expect(driver.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
   expect(driver.asks.filter(({ ask }) => ask.kind === "catalogPut")).toHaveLength(1);
   expect(driver.reads).toEqual([OUTPUTS]);
 });
@@ -47,7 +47,7 @@ test("small outputs for which there is no room any more once they are cached are
 test("small outputs that are being cached when everything is stopped stay in the status, room or not", () => {
   const driver = withoutRoom();
   driver.observe({ kind: "abort" });
-  expect(driver.takeTold()).toContain("n0 SUCCEEDED");
+  expect(driver.takeEventTexts()).toContain("n0 SUCCEEDED");
   expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
 });
 
@@ -68,7 +68,7 @@ test("after a restart a sub-workflow whose end was written before its own gives 
   // The inline budget covers the end node's outputs, but not in addition the sub-workflow's.
   expect(driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus?.["end-node"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
   expect(driver.writes).toEqual([OUTPUTS]);
-  const next = driver.reread(config);
+  const next = driver.restart(config);
   next.observe({ kind: "load" });
   expect(next.writes).toEqual([OUTPUTS]);
   next.observe({ kind: "outputsWritten", uri: OUTPUTS });

@@ -20,18 +20,18 @@ function child(event: Driver["events"][number] | undefined): string | undefined 
 describe("a launch plan node", () => {
   it("asks for its child once its own status is durable, and runs while the child does", () => {
     const driver = new Driver(Driver.of(ONE).workflow);
-    driver.slowWrites = true;
+    driver.deferWrites = true;
     driver.observe({ kind: "load" });
-    expect(driver.asked("createExecution")).toEqual([]);
+    expect(driver.pendingCalls("createExecution")).toEqual([]);
     driver.flush();
-    const [pending] = driver.asked("createExecution");
+    const [pending] = driver.pendingCalls("createExecution");
     expect(pending?.request.name).toMatch(/^[a-z][a-z0-9]{19}$|^exec-n0-0$/);
     expect(pending?.request.inputs).toEqual(numbers({ a: 1 }));
     expect(pending?.request.spec?.metadata?.parentNodeExecution?.nodeId).toBe("n0");
-    driver.slowWrites = false;
+    driver.deferWrites = false;
     driver.answer("createExecution", { kind: "value", value: "created" });
     expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, workflowNodeStatus: { phase: 1 } });
-    expect(driver.told.at(-1)).toBe("n0 RUNNING");
+    expect(driver.eventTexts.at(-1)).toBe("n0 RUNNING");
     expect(child(driver.events.at(-1))).toBe(pending?.request.name);
   });
 
@@ -39,11 +39,11 @@ describe("a launch plan node", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "exists" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
-    driver.asked("readExecution");
+    driver.pendingCalls("readExecution");
     driver.advance(20_000);
-    expect(driver.asked("readExecution")).toEqual([]);
+    expect(driver.pendingCalls("readExecution")).toEqual([]);
     driver.observe({ kind: "wakeup", nodeId: "n0" });
-    expect(driver.asked("readExecution")).toHaveLength(1);
+    expect(driver.pendingCalls("readExecution")).toHaveLength(1);
     driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: numbers({ o0: 7 }) } });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 7 }));
     expect(
@@ -62,7 +62,7 @@ describe("a launch plan node", () => {
       let count = 0;
       for (let passed = 0; passed < ms; passed += 500) {
         driver.advance(500);
-        for (const _ of driver.asked("readExecution")) {
+        for (const _ of driver.pendingCalls("readExecution")) {
           count++;
           driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
         }
@@ -78,10 +78,10 @@ describe("a launch plan node", () => {
 
   it("tells of its node again before it asks for its child after a restart: the event may be lost", () => {
     const driver = Driver.of(ONE);
-    const later = driver.reread();
+    const later = driver.restart();
     later.observe({ kind: "load" });
-    expect(later.asked("createExecution")).toHaveLength(1);
-    expect(later.told).toContain("n0 QUEUED");
+    expect(later.pendingCalls("createExecution")).toHaveLength(1);
+    expect(later.eventTexts).toContain("n0 QUEUED");
   });
 
   it("names a place for outputs where its child gives none", () => {
@@ -100,9 +100,9 @@ describe("a launch plan node", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
-    driver.asked("readExecution");
+    driver.pendingCalls("readExecution");
     driver.advance(61_000);
-    expect(driver.asked("readExecution")).toHaveLength(1);
+    expect(driver.pendingCalls("readExecution")).toHaveLength(1);
   });
 
   it("tells the child's error as its own, and is not tried again for it", () => {
@@ -118,9 +118,9 @@ describe("a launch plan node", () => {
   it("fails when admin refuses the child, and asks again when admin cannot say", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "error", message: "UNAVAILABLE" });
-    driver.asked("createExecution");
+    driver.pendingCalls("createExecution");
     driver.advance(1_000);
-    expect(driver.asked("createExecution")).toHaveLength(1);
+    expect(driver.pendingCalls("createExecution")).toHaveLength(1);
     driver.answer("createExecution", { kind: "refused", code: "NOT_FOUND", message: "no such launch plan" });
     expect(driver.resource.status.error).toEqual({
       code: "RuntimeExecutionError",
@@ -134,7 +134,7 @@ describe("a launch plan node", () => {
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
     driver.observe({ kind: "abort" });
-    const [pending] = driver.asked("terminateExecution");
+    const [pending] = driver.pendingCalls("terminateExecution");
     expect(pending?.cause).toBe("cascading abort as parent execution id [exec] aborted, reason [Workflow aborted.]");
     driver.answer("terminateExecution", { kind: "value", value: "requested" });
     expect(driver.run.terminal).toBe(false);
@@ -142,21 +142,21 @@ describe("a launch plan node", () => {
     driver.observe({ kind: "wakeup", nodeId: "n0" });
     driver.answer("readExecution", { kind: "value", value: { phase: "aborted" } });
     expect(driver.resource.status.phase).toBe(6);
-    expect(driver.told).toContain("n0 ABORTED");
+    expect(driver.eventTexts).toContain("n0 ABORTED");
   });
 
   it("makes sure of its child before it stops it, when nobody knows whether it is there", () => {
     const driver = Driver.of(ONE);
-    driver.asked("createExecution");
+    driver.pendingCalls("createExecution");
     driver.observe({ kind: "abort" });
-    expect(driver.asked("terminateExecution")).toEqual([]);
+    expect(driver.pendingCalls("terminateExecution")).toEqual([]);
     driver.answer("createExecution", { kind: "value", value: "created" });
-    expect(driver.asked("terminateExecution")).toHaveLength(1);
+    expect(driver.pendingCalls("terminateExecution")).toHaveLength(1);
     // The same for another process that finds the node queued.
-    const later = Driver.of(ONE).reread();
+    const later = Driver.of(ONE).restart();
     later.observe({ kind: "abort" });
     later.observe({ kind: "load" });
-    expect(later.asked("createExecution")).toHaveLength(1);
+    expect(later.pendingCalls("createExecution")).toHaveLength(1);
     later.answer("createExecution", { kind: "value", value: "exists" });
     later.answer("terminateExecution", { kind: "value", value: "ended" });
     expect(later.resource.status.phase).toBe(6);
@@ -164,13 +164,13 @@ describe("a launch plan node", () => {
 
   it("begins another child when its time is up and a retry is left", () => {
     const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 2, timeoutMs: 5_000 } } } });
-    const [first] = driver.asked("createExecution");
+    const [first] = driver.pendingCalls("createExecution");
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
     driver.advance(5_500);
     driver.answer("terminateExecution", { kind: "value", value: "ended" });
     driver.advance(1_000);
-    const [second] = driver.asked("createExecution");
+    const [second] = driver.pendingCalls("createExecution");
     expect(second?.request.name).not.toBe(first?.request.name);
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
@@ -180,9 +180,9 @@ describe("a launch plan node", () => {
   it("is found again by the next process", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });
-    const later = driver.reread();
+    const later = driver.restart();
     later.observe({ kind: "load" });
-    expect(later.asked("createExecution")).toEqual([]);
+    expect(later.pendingCalls("createExecution")).toEqual([]);
     later.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: numbers({ o0: 4 }) } });
     expect(later.request("n1").inputs).toEqual(numbers({ a: 4 }));
   });

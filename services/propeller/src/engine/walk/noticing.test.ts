@@ -4,7 +4,7 @@ import { numbers } from "../../simulation/build/workflow.js";
 import type { PluginHealth } from "../plugin/known.js";
 
 const served = (...types: readonly string[]): PluginHealth => ({ discoveryDone: true, available: new Set(types), stale: new Map() });
-const noticesOf = (d: Driver) => d.takeTold().filter((text) => text.startsWith("notice"));
+const noticesOf = (d: Driver) => d.takeEventTexts().filter((text) => text.startsWith("notice"));
 
 test("what an execution waits for is told once, again after a restart, and taken back", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark" }, n1: { kind: "task", type: "ray" } } } });
@@ -14,7 +14,7 @@ test("what an execution waits for is told once, again after a restart, and taken
   const first = "notice node n0: no plugin service serves task type [spark]";
   expect(noticesOf(d)).toEqual([first]);
 
-  const next = d.reread();
+  const next = d.restart();
   next.observe({ kind: "load" });
   expect(noticesOf(next)).toEqual([first]);
   next.observe({ kind: "plugins", plugins: served("spark") });
@@ -23,7 +23,7 @@ test("what an execution waits for is told once, again after a restart, and taken
   expect(noticesOf(next)).toEqual(["notice "]);
 
   // It is unknown whether the message has arrived.
-  const last = next.reread();
+  const last = next.restart();
   last.observe({ kind: "load" });
   expect(noticesOf(last)).toEqual(["notice "]);
   last.reply("n0", "SUCCEEDED");

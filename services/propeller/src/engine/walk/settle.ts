@@ -58,7 +58,12 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
   const details = { ...facts, ...successOf(state, node, outputs?.value) };
   if (recovered === undefined)
     publishArrayEnd(state, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
-  state.events.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? state.effectTimingFor(node) : "afterWrite");
+  state.events.node(
+    node,
+    nodeEventPhase(phase),
+    { ...details, inputs },
+    node.id === START_NODE ? state.effectTimingFor(node) : "afterWrite",
+  );
   onNodeEnded(state, node);
 }
 

@@ -28,7 +28,7 @@ test("after a restart the workflow and its nodes are told to run since their fir
   driver.reply("n0", "RUNNING");
   const [workflowStart, nodeStart] = [starts(driver)[0] ?? 0, starts(driver, "n0")[0] ?? 0];
   driver.advance(60_000);
-  const next = driver.reread();
+  const next = driver.restart();
   next.now = driver.now;
   next.observe({ kind: "load" });
   for (const [told, first] of [
@@ -43,9 +43,9 @@ test("after a restart the workflow and its nodes are told to run since their fir
 test("a node that the control plane does not know is told again as it stands", () => {
   const driver = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] } } } });
   const tellUnknown = (nodeId: string) => {
-    driver.takeTold();
+    driver.takeEventTexts();
     driver.observe({ kind: "unknownNode", nodeId });
-    return driver.takeTold();
+    return driver.takeEventTexts();
   };
   expect(tellUnknown("n0")).toEqual(["n0 QUEUED"]);
   driver.reply("n0", "RUNNING");
@@ -66,7 +66,7 @@ test("an end that is told again after a restart has the outputs, also when nothi
   });
   driver.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
   driver.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 6 }) });
-  const next = driver.reread();
+  const next = driver.restart();
   next.observe({ kind: "load" });
   const outputs = Object.fromEntries(
     next.events.flatMap(({ event }) =>
@@ -113,7 +113,7 @@ test("a success that is told again after a restart says the same as at first, wh
   const starts = ["start-node", "n1-0-start-node", "n2-0-start-node"];
   const ends = ["n1-0-end-node", "n2-0-end-node"];
   expect(Object.keys(first).sort()).toEqual([...starts, ...ends, "n0", "n1", "n1-0-n0", "n2", "n2-0-n0"].sort());
-  const next = driver.reread();
+  const next = driver.restart();
   next.observe({ kind: "load" });
   const again = successes(next);
   for (const [nodeId, told] of Object.entries(again)) expect([nodeId, told]).toEqual([nodeId, first[nodeId]]);
@@ -130,7 +130,7 @@ test("a node that timed out after a failed attempt is told again without the err
   driver.reply("n0", "RUNNING");
   driver.advance(20_000);
   driver.reply("n0", "ABORTED");
-  const next = driver.reread();
+  const next = driver.restart();
   next.observe({ kind: "load" });
   const [first, again] = [driver, next].map(({ events }) =>
     events.findLast(({ event: { event } }) => event.case === "node" && event.value.phase === NodeExecution_Phase.TIMED_OUT),

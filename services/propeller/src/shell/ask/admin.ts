@@ -12,11 +12,11 @@ import { type Channel, Code, createClient, RpcError, type ServiceClient } from "
 import type { AdminCalls, ChildExecution } from "../../engine/ask/admin.js";
 import type { CallResult } from "../../engine/ask/question.js";
 import { errorToJson } from "../../engine/failure/error-json.js";
-import type { Answerer } from "./answerers.js";
+import type { CallHandler } from "./answerers.js";
 import { Limit } from "./limit.js";
-import { rpcFailure } from "./rpc-answer.js";
+import { toCallFailure } from "./rpc-answer.js";
 
-export interface AdminAnswererOptions {
+export interface AdminHandlerOptions {
   /** Channel to admin, this project's or Go Flyte's. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get">;
@@ -24,15 +24,15 @@ export interface AdminAnswererOptions {
   readonly concurrency: number;
 }
 
-type AdminAnswerers = { readonly [K in keyof AdminCalls]: Answerer<K> };
+type AdminCallHandlers = { readonly [K in keyof AdminCalls]: CallHandler<K> };
 
 /** Call handlers that use admin's public API. */
-export function adminAnswerers({ channel, blobs, concurrency }: AdminAnswererOptions): AdminAnswerers {
+export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerOptions): AdminCallHandlers {
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
   const limit = new Limit(concurrency);
   const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> =>
-    limit.run(() => work().catch((error: unknown) => rpcFailure(error)));
+    limit.run(() => work().catch((error: unknown) => toCallFailure(error)));
   return {
     createExecution: ({ request }) =>
       call(async () => {

@@ -1,15 +1,15 @@
 import type { CallResult, Call, CallKind, CallOf, ValueOf } from "../../engine/ask/question.js";
 
 /** Executes calls of one kind. A rejection counts as a transient error. */
-export type Answerer<K extends CallKind> = (question: CallOf<K>) => Promise<CallResult<ValueOf<K>>>;
+export type CallHandler<K extends CallKind> = (question: CallOf<K>) => Promise<CallResult<ValueOf<K>>>;
 
 /** One handler for each kind of call. */
-export type Answerers = { readonly [K in CallKind]: Answerer<K> };
+export type CallHandlers = { readonly [K in CallKind]: CallHandler<K> };
 
 /** Executes a call of any kind; never rejects. */
-export async function answerWith(answerers: Answerers, question: Call): Promise<CallResult> {
+export async function executeCall(answerers: CallHandlers, question: Call): Promise<CallResult> {
   try {
-    return await (answerers[question.kind] as Answerer<typeof question.kind>)(question as never);
+    return await (answerers[question.kind] as CallHandler<typeof question.kind>)(question as never);
   } catch (error) {
     return { kind: "error", message: String(error) };
   }

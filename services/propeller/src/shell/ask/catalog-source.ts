@@ -10,7 +10,7 @@ const NAME = "execution-name";
 const NODE = "exec-node";
 const ATTEMPT = "exec-attempt";
 
-type Notes = Readonly<Record<string, string>>;
+type MetadataMap = Readonly<Record<string, string>>;
 
 /** Metadata of a dataset. */
 export function taskVersion(source: TaskExecutionIdentifier): Record<string, string> {
@@ -29,15 +29,15 @@ export function artifactMetadata({ nodeExecutionId, retryAttempt }: TaskExecutio
   };
 }
 
-export interface SourceFacts {
+export interface ArtifactSource {
   /** The task whose outputs are looked up. */
   readonly task: Identifier;
-  readonly dataset: Notes;
-  readonly artifact: Notes;
+  readonly dataset: MetadataMap;
+  readonly artifact: MetadataMap;
 }
 
 /** The attempt that made the outputs; missing metadata is `unknown`. */
-export function sourceOf({ task, dataset, artifact }: SourceFacts): { case: "sourceTaskExecution"; value: TaskExecutionIdentifier } {
+export function sourceOf({ task, dataset, artifact }: ArtifactSource): { case: "sourceTaskExecution"; value: TaskExecutionIdentifier } {
   const { resourceType, project, domain, name } = task;
   const value = create(TaskExecutionIdentifierSchema, {
     taskId: { resourceType, project, domain, name, version: dataset[TASK_VERSION] ?? "unknown" },

@@ -10,12 +10,12 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult, CallOf } from "../../engine/ask/question.js";
 import type { CachedOutputs, CatalogCalls } from "../../engine/cache/questions.js";
-import type { Answerer } from "./answerers.js";
+import type { CallHandler } from "./answerers.js";
 import { Limit } from "./limit.js";
-import { rpcFailure } from "./rpc-answer.js";
-import { artifactMetadata, type SourceFacts, sourceOf, taskVersion } from "./catalog-source.js";
+import { toCallFailure } from "./rpc-answer.js";
+import { artifactMetadata, type ArtifactSource, sourceOf, taskVersion } from "./catalog-source.js";
 
-export interface CatalogAnswererOptions {
+export interface CatalogHandlerOptions {
   /** Channel to the data catalog, this project's or Go Flyte's; undefined when caching is off. */
   readonly channel: Channel | undefined;
   readonly blobs: Pick<BlobStore, "get">;
@@ -23,11 +23,11 @@ export interface CatalogAnswererOptions {
   readonly concurrency: number;
 }
 
-type CatalogAnswerers = { readonly [K in keyof CatalogCalls]: Answerer<K> };
+type CatalogCallHandlers = { readonly [K in keyof CatalogCalls]: CallHandler<K> };
 type Catalog = ServiceClient<typeof DataCatalog>;
 
 /** Call handlers that use the data catalog's public API. */
-export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswererOptions): CatalogAnswerers {
+export function catalogCallHandlers({ channel, blobs, concurrency }: CatalogHandlerOptions): CatalogCallHandlers {
   if (channel === undefined) return { catalogGet: none, catalogReserve: none, catalogRelease: none, catalogPut: none };
   const catalog = createClient({ channel, service: DataCatalog });
   const limit = new Limit(concurrency);
@@ -36,7 +36,7 @@ export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswere
       try {
         return { kind: "value", value: await work() };
       } catch (error) {
-        return rpcFailure(error);
+        return toCallFailure(error);
       }
     });
   const release = (reserved: CachedCall, ownerId: string) =>
@@ -80,7 +80,7 @@ async function find(catalog: Catalog, { call, task }: CallOf<"catalogGet">): Pro
   ]);
   const found = artifact?.artifact;
   if (found === undefined || dataset === undefined) return undefined;
-  const facts: SourceFacts = { task, dataset: dataset.dataset?.metadata?.keyMap ?? {}, artifact: found.metadata?.keyMap ?? {} };
+  const facts: ArtifactSource = { task, dataset: dataset.dataset?.metadata?.keyMap ?? {}, artifact: found.metadata?.keyMap ?? {} };
   return {
     outputs: outputsOf(found),
     createdAt: found.createdAt === undefined ? 0 : timestampMs(found.createdAt),
@@ -93,12 +93,12 @@ function outputsOf({ data }: Artifact): LiteralMap {
   return create(LiteralMapSchema, { literals: Object.fromEntries(literals) });
 }
 
-interface KeyFacts {
+interface CatalogKeyParts {
   readonly artifactId: string;
   readonly source: MessageInitShape<typeof CatalogMetadataSchema>["sourceExecution"];
 }
 
-function catalogKey({ dataset, tag }: CachedCall, { artifactId, source }: KeyFacts): CatalogMetadata {
+function catalogKey({ dataset, tag }: CachedCall, { artifactId, source }: CatalogKeyParts): CatalogMetadata {
   return create(CatalogMetadataSchema, {
     datasetId: { resourceType: ResourceType.DATASET, ...dataset },
     artifactTag: { artifactId, name: tag },
@@ -115,14 +115,14 @@ async function store(catalog: Catalog, question: CallOf<"catalogPut">, outputs: 
   const metadata = { keyMap: artifactMetadata(source) };
   if (overwrite) {
     const changed = await orNotFound(catalog.updateArtifact({ dataset, queryHandle: { case: "tagName", value: tag }, data, metadata }));
-    if (changed !== undefined) return catalogKey(call, { artifactId: changed.artifactId, source: ranBy(source) });
+    if (changed !== undefined) return catalogKey(call, { artifactId: changed.artifactId, source: producedBy(source) });
   }
   await orExists(catalog.createArtifact({ artifact: { id: artifactId, dataset, data, metadata } }));
   await orExists(catalog.addTag({ tag: { name: tag, dataset, artifactId } }));
   return catalogKey(call, { artifactId, source: undefined });
 }
 
-function ranBy(source: TaskExecutionIdentifier): KeyFacts["source"] {
+function producedBy(source: TaskExecutionIdentifier): CatalogKeyParts["source"] {
   return { case: "sourceTaskExecution", value: source };
 }
 

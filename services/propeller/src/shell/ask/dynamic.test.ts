@@ -12,7 +12,7 @@ import { type Channel, Code, createRpcServer, implement, openChannel, RpcError, 
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallOf } from "../../engine/ask/question.js";
-import { type DynamicAnswererOptions, dynamicAnswerers } from "./dynamic.js";
+import { type DynamicHandlerOptions, dynamicCallHandlers } from "./dynamic.js";
 
 const INT = { type: { type: { case: "simple" as const, value: SimpleType.INTEGER } } };
 const OUTPUTS = { variables: { o0: INT } };
@@ -53,8 +53,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function answerer(options: Partial<DynamicAnswererOptions> = {}) {
-  return dynamicAnswerers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS, ...options })
+function answerer(options: Partial<DynamicHandlerOptions> = {}) {
+  return dynamicCallHandlers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS, ...options })
     .readDynamic;
 }
 

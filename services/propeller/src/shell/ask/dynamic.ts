@@ -17,11 +17,11 @@ import type { DynamicCalls, DynamicWorkflow } from "../../engine/ask/dynamic.js"
 import type { CallResult, CallOf } from "../../engine/ask/question.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
 import { inTurns } from "../in-turns.js";
-import type { Answerer } from "./answerers.js";
+import type { CallHandler } from "./answerers.js";
 import { Limit } from "./limit.js";
-import { rpcFailure } from "./rpc-answer.js";
+import { toCallFailure } from "./rpc-answer.js";
 
-export interface DynamicAnswererOptions {
+export interface DynamicHandlerOptions {
   /** Channel to admin. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get" | "put">;
@@ -35,10 +35,10 @@ export interface DynamicAnswererOptions {
   readonly limits: ExpansionLimits;
 }
 
-type DynamicAnswerers = { readonly [K in keyof DynamicCalls]: Answerer<K> };
+type DynamicCallHandlers = { readonly [K in keyof DynamicCalls]: CallHandler<K> };
 
 /** Reads the specs that dynamic tasks produced and compiles them, with the tasks and launch plans that admin returns. */
-export function dynamicAnswerers(options: DynamicAnswererOptions): DynamicAnswerers {
+export function dynamicCallHandlers(options: DynamicHandlerOptions): DynamicCallHandlers {
   const admin = createClient({ channel: options.channel, service: AdminService });
   const limit = new Limit(options.concurrency);
   return {
@@ -53,18 +53,18 @@ export function dynamicAnswerers(options: DynamicAnswererOptions): DynamicAnswer
   };
 }
 
-interface Sources extends DynamicAnswererOptions {
+interface Sources extends DynamicHandlerOptions {
   readonly admin: ServiceClient<typeof AdminService>;
 }
 
 /** An invalid spec, or an invalid reference in it. */
-class BadDynamic extends Error {}
+class InvalidDynamicSpec extends Error {}
 
 function failure(error: unknown): CallResult<DynamicWorkflow> {
-  if (error instanceof BadDynamic || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
+  if (error instanceof InvalidDynamicSpec || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
     return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
   if (error instanceof ExpansionError) return { kind: "refused", code: "INVALID_ARGUMENT", message: `[User] ${error.message}` };
-  return rpcFailure(error);
+  return toCallFailure(error);
 }
 
 type ReadDynamic = CallOf<"readDynamic">;
@@ -91,7 +91,7 @@ function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
     return decodeStored(CompiledWorkflowClosureSchema, bytes);
   } catch (error) {
     if (!(error instanceof StoredMessageRefused)) throw error;
-    throw new BadDynamic(`[system] unable to read the compiled dynamic workflow, caused by: ${error.message}, at ${uri}`);
+    throw new InvalidDynamicSpec(`[system] unable to read the compiled dynamic workflow, caused by: ${error.message}, at ${uri}`);
   }
 }
 
@@ -119,10 +119,10 @@ async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Source
   const uri = futuresUri(attemptDir);
   const spec = await readStored(blobs, { uri, schema: DynamicJobSpecSchema, limits: { bytes: maxBytes } }).catch((error: unknown) => {
     if (!(error instanceof StoredMessageRefused)) throw error;
-    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${error.message}, at ${uri}`);
+    throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: ${error.message}, at ${uri}`);
   });
   if (spec === undefined)
-    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
+    throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
   return spec;
 }
 
@@ -137,19 +137,20 @@ function compileTasks({ parent }: ReadDynamic, { tasks }: DynamicJobSpec): Compi
     if (template.target.case === "container" && parent.target.case === "container")
       template.target.value.config.push(...parent.target.value.config);
     const compiled = compileTask(template);
-    if (!compiled.ok) throw new BadDynamic(`[User] failed to compile dynamic tasks, caused by: ${formatCompileErrors(compiled.errors)}`);
+    if (!compiled.ok)
+      throw new InvalidDynamicSpec(`[User] failed to compile dynamic tasks, caused by: ${formatCompileErrors(compiled.errors)}`);
     return compiled.compiled;
   });
 }
 
 async function readTask(id: Identifier, { admin }: Sources): Promise<CompiledTask> {
-  const { closure } = await orUnknown(admin.getTask({ id }), `task ${textOf(id)}`);
-  if (closure?.compiledTask === undefined) throw new BadDynamic(`[User] task ${textOf(id)} is not compiled`);
+  const { closure } = await orInvalidReference(admin.getTask({ id }), `task ${textOf(id)}`);
+  if (closure?.compiledTask === undefined) throw new InvalidDynamicSpec(`[User] task ${textOf(id)} is not compiled`);
   return closure.compiledTask;
 }
 
 async function readLaunchPlan(id: Identifier, { admin }: Sources): Promise<LaunchPlanInterface> {
-  const { spec, closure } = await orUnknown(admin.getLaunchPlan({ id }), `launchplan ${textOf(id)}`);
+  const { spec, closure } = await orInvalidReference(admin.getLaunchPlan({ id }), `launchplan ${textOf(id)}`);
   return {
     id,
     expectedInputs: closure?.expectedInputs ?? create(ParameterMapSchema),
@@ -158,18 +159,18 @@ async function readLaunchPlan(id: Identifier, { admin }: Sources): Promise<Launc
   };
 }
 
-async function orUnknown<T>(call: Promise<T>, what: string): Promise<T> {
+async function orInvalidReference<T>(call: Promise<T>, what: string): Promise<T> {
   try {
     return await call;
   } catch (error) {
     if (error instanceof RpcError && (error.code === Code.NOT_FOUND || error.code === Code.INVALID_ARGUMENT))
-      throw new BadDynamic(`[User] incorrectly specified ${what}, caused by: ${error.message}`);
+      throw new InvalidDynamicSpec(`[User] incorrectly specified ${what}, caused by: ${error.message}`);
     throw error;
   }
 }
 
-function malformed(errors: string): BadDynamic {
-  return new BadDynamic(`[User] malformed dynamic workflow, caused by: ${errors}`);
+function malformed(errors: string): InvalidDynamicSpec {
+  return new InvalidDynamicSpec(`[User] malformed dynamic workflow, caused by: ${errors}`);
 }
 
 function textOf(id: Identifier | undefined): string {

@@ -10,11 +10,11 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult } from "../../engine/ask/question.js";
 import type { PriorNode, RecoveryCalls } from "../../engine/recovery/questions.js";
-import type { Answerer } from "./answerers.js";
+import type { CallHandler } from "./answerers.js";
 import { Limit } from "./limit.js";
-import { rpcFailure } from "./rpc-answer.js";
+import { toCallFailure } from "./rpc-answer.js";
 
-export interface RecoveryAnswererOptions {
+export interface RecoveryHandlerOptions {
   /** Channel to admin. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get">;
@@ -22,13 +22,13 @@ export interface RecoveryAnswererOptions {
   readonly concurrency: number;
 }
 
-type RecoveryAnswerers = { readonly [K in keyof RecoveryCalls]: Answerer<K> };
+type RecoveryCallHandlers = { readonly [K in keyof RecoveryCalls]: CallHandler<K> };
 
 /** Attempts of a node whose tasks are read: all attempts run the same task. */
-const TASKS = 1;
+const MAX_TASK_EXECUTIONS = 1;
 
 /** Queries admin for nodes of the executions that are being recovered. */
-export function recoveryAnswerers({ channel, blobs, concurrency }: RecoveryAnswererOptions): RecoveryAnswerers {
+export function recoveryCallHandlers({ channel, blobs, concurrency }: RecoveryHandlerOptions): RecoveryCallHandlers {
   const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
   const limit = new Limit(concurrency);
   return {
@@ -38,7 +38,7 @@ export function recoveryAnswerers({ channel, blobs, concurrency }: RecoveryAnswe
           return { kind: "value", value: await read(id, sources) };
         } catch (error) {
           if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: undefined };
-          return rpcFailure(error);
+          return toCallFailure(error);
         }
       }),
   };
@@ -53,20 +53,21 @@ async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Pro
   const node = await admin.getNodeExecution({ id });
   const { closure, inputUri } = node;
   const succeeded = closure?.phase === NodeExecution_Phase.SUCCEEDED || closure?.phase === NodeExecution_Phase.RECOVERED;
-  const told = toldOf(node);
+  const told = closureFields(node);
   if (!succeeded) return { ...told, succeeded, inputs: undefined, outputs: undefined, tasks: [] };
   const [data, tasks] = await Promise.all([admin.getNodeExecutionData({ id }), tasksOf(id, admin)]);
   const outputUri = closure.outputResult.case === "outputUri" ? closure.outputResult.value : "";
   return {
     ...told,
     succeeded,
-    inputs: whole(data.fullInputs) ?? (await readLiterals(blobs, inputUri)) ?? create(LiteralMapSchema),
-    outputs: whole(data.fullOutputs) ?? (await readLiterals(blobs, outputUri)) ?? (outputUri === "" ? undefined : create(LiteralMapSchema)),
+    inputs: nonEmpty(data.fullInputs) ?? (await readLiterals(blobs, inputUri)) ?? create(LiteralMapSchema),
+    outputs:
+      nonEmpty(data.fullOutputs) ?? (await readLiterals(blobs, outputUri)) ?? (outputUri === "" ? undefined : create(LiteralMapSchema)),
     tasks,
   };
 }
 
-function toldOf({ closure }: NodeExecution): Omit<PriorNode, "succeeded" | "inputs" | "outputs" | "tasks"> {
+function closureFields({ closure }: NodeExecution): Omit<PriorNode, "succeeded" | "inputs" | "outputs" | "tasks"> {
   const target = closure?.targetMetadata;
   const task = target?.case === "taskNodeMetadata" ? target.value : undefined;
   return {
@@ -79,12 +80,12 @@ function toldOf({ closure }: NodeExecution): Omit<PriorNode, "succeeded" | "inpu
 }
 
 /** Admin also returns an empty map for values that are too large to return. */
-function whole(literals: LiteralMap | undefined): LiteralMap | undefined {
+function nonEmpty(literals: LiteralMap | undefined): LiteralMap | undefined {
   return literals === undefined || Object.keys(literals.literals).length === 0 ? undefined : literals;
 }
 
 async function tasksOf(nodeExecutionId: NodeExecutionIdentifier, admin: Sources["admin"]): Promise<Identifier[]> {
-  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId, limit: TASKS });
+  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId, limit: MAX_TASK_EXECUTIONS });
   return taskExecutions.flatMap(({ id }) => (id?.taskId === undefined ? [] : [id.taskId]));
 }
 

@@ -7,7 +7,7 @@ import type { CallResult, RefusalCode } from "../../engine/ask/question.js";
  * Codes for which a retry may help; all others are final. UNAUTHENTICATED concerns this process's token, which may be
  * revoked or replaced, not the execution.
  */
-const TRANSIENT: ReadonlySet<CodeName> = new Set([
+const TRANSIENT_CODES: ReadonlySet<CodeName> = new Set([
   "CANCELLED",
   "UNKNOWN",
   "DEADLINE_EXCEEDED",
@@ -20,7 +20,7 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
 ]);
 
 /** Converts a failed call, or an unreadable blob, to its result. */
-export function rpcFailure(error: unknown): Exclude<CallResult<never>, { kind: "value" }> {
+export function toCallFailure(error: unknown): Exclude<CallResult<never>, { kind: "value" }> {
   if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   if (error instanceof BlobError && !(error instanceof BlobUnavailable))
@@ -32,5 +32,5 @@ export function rpcFailure(error: unknown): Exclude<CallResult<never>, { kind: "
 }
 
 function isTransient(code: CodeName): code is Exclude<CodeName, RefusalCode> {
-  return TRANSIENT.has(code);
+  return TRANSIENT_CODES.has(code);
 }

@@ -7,7 +7,7 @@ import { backoffDelay } from "../../engine/retry/backoff.js";
 import type { ForwardingSink, Observe } from "./event-sink.js";
 import { GrpcSink } from "./grpc-sink.js";
 
-export interface RecorderConfig {
+export interface GrpcSinkConfig {
   readonly endpoint: string;
   readonly timeoutMs: number;
   readonly concurrency: number;
@@ -15,17 +15,17 @@ export interface RecorderConfig {
   readonly auth?: ServiceAuth | undefined;
 }
 
-export interface RecorderParts {
+export interface GrpcSinkDependencies {
   readonly observe: Observe;
   readonly logger: Logger;
   readonly metrics: PropellerMetrics;
   readonly random: () => number;
 }
 
-const RETRY = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
+const RETRY_BACKOFF = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
 
 /** Event sink to a Flyte admin over a dedicated gRPC connection. */
-export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics, random }: RecorderParts): ForwardingSink {
+export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metrics, random }: GrpcSinkDependencies): ForwardingSink {
   const channel = openChannel({
     endpoint: config.endpoint,
     deadlineMs: config.timeoutMs,
@@ -43,8 +43,8 @@ export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics,
     observe,
     logger,
     concurrency: config.concurrency,
-    maxWaiting: config.maxWaiting,
-    delay: (failures) => backoffDelay(RETRY, failures, random),
+    maxQueueLength: config.maxWaiting,
+    backoffMs: (failures) => backoffDelay(RETRY_BACKOFF, failures, random),
     now: () => performance.now(),
     onSent: (verdict) => sent.inc({ verdict }),
   });
@@ -53,12 +53,12 @@ export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics,
     help: "Events that wait for the control plane.",
     registers: [registry],
     collect() {
-      this.set(sink.waiting);
+      this.set(sink.queueLength);
     },
   });
   return {
     publish: (key, event, asLongAs) => sink.publish(key, event, asLongAs),
-    recorded: (key) => sink.recorded(key),
+    whenRecorded: (key) => sink.whenRecorded(key),
     forward: (key, event, outputs) => sink.forward(key, event, outputs),
     close: () => {
       sink.close();

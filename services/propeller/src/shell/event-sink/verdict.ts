@@ -8,9 +8,9 @@ import { Code, RpcError } from "@flyte-ts/rpc";
  * - `dropped`: can never be recorded; this does not affect the execution.
  * - `again`: no decision about the event; retry.
  */
-export type EventVerdict = "recorded" | "ended" | "incompatibleCluster" | "notFound" | "dropped" | "again";
+export type SendOutcome = "recorded" | "ended" | "incompatibleCluster" | "notFound" | "dropped" | "again";
 
-export function judgeAnswer(error: unknown): EventVerdict {
+export function classifyResponse(error: unknown): SendOutcome {
   if (!(error instanceof RpcError)) return "again";
   switch (error.code) {
     case Code.ALREADY_EXISTS:

@@ -5,13 +5,13 @@ import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
 import type { CallResult, CallKind, CallOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
-import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
+import { WriteGate, type StatusWrite } from "../../shell-core/run-io.js";
 import type { SliceBlob } from "../../engine/status/status-slices.js";
 import { withSlices } from "./slices.js";
 import { answer, type AnswerDetails } from "./answer.js";
 import { buildWorkflow, type WorkflowSpec } from "./workflow.js";
 
-export interface SentTask {
+export interface SentRequest {
   readonly request: TaskRequest;
   /** `path/attempt DESIRED`. */
   readonly text: string;
@@ -20,23 +20,23 @@ export interface SentTask {
 /** Drives a run manually: writes are durable at once unless held back; requests and events are collected for checks. */
 export class Driver {
   now = Date.parse("2026-11-21T10:00:00.250Z");
-  readonly sent: SentTask[] = [];
+  readonly requests: SentRequest[] = [];
   /** `node PHASE` or `workflow PHASE`, in order. */
-  readonly told: string[] = [];
+  readonly eventTexts: string[] = [];
   readonly events: Extract<Effect, { kind: "publish" }>[] = [];
   readonly reads: string[] = [];
   readonly writes: string[] = [];
   readonly asks: Extract<Effect, { kind: "call" }>[] = [];
-  readonly #io: RunIo;
+  readonly #gate: WriteGate;
   readonly run: WorkflowRun;
   resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
   /** Status slices written and still referenced. */
   blobs: ReadonlyMap<string, Uint8Array> = new Map();
   slicesWritten = 0;
   /** Writes wait for `flush`. */
-  slowWrites = false;
+  deferWrites = false;
   /** Started nodes' effects are sent at once, so more may start. */
-  hasRoom = true;
+  hasCapacity = true;
   finished = false;
 
   constructor(
@@ -46,7 +46,7 @@ export class Driver {
   ) {
     const full: EngineConfig = { ...defaultEngineConfig(() => 0.5), ...config };
     this.run = createRun({ workflow, config: full, now: this.now, ...(testing === undefined ? {} : { testing }) });
-    this.#io = new RunIo(this.run, workflow, this.now);
+    this.#gate = new WriteGate(this.run, workflow, this.now);
     this.resource = { metadata: { finalizers: [...workflow.finalizers], labels: {} }, status: structuredClone(workflow.status) };
   }
 
@@ -57,26 +57,26 @@ export class Driver {
   }
 
   observe(observation: Observation): void {
-    this.#perform(this.#io.admit(this.run.observe(observation, this.now)));
-    if (!this.slowWrites) this.flush();
-    if (this.run.needsCapacity && this.hasRoom) this.observe({ kind: "capacity" });
+    this.#perform(this.#gate.admit(this.run.observe(observation, this.now)));
+    if (!this.deferWrites) this.flush();
+    if (this.run.needsCapacity && this.hasCapacity) this.observe({ kind: "capacity" });
   }
 
   flush(): void {
     for (let write = this.#nextWrite(); write !== undefined; write = this.#nextWrite()) {
-      const { blobs = [], unused = [], sweep, ...patch } = write.patch;
+      const { blobs = [], obsoleteSlices: unused = [], deleteOtherSlices: sweep, ...patch } = write.patch;
       this.#keepBlobs(blobs, unused);
       this.resource = applyMergePatch(this.resource as never, JSON.parse(JSON.stringify(patch)) as never) as never;
       if (sweep !== undefined) this.blobs = new Map([...this.blobs].filter(([uri]) => sweep.keep.includes(uri)));
-      const { revision, released } = this.#io.written({ resourceVersion: "2" }, this.now);
+      const { revision, released } = this.#gate.onWritten({ resourceVersion: "2" }, this.now);
       this.#perform(released);
-      this.#perform(this.#io.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
+      this.#perform(this.#gate.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
     }
   }
 
   /** No write is delayed, so that its contents can be checked at once. */
   #nextWrite(): StatusWrite | undefined {
-    return this.#io.nextWrite(Number.POSITIVE_INFINITY);
+    return this.#gate.nextWrite(Number.POSITIVE_INFINITY);
   }
 
   /** Advances the time and fires due timers. */
@@ -95,19 +95,19 @@ export class Driver {
   }
 
   request(path: string): TaskRequest {
-    const found = this.sent.findLast(({ request }) => request.nodePath === path)?.request;
-    if (found === undefined) throw new Error(`nothing was sent for ${path}; sent: ${this.takeSentTexts().join(", ")}`);
+    const found = this.requests.findLast(({ request }) => request.nodePath === path)?.request;
+    if (found === undefined) throw new Error(`nothing was sent for ${path}; sent: ${this.takeRequestTexts().join(", ")}`);
     return found;
   }
 
   /** Calls of a kind since the last check for it; their arguments identify the node. */
-  asked<K extends CallKind>(kind: K): CallOf<K>[] {
-    const seen = this.#answered.get(kind) ?? 0;
+  pendingCalls<K extends CallKind>(kind: K): CallOf<K>[] {
+    const seen = this.#answeredCalls.get(kind) ?? 0;
     const all = this.asks.filter(({ ask }) => ask.kind === kind);
-    this.#answered.set(kind, all.length);
+    this.#answeredCalls.set(kind, all.length);
     return all.slice(seen).map(({ ask }) => ask as unknown as CallOf<K>);
   }
-  readonly #answered = new Map<CallKind, number>();
+  readonly #answeredCalls = new Map<CallKind, number>();
 
   /** Completes the last call of a kind. */
   answer<K extends CallKind>(kind: K, answer: CallResult<ValueOf<K>>): void {
@@ -117,23 +117,23 @@ export class Driver {
   }
 
   /** Requests sent since the last call. */
-  takeSent(): string[] {
-    const texts = this.sent.slice(this.#seen).map(({ text }) => text);
-    this.#seen = this.sent.length;
+  takeRequests(): string[] {
+    const texts = this.requests.slice(this.#seen).map(({ text }) => text);
+    this.#seen = this.requests.length;
     return texts;
   }
   #seen = 0;
 
-  takeSentTexts(): string[] {
-    return this.sent.map(({ text }) => text);
+  takeRequestTexts(): string[] {
+    return this.requests.map(({ text }) => text);
   }
 
-  takeTold(): string[] {
-    return this.told.splice(0);
+  takeEventTexts(): string[] {
+    return this.eventTexts.splice(0);
   }
 
   /** The resource as another process would read it. */
-  reread(config: Partial<EngineConfig> = {}, deletionRequested = false): Driver {
+  restart(config: Partial<EngineConfig> = {}, deletionRequested = false): Driver {
     const status = JSON.parse(JSON.stringify(this.resource.status)) as WorkflowStatus;
     const driver = new Driver({ ...this.workflow, ...withSlices(status, this.blobs), deletionRequested }, config);
     driver.now = this.now;
@@ -164,12 +164,12 @@ export class Driver {
       switch (effect.kind) {
         case "sendTaskRequest": {
           const { request } = effect;
-          this.sent.push({ request, text: `${request.nodePath}/${request.id?.retryAttempt ?? 0} ${DesiredState[request.desired]}` });
+          this.requests.push({ request, text: `${request.nodePath}/${request.id?.retryAttempt ?? 0} ${DesiredState[request.desired]}` });
           break;
         }
         case "publish":
           this.events.push(effect);
-          this.told.push(textOf(effect));
+          this.eventTexts.push(textOf(effect));
           break;
         case "readOutputs":
         case "readLiteral":

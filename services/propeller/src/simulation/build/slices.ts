@@ -1,7 +1,7 @@
 import { assembleSlices, decodeSlice, type LoadedSlice, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 
 /** A slice that the resource names does not exist. */
-export class SliceGone extends Error {
+export class SliceNotFound extends Error {
   override readonly name = "SliceGone";
 }
 
@@ -14,7 +14,7 @@ export function withSlices(
   if (root === undefined) return { status, slices: [] };
   const slices = Object.entries(root.names).map(([key, name]) => {
     const bytes = blobs.get(sliceUri(root.prefix, name));
-    if (bytes === undefined) throw new SliceGone(name);
+    if (bytes === undefined) throw new SliceNotFound(name);
     return { key, name, entries: decodeSlice(bytes, key) };
   });
   return { status: { ...status, nodeStatus: assembleSlices(slices) }, slices };

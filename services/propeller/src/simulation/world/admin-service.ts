@@ -12,7 +12,7 @@ import type { Random } from "../random.js";
 import type { Schedule } from "./schedule.js";
 
 /** Planted mistakes of admin. */
-export type ServiceBug =
+export type AdminBug =
   /** Reports that an execution has ended when its termination is requested. */
   "pretendsStopped";
 
@@ -24,14 +24,14 @@ export interface ServedExecution {
   readonly phase: WorkflowExecution_Phase;
   readonly terminal: boolean;
   /** The end is in the resource too, and nothing follows. */
-  readonly over: boolean;
+  readonly isOver: boolean;
   /** The resource shows running nodes. */
-  readonly underWay: boolean;
+  readonly inProgress: boolean;
   readonly outputs: LiteralMap | undefined;
   readonly counts: { readonly crashes: number; readonly reloads: number; readonly repairs: number; readonly slices: number };
   stop(why: string): void;
   wake(subject: Wake): void;
-  judge(): void;
+  checkFinalState(): void;
 }
 
 export interface AdminServiceOptions {
@@ -100,7 +100,7 @@ export class AdminService {
     const parent = request.spec?.metadata?.parentNodeExecution;
     const parentName = parent?.executionId?.name ?? "";
     if (this.#executions.has(request.name)) return { kind: "value", value: "exists" };
-    if (this.#executions.get(parentName)?.underWay !== true)
+    if (this.#executions.get(parentName)?.inProgress !== true)
       this.options.violate("noOrphans", `child ${request.name} is created while its parent ${parentName} does not run`);
     const plan = this.options.spec.launchPlans?.[request.spec?.launchPlan?.name ?? ""];
     if (plan === undefined) return { kind: "refused", code: "NOT_FOUND", message: "no such launch plan" };

@@ -4,7 +4,7 @@ import { Random } from "../random.js";
 import type { Faults } from "./faults.js";
 import type { Schedule } from "./schedule.js";
 
-export interface AnnouncementsOptions {
+export interface PluginHeartbeatsOptions {
   readonly seed: number;
   readonly schedule: Schedule;
   readonly faults: Faults;
@@ -13,25 +13,25 @@ export interface AnnouncementsOptions {
 }
 
 /** Type of some tasks, whose service starts late or never. */
-const RARE = "rare";
+const RARE_TYPE = "rare";
 
-const EVERY_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 
 /** Availability of plugin services, and delivery of their heartbeats. */
-export class Announcements {
+export class PluginHeartbeats {
   readonly #random: Random;
   /** Time at which the service of the rare type starts, ms after the beginning. */
   readonly #rareFrom: number;
-  readonly #leaves: ((ms: number) => void)[] = [];
-  readonly #hearStarts: ((types: ReadonlySet<string>) => void)[] = [];
-  readonly #hears: ((types: readonly string[]) => void)[] = [];
+  readonly #outages: ((ms: number) => void)[] = [];
+  readonly #startConsumers: ((types: ReadonlySet<string>) => void)[] = [];
+  readonly #consumers: ((types: readonly string[]) => void)[] = [];
   #backAt = 0;
   #types: readonly string[] = [];
 
-  constructor(private readonly options: AnnouncementsOptions) {
+  constructor(private readonly options: PluginHeartbeatsOptions) {
     this.#random = new Random(options.seed * 32_452_843 + 17);
     this.#rareFrom = this.#random.chance(0.5) ? Number.POSITIVE_INFINITY : this.#random.between(0, options.fairFrom);
-    this.#say();
+    this.#send();
   }
 
   /** Timeouts of this world for unanswered requests. */
@@ -53,7 +53,7 @@ export class Announcements {
       if (from.kind !== "task" || from.type !== undefined || !this.#random.chance(0.15)) return from;
       // Without a deadline of the whole node, only abandoning ends the wait.
       const { activeMs: _, ...rest } = from;
-      return { ...rest, type: RARE };
+      return { ...rest, type: RARE_TYPE };
     };
     const graph = (from: GraphSpec): GraphSpec => ({
       ...from,
@@ -64,41 +64,41 @@ export class Announcements {
   }
 
   /** Tells when requests for the type reach a service: now, later or never. */
-  serves(type: string): "now" | "later" | "never" {
-    if (type !== RARE || this.options.schedule.elapsed >= this.#rareFrom) return "now";
+  availability(type: string): "now" | "later" | "never" {
+    if (type !== RARE_TYPE || this.options.schedule.elapsed >= this.#rareFrom) return "now";
     return this.#rareFrom === Number.POSITIVE_INFINITY ? "never" : "later";
   }
 
   /** Subscribes to services going away for the given time. */
-  onLeave(leave: (ms: number) => void): void {
-    this.#leaves.push(leave);
+  onOutage(leave: (ms: number) => void): void {
+    this.#outages.push(leave);
   }
 
   listen(hear: (types: readonly string[]) => void): void {
-    this.#hears.push(hear);
+    this.#consumers.push(hear);
   }
 
   listenForStarts(hear: (types: ReadonlySet<string>) => void): void {
-    this.#hearStarts.push(hear);
+    this.#startConsumers.push(hear);
   }
 
   /** A process of the services has started; its heartbeat reaches only some propellers. */
   started(): void {
-    const types = new Set([...this.#types, ...(this.serves(RARE) === "now" ? [RARE] : [])]);
-    for (const hear of this.#hearStarts) if (!this.#random.chance(0.2)) hear(types);
+    const types = new Set([...this.#types, ...(this.availability(RARE_TYPE) === "now" ? [RARE_TYPE] : [])]);
+    for (const hear of this.#startConsumers) if (!this.#random.chance(0.2)) hear(types);
   }
 
-  #say(): void {
+  #send(): void {
     const { schedule, faults, fairFrom } = this.options;
     const random = this.#random;
     if (schedule.elapsed < fairFrom && schedule.now >= this.#backAt && random.chance(0.05)) {
       const ms = random.between(20_000, fairFrom);
       this.#backAt = schedule.now + ms;
-      for (const leave of this.#leaves) leave(ms);
+      for (const leave of this.#outages) leave(ms);
     }
     const here = schedule.now >= this.#backAt;
-    const types = [...(here ? this.#types : []), ...(this.serves(RARE) === "now" ? [RARE] : [])];
-    for (const hear of this.#hears) hear(random.chance(faults.busLoss) ? [] : types);
-    schedule.after(EVERY_MS, () => this.#say());
+    const types = [...(here ? this.#types : []), ...(this.availability(RARE_TYPE) === "now" ? [RARE_TYPE] : [])];
+    for (const hear of this.#consumers) hear(random.chance(faults.busLoss) ? [] : types);
+    schedule.after(HEARTBEAT_MS, () => this.#send());
   }
 }

@@ -24,7 +24,7 @@ export class Stream<T> {
   publish(message: T): void {
     if (this.random.chance(this.faults.busLoss)) return;
     this.#send(message);
-    if (this.random.chance(this.faults.busDouble)) this.#send(message);
+    if (this.random.chance(this.faults.busDuplicate)) this.#send(message);
   }
 
   #send(message: T): void {
@@ -36,7 +36,7 @@ export class Stream<T> {
     if (this.#consumer?.(message) === true) {
       this.open--;
       // The acknowledgement may be lost; then the message is redelivered, possibly to another process.
-      if (this.random.chance(this.faults.busDouble / 4)) this.#send(message);
+      if (this.random.chance(this.faults.busDuplicate / 4)) this.#send(message);
     } else this.schedule.after(this.random.between(100, 1_000), () => this.#deliver(message));
   }
 }

@@ -15,11 +15,11 @@ export interface CatalogOptions {
   readonly schedule: Schedule;
   readonly random: Random;
   /** Probability that another execution computes the same. */
-  readonly rivals: number;
+  readonly competitors: number;
   /** Outputs that rivals compute. */
-  readonly rivalOutputs: LiteralMap;
+  readonly competitorOutputs: LiteralMap;
   /** Called when a rival starts to compute. */
-  readonly onRival: (key: string) => void;
+  readonly onCompetitor: (key: string) => void;
   readonly bug: string | undefined;
 }
 
@@ -32,15 +32,15 @@ export type CatalogBug =
 
 /** Number of heartbeat intervals after which a reservation expires. */
 const GRACE = 3;
-const RIVAL_HEARTBEAT = 10_000;
+const COMPETITOR_HEARTBEAT = 10_000;
 
 /** The data catalog, always correct and durable, and other executions that use it. */
 export class Catalog {
   readonly artifacts = new Map<string, LiteralMap>();
   /** Keys that a rival is computing. */
-  readonly rivalComputes = new Set<string>();
+  readonly competitorComputes = new Set<string>();
   /** Last expiry of a reservation that was not released, by key. */
-  readonly lapsed = new Map<string, number>();
+  readonly lapsedAt = new Map<string, number>();
   /** Time since which an owner holds a reservation, by key and owner; kept after its loss. */
   readonly #since = new Map<string, number>();
   readonly #reservations = new Map<string, Reservation>();
@@ -50,9 +50,9 @@ export class Catalog {
 
   get({ call }: CallOf<"catalogGet">): ValueOf<"catalogGet"> {
     const key = keyOf(call);
-    this.#meet(key);
+    this.#checkOutputs(key);
     const outputs = this.artifacts.get(key);
-    const given = this.options.bug === "mixesUp" ? this.options.rivalOutputs : outputs;
+    const given = this.options.bug === "mixesUp" ? this.options.competitorOutputs : outputs;
     return outputs === undefined || given === undefined
       ? undefined
       : { outputs: given, createdAt: this.options.schedule.now, key: metadataOf(call) };
@@ -75,9 +75,9 @@ export class Catalog {
   }
 
   /** True when others may compute too, because the owner lost or acquired the reservation by its expiry. */
-  excuses(key: string, owner: string): boolean {
+  leaseLapsed(key: string, owner: string): boolean {
     const since = this.#since.get(`${key} ${owner}`);
-    const lapsed = this.lapsed.get(key);
+    const lapsed = this.lapsedAt.get(key);
     return since !== undefined && lapsed !== undefined && lapsed >= since;
   }
 
@@ -86,7 +86,7 @@ export class Catalog {
     const held = this.#reservations.get(key);
     if (held !== undefined && held.owner !== owner) {
       if (held.expiresAt > now && this.options.bug !== "grantsTwice") return false;
-      if (held.expiresAt <= now) this.lapsed.set(key, now);
+      if (held.expiresAt <= now) this.lapsedAt.set(key, now);
     }
     if (held?.owner !== owner) this.#since.set(`${key} ${owner}`, now);
     this.#reservations.set(key, { owner, expiresAt: now + heartbeat * GRACE });
@@ -98,37 +98,37 @@ export class Catalog {
   }
 
   /** At the first lookup of a key, another execution may look it up too. */
-  #meet(key: string): void {
+  #checkOutputs(key: string): void {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
-    const { schedule, random, rivals } = this.options;
-    if (random.chance(rivals)) schedule.after(random.between(0, 5_000), () => this.#rival(key));
+    const { schedule, random, competitors: rivals } = this.options;
+    if (random.chance(rivals)) schedule.after(random.between(0, 5_000), () => this.#startCompetitor(key));
   }
 
-  #rival(key: string): void {
-    const { schedule, random, onRival, rivalOutputs } = this.options;
+  #startCompetitor(key: string): void {
+    const { schedule, random, onCompetitor: onRival, competitorOutputs: rivalOutputs } = this.options;
     if (this.artifacts.has(key)) return;
-    if (!this.#reserve(key, "rival", RIVAL_HEARTBEAT)) {
-      schedule.after(random.between(500, 5_000), () => this.#rival(key));
+    if (!this.#reserve(key, "rival", COMPETITOR_HEARTBEAT)) {
+      schedule.after(random.between(500, 5_000), () => this.#startCompetitor(key));
       return;
     }
     onRival(key);
-    this.rivalComputes.add(key);
+    this.competitorComputes.add(key);
     const dies = random.chance(0.4);
     const end = schedule.now + random.between(100, 40_000);
     const beat = (): void => {
       if (schedule.now < end) {
-        this.#reserve(key, "rival", RIVAL_HEARTBEAT);
-        schedule.after(Math.min(RIVAL_HEARTBEAT, end - schedule.now), beat);
+        this.#reserve(key, "rival", COMPETITOR_HEARTBEAT);
+        schedule.after(Math.min(COMPETITOR_HEARTBEAT, end - schedule.now), beat);
         return;
       }
-      this.rivalComputes.delete(key);
+      this.competitorComputes.delete(key);
       // A crashed rival leaves only its reservation.
       if (dies) return;
       if (!this.artifacts.has(key)) this.artifacts.set(key, rivalOutputs);
       this.#release(key, "rival");
     };
-    schedule.after(Math.min(RIVAL_HEARTBEAT, end - schedule.now), beat);
+    schedule.after(Math.min(COMPETITOR_HEARTBEAT, end - schedule.now), beat);
   }
 }
 

@@ -71,7 +71,7 @@ export class Effects {
         });
         return;
       case "call":
-        this.#ask(effect);
+        this.#executeCall(effect);
         return;
       case "kubeEvent":
       case "metric":
@@ -90,7 +90,7 @@ export class Effects {
   #store(publish: () => void): void {
     const { schedule, random, host } = this.options;
     const { life } = host;
-    if (random.chance(0.1)) life?.after(random.between(0.2, 2), () => host.holds() && publish());
+    if (random.chance(0.1)) life?.after(random.between(0.2, 2), () => host.holdsLease() && publish());
     else
       schedule.after(random.between(0.2, 2), () => {
         if (life?.alive === true || random.chance(0.5)) publish();
@@ -103,15 +103,15 @@ export class Effects {
   }
 
   /** A call or its result may be lost; one in flight when its sender ends may still arrive. */
-  #ask({ id, ask }: Extract<Effect, { kind: "call" }>): void {
+  #executeCall({ id, ask }: Extract<Effect, { kind: "call" }>): void {
     const { schedule, random, faults, answer, host } = this.options;
     const { life } = host;
-    schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
+    schedule.after(random.between(0.5, random.chance(faults.callError) ? 5_000 : 20), () => {
       const gone = life?.alive !== true;
-      const lost = random.chance(gone ? 0.5 : faults.askError);
+      const lost = random.chance(gone ? 0.5 : faults.callError);
       const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(ask);
       if (gone) return;
-      const told: CallResult = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
+      const told: CallResult = random.chance(faults.callError) ? { kind: "error", message: "no" } : answered;
       life?.after(0.1, () => this.observe({ kind: "callResult", id, answer: told }));
     });
   }

@@ -1,7 +1,7 @@
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
 import { Leases } from "./leases.js";
-import type { Host, Worker } from "./life.js";
+import type { Host, ExecutionWorker } from "./life.js";
 import { Replica } from "./replica.js";
 import type { Schedule } from "./schedule.js";
 
@@ -43,10 +43,10 @@ export class Fleet {
   }
 
   /** Gives each process a worker for the execution, active while the process holds its shard. */
-  employ<W extends Worker>(place: number, make: (host: Host, entitled: () => boolean) => W): readonly W[] {
+  spawnWorkers<W extends ExecutionWorker>(place: number, make: (host: Host, entitled: () => boolean) => W): readonly W[] {
     const shard = place % SHARDS;
     return this.#replicas.map((replica) => {
-      const worker = make(replica.hostOf(shard), () => this.#leases.entitled(replica.member, shard));
+      const worker = make(replica.hostOf(shard), () => this.#leases.isHolder(replica.member, shard));
       replica.add(shard, worker);
       return worker;
     });

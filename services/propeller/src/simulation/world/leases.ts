@@ -30,7 +30,7 @@ export class Leases {
   }
 
   /** True when the member may act for a shard, whatever each process believes. */
-  entitled(member: string, shard: number): boolean {
+  isHolder(member: string, shard: number): boolean {
     return this.all.get(shardLease(shard))?.holder === member && this.all.has(member);
   }
 }

@@ -1,7 +1,7 @@
 import type { Schedule } from "./schedule.js";
 
 /** One process from start to end. Its timers fire when it is awake, and never after its end. */
-export class Life {
+export class ProcessLifetime {
   alive = true;
   #asleepUntil = 0;
 
@@ -28,19 +28,19 @@ export class Life {
 /** The process that runs an execution's worker. */
 export interface Host {
   /** Undefined while there is none. */
-  readonly life: Life | undefined;
+  readonly life: ProcessLifetime | undefined;
   /** Offset of its clock from the world's, ms. */
   readonly clockSkewMs: number;
   /** Lets the process end or pause at random. Returns true when it ended. */
-  mayCrash(): boolean;
+  crashPoint(): boolean;
   /** True while it may act for the execution. */
-  holds(): boolean;
+  holdsLease(): boolean;
   /** Delivers a message of a stream; false when it must be redelivered. */
-  hear(action: () => void): boolean;
+  deliver(action: () => void): boolean;
 }
 
 /** Handles one execution in a process. */
-export interface Worker {
+export interface ExecutionWorker {
   /** The process has acquired the execution. */
   begin(): void;
   /** The process has released the execution. */

@@ -1,31 +1,31 @@
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
-import { type Host, Life, type Worker } from "./life.js";
+import { type Host, ProcessLifetime, type ExecutionWorker } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
-export interface LoneProcessOptions {
+export interface SingleProcessOptions {
   readonly schedule: Schedule;
   readonly random: Random;
   readonly faults: Faults;
 }
 
 /** A process for a single execution, restarted whenever it has ended. */
-export class LoneProcess implements Host {
+export class SingleProcess implements Host {
   readonly clockSkewMs = 0;
-  life: Life | undefined;
+  life: ProcessLifetime | undefined;
   /** Number of its ends. */
   crashes = 0;
-  #worker: Worker | undefined;
+  #worker: ExecutionWorker | undefined;
 
-  constructor(private readonly options: LoneProcessOptions) {}
+  constructor(private readonly options: SingleProcessOptions) {}
 
-  start(worker: Worker): void {
+  start(worker: ExecutionWorker): void {
     this.#worker = worker;
-    this.life = new Life(this.options.schedule);
+    this.life = new ProcessLifetime(this.options.schedule);
     worker.begin();
   }
 
-  mayCrash(): boolean {
+  crashPoint(): boolean {
     const { random, faults, schedule } = this.options;
     const worker = this.#worker;
     if (this.life === undefined || worker === undefined) return true;
@@ -38,12 +38,12 @@ export class LoneProcess implements Host {
     return true;
   }
 
-  holds(): boolean {
+  holdsLease(): boolean {
     return true;
   }
 
   /** Its consumer keeps messages while it is down. */
-  hear(action: () => void): boolean {
+  deliver(action: () => void): boolean {
     if (this.life === undefined) return false;
     action();
     return this.life !== undefined;

@@ -4,7 +4,7 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { answer, type AnswerDetails } from "../build/answer.js";
 import type { Random } from "../random.js";
-import type { Announcements } from "./announcements.js";
+import type { PluginHeartbeats } from "./announcements.js";
 import type { Stream } from "./bus.js";
 import type { Cluster, Pod } from "./cluster.js";
 import type { Faults } from "./faults.js";
@@ -13,10 +13,10 @@ import type { Schedule } from "./schedule.js";
 type Phase = keyof typeof TaskExecution_Phase;
 
 /** In-memory state of an attempt. */
-interface Memory {
+interface AttemptRecord {
   request: TaskRequest;
   desired: DesiredState;
-  told: TaskEvent | undefined;
+  lastReported: TaskEvent | undefined;
 }
 
 export interface PluginOptions {
@@ -30,9 +30,9 @@ export interface PluginOptions {
   readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean; readonly futures: boolean };
   readonly writeBlob: (uri: string, value: LiteralMap) => void;
   /** Undefined: it always serves all types. */
-  readonly announcements: Announcements | undefined;
+  readonly heartbeats: PluginHeartbeats | undefined;
   /** Planted mistake: answers ABORT without stopping the pod. */
-  readonly leavesAborted: boolean;
+  readonly keepsAborted: boolean;
 }
 
 const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
@@ -46,7 +46,7 @@ const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
 
 /** A plugin service by the protocol: it reconciles, loses its memory at its end, and then knows only the pods. */
 export class PluginService {
-  #memory = new Map<string, Memory>();
+  #memory = new Map<string, AttemptRecord>();
   #up = true;
   #epoch = 0;
 
@@ -54,12 +54,12 @@ export class PluginService {
     options.requests.consume((request) => this.#take(request));
     this.#heartbeat();
     options.cluster.onChange = (pod) => this.#podChanged(pod);
-    options.announcements?.onLeave((ms) => this.#crash(ms));
+    options.heartbeats?.onOutage((ms) => this.#crash(ms));
   }
 
   #take(request: TaskRequest): boolean {
     if (!this.#up) return false;
-    const served = this.options.announcements?.serves(request.template?.type ?? "") ?? "now";
+    const served = this.options.heartbeats?.availability(request.template?.type ?? "") ?? "now";
     if (served !== "now") return served === "never";
     if (this.options.random.chance(this.options.faults.pluginCrash)) {
       this.#crash();
@@ -81,7 +81,7 @@ export class PluginService {
     });
   }
 
-  #alive(memory: Memory): void {
+  #alive(memory: AttemptRecord): void {
     this.options.events(answer(memory.request, "RUNNING", { now: this.options.schedule.now, details: { version: 1 } }));
   }
 
@@ -97,16 +97,16 @@ export class PluginService {
     this.options.schedule.after(ms, () => {
       if (epoch !== this.#epoch) return;
       this.#up = true;
-      this.options.announcements?.started();
+      this.options.heartbeats?.started();
     });
   }
 
   #carryOut(request: TaskRequest): void {
     const key = request.generatedName;
-    const memory = this.#memory.get(key) ?? { request, desired: DesiredState.RUN, told: undefined };
+    const memory = this.#memory.get(key) ?? { request, desired: DesiredState.RUN, lastReported: undefined };
     this.#memory.set(key, memory);
     if (request.desired < memory.desired) {
-      this.#repeat(memory);
+      this.#repeatReport(memory);
       return;
     }
     memory.request = request;
@@ -119,36 +119,37 @@ export class PluginService {
         this.#abort(memory);
         return;
       default:
-        memory.told = undefined;
+        memory.lastReported = undefined;
         if (request.deleteResources) this.options.cluster.remove(key);
         return;
     }
   }
 
-  #run(memory: Memory): void {
+  #run(memory: AttemptRecord): void {
     const { request } = memory;
     const { cluster } = this.options;
     const pod = cluster.pods.get(request.generatedName);
-    if (memory.told !== undefined && isTerminalTaskEvent(memory.told.event?.phase ?? 0)) this.#repeat(memory);
-    else if (pod !== undefined) this.#tellPod(memory, pod);
-    else if (memory.told !== undefined || request.knownPhase === TaskExecution_Phase.RUNNING) this.#tell(memory, "FAILED", REMOVED);
+    if (memory.lastReported !== undefined && isTerminalTaskEvent(memory.lastReported.event?.phase ?? 0)) this.#repeatReport(memory);
+    else if (pod !== undefined) this.#reportPod(memory, pod);
+    else if (memory.lastReported !== undefined || request.knownPhase === TaskExecution_Phase.RUNNING)
+      this.#report(memory, "FAILED", REMOVED);
     else {
       cluster.start(request.generatedName, request.id?.nodeExecutionId?.nodeId ?? "", request.id?.retryAttempt ?? 0);
-      this.#tell(memory, "QUEUED");
+      this.#report(memory, "QUEUED");
     }
   }
 
-  #abort(memory: Memory): void {
-    const { cluster, leavesAborted } = this.options;
+  #abort(memory: AttemptRecord): void {
+    const { cluster, keepsAborted: leavesAborted } = this.options;
     const key = memory.request.generatedName;
     const pod = cluster.pods.get(key);
-    if (memory.told !== undefined && isTerminalTaskEvent(memory.told.event?.phase ?? 0)) this.#repeat(memory);
-    else if (pod?.state === "ended") this.#tellPod(memory, pod);
-    else if (pod === undefined || leavesAborted) this.#tell(memory, "ABORTED");
+    if (memory.lastReported !== undefined && isTerminalTaskEvent(memory.lastReported.event?.phase ?? 0)) this.#repeatReport(memory);
+    else if (pod?.state === "ended") this.#reportPod(memory, pod);
+    else if (pod === undefined || leavesAborted) this.#report(memory, "ABORTED");
     else {
       const epoch = this.#epoch;
       cluster.kill(key, () => {
-        if (epoch === this.#epoch) this.#tell(memory, "ABORTED");
+        if (epoch === this.#epoch) this.#report(memory, "ABORTED");
       });
     }
   }
@@ -156,26 +157,26 @@ export class PluginService {
   #podChanged(pod: Pod): void {
     const memory = this.#memory.get(pod.key);
     if (!this.#up || memory === undefined || memory.desired !== DesiredState.RUN) return;
-    if (this.options.cluster.pods.get(pod.key) === pod) this.#tellPod(memory, pod);
-    else this.#tell(memory, "FAILED", REMOVED);
+    if (this.options.cluster.pods.get(pod.key) === pod) this.#reportPod(memory, pod);
+    else this.#report(memory, "FAILED", REMOVED);
   }
 
-  #tellPod(memory: Memory, pod: Pod): void {
-    if (pod.state === "pending") this.#tell(memory, "QUEUED");
-    else if (pod.state === "live") this.#tell(memory, "RUNNING");
-    else this.#tellEnd(memory, pod);
+  #reportPod(memory: AttemptRecord, pod: Pod): void {
+    if (pod.state === "pending") this.#report(memory, "QUEUED");
+    else if (pod.state === "live") this.#report(memory, "RUNNING");
+    else this.#reportEnd(memory, pod);
   }
 
-  #tellEnd(memory: Memory, { outcome }: Pod): void {
+  #reportEnd(memory: AttemptRecord, { outcome }: Pod): void {
     switch (outcome.kind) {
       case "succeeds": {
         const { value, inline, futures } = this.options.outputsOf(memory.request);
         if (!inline) this.options.writeBlob(`${memory.request.outputPrefix}/outputs.pb`, value);
-        this.#tell(memory, "SUCCEEDED", futures ? { futures } : inline ? { outputs: value } : {});
+        this.#report(memory, "SUCCEEDED", futures ? { futures } : inline ? { outputs: value } : {});
         return;
       }
       case "fails":
-        this.#tell(memory, "FAILED", {
+        this.#report(memory, "FAILED", {
           recoverable: outcome.recoverable,
           cleanup: outcome.cleanup,
           kind: outcome.system ? "SYSTEM" : "USER",
@@ -187,19 +188,19 @@ export class PluginService {
     }
   }
 
-  #tell(memory: Memory, phase: Phase, details: AnswerDetails = {}): void {
-    const before = ORDER[memory.told?.event?.phase ?? 0] ?? 0;
+  #report(memory: AttemptRecord, phase: Phase, details: AnswerDetails = {}): void {
+    const before = ORDER[memory.lastReported?.event?.phase ?? 0] ?? 0;
     const order = ORDER[TaskExecution_Phase[phase]] ?? 0;
-    if (order < before || (order === before && memory.told !== undefined)) {
-      this.#repeat(memory);
+    if (order < before || (order === before && memory.lastReported !== undefined)) {
+      this.#repeatReport(memory);
       return;
     }
-    memory.told = answer(memory.request, phase, { now: this.options.schedule.now, details });
-    this.options.events(memory.told);
+    memory.lastReported = answer(memory.request, phase, { now: this.options.schedule.now, details });
+    this.options.events(memory.lastReported);
   }
 
-  #repeat(memory: Memory): void {
-    if (memory.told !== undefined) this.options.events(memory.told);
+  #repeatReport(memory: AttemptRecord): void {
+    if (memory.lastReported !== undefined) this.options.events(memory.lastReported);
   }
 }
 

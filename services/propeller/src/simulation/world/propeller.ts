@@ -4,39 +4,39 @@ import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../engine/config.js";
 import { zombieAbortRequest } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
-import { PluginPresence } from "../../shell/plugin-presence.js";
+import { PluginRegistry } from "../../shell/plugin-presence.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
-import { RunIo, sameButMetadata, type StatusWrite, type StoredVersion } from "../../shell-core/run-io.js";
-import { SliceGone } from "../build/slices.js";
+import { WriteGate, differsInMetadataOnly, type StatusWrite, type StoredVersion } from "../../shell-core/run-io.js";
+import { SliceNotFound } from "../build/slices.js";
 import type { Wake } from "./admin-service.js";
 import { Effects, type EffectsOptions } from "./effects.js";
-import type { Life, Worker } from "./life.js";
+import type { ProcessLifetime, ExecutionWorker } from "./life.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
 import type { SliceStore } from "./slice-store.js";
 
 export interface PropellerOptions extends EffectsOptions {
   /** True when it may act, whatever it believes. */
-  readonly entitled: () => boolean;
+  readonly isHolder: () => boolean;
   /** Called when it acts without being entitled. */
-  readonly onTrespass: (what: string) => void;
+  readonly onFencingViolation: (what: string) => void;
   readonly store: ResourceStore;
   readonly parse: (resource: Resource) => ParsedWorkflow;
   readonly config: EngineConfig;
   /** True when plugin services send heartbeats. */
-  readonly announced: boolean;
+  readonly heartbeats: boolean;
   readonly slices: SliceStore;
   readonly onEffect: (effect: Effect) => void;
   readonly testing: NonNullable<RunInput["testing"]>;
 }
 
 /** Maximum of immediate retries of a write after conflicts. */
-const MOST_TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /** Process starts are announced separately. */
 const ANNOUNCED = { name: "plugins", finalizes: true, instance: "", servedMs: 0 };
 
 interface Active {
-  readonly io: RunIo;
+  readonly io: WriteGate;
   readonly key: string;
   /** Version of the resource known to this process. */
   version: number;
@@ -46,14 +46,14 @@ interface Active {
  * Propeller's part for one execution: the real engine and the real rules of writing, with simulated I/O; its process
  * may end at any step.
  */
-export class Propeller implements Worker {
+export class Propeller implements ExecutionWorker {
   #active: Active | undefined;
-  #early: Observation[] = [];
+  #buffered: Observation[] = [];
   /** The process holds the execution's shard and consumes its messages. */
   #works = false;
   #done = false;
   #writes = 0;
-  #presence: { readonly life: Life; readonly known: PluginPresence } | undefined;
+  #registry: { readonly life: ProcessLifetime; readonly known: PluginRegistry } | undefined;
   reloads = 0;
 
   readonly #effects: Effects;
@@ -71,7 +71,7 @@ export class Propeller implements Worker {
   drop(): void {
     this.#works = false;
     this.#active = undefined;
-    this.#early = [];
+    this.#buffered = [];
     // The process remembers an ended execution only while it holds the shard.
     if (this.options.store.current !== undefined) this.#done = false;
   }
@@ -86,29 +86,29 @@ export class Propeller implements Worker {
   }
 
   /** Handles a task event of the stream; false when it must be redelivered. */
-  takeTaskEvent(event: TaskEvent): boolean {
-    return this.options.host.hear(() => {
+  onTaskEvent(event: TaskEvent): boolean {
+    return this.options.host.deliver(() => {
       if (!this.#works) return;
-      if (this.#done || this.options.store.current === undefined) this.#answerForgotten(event);
+      if (this.#done || this.options.store.current === undefined) this.#abortZombie(event);
       else this.#observe({ kind: "taskEvent", event });
     });
   }
 
   /** Ephemeral: lost while the process is down. */
-  takeRecorded(phase: string): void {
-    this.options.host.hear(() => this.#observe({ kind: "endRecorded", phase }));
+  onEndRecorded(phase: string): void {
+    this.options.host.deliver(() => this.#observe({ kind: "endRecorded", phase }));
   }
 
   /** Ephemeral too. */
-  takeWake(subject: Wake): void {
-    this.options.host.hear(() => this.#observe({ kind: "wakeup", ...subject }));
+  onWakeup(subject: Wake): void {
+    this.options.host.deliver(() => this.#observe({ kind: "wakeup", ...subject }));
   }
 
   /** Handles a watch event. A run loaded from an old version is reloaded. */
-  takeWatch(version: number): void {
-    this.options.host.hear(() => {
+  onWatchEvent(version: number): void {
+    this.options.host.deliver(() => {
       if (!this.#works || this.#done) return;
-      if (this.#active !== undefined && this.#active.io.idle && version > this.#active.version) {
+      if (this.#active !== undefined && this.#active.io.isIdle && version > this.#active.version) {
         this.#reload();
         return;
       }
@@ -117,29 +117,29 @@ export class Propeller implements Worker {
   }
 
   /** Handles heartbeats of plugin services, or their absence. */
-  takeHello(taskTypes: readonly string[]): void {
-    this.options.host.hear(() => {
+  onHeartbeat(taskTypes: readonly string[]): void {
+    this.options.host.deliver(() => {
       const presence = this.#plugins();
-      if (taskTypes.length > 0) presence?.heard({ ...ANNOUNCED, taskTypes }, this.#now);
-      if (presence?.check(this.#now) === true) this.#observe({ kind: "plugins", plugins: presence.known });
+      if (taskTypes.length > 0) presence?.onHeartbeat({ ...ANNOUNCED, taskTypes }, this.#now);
+      if (presence?.refresh(this.#now) === true) this.#observe({ kind: "plugins", plugins: presence.health });
     });
   }
 
-  takePluginStart(taskTypes: ReadonlySet<string>): void {
-    this.options.host.hear(() => this.#observe({ kind: "pluginStarted", taskTypes }));
+  onPluginStarted(taskTypes: ReadonlySet<string>): void {
+    this.options.host.deliver(() => this.#observe({ kind: "pluginStarted", taskTypes }));
   }
 
   /** This process's registry of plugin services. */
-  #plugins(): PluginPresence | undefined {
+  #plugins(): PluginRegistry | undefined {
     const { life } = this.options.host;
-    if (life === undefined || !this.options.announced) return undefined;
-    if (this.#presence?.life !== life)
-      this.#presence = { life, known: new PluginPresence({ since: this.#now, listenMs: 25_000, silentAfterMs: 35_000 }) };
-    return this.#presence.known;
+    if (life === undefined || !this.options.heartbeats) return undefined;
+    if (this.#registry?.life !== life)
+      this.#registry = { life, known: new PluginRegistry({ listeningSince: this.#now, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 }) };
+    return this.#registry.known;
   }
 
   resync(): void {
-    this.options.host.hear(() => {
+    this.options.host.deliver(() => {
       if (this.#active !== undefined) this.#observe({ kind: "resync" });
     });
   }
@@ -147,7 +147,7 @@ export class Propeller implements Worker {
   #load(): void {
     const { random, host } = this.options;
     host.life?.after(random.between(1, 20), () => {
-      if (!this.#works || this.#active !== undefined || this.#done || !host.holds()) return;
+      if (!this.#works || this.#active !== undefined || this.#done || !host.holdsLease()) return;
       const resource = this.#read();
       if (resource === undefined) return;
       if (resource.labels["termination-status"] !== undefined) {
@@ -159,13 +159,13 @@ export class Propeller implements Worker {
       if (workflow === undefined) return;
       const run = createRun({ workflow, config, now: this.#now, testing });
       this.#active = {
-        io: new RunIo(run, storedVersion(resource), this.#now),
+        io: new WriteGate(run, storedVersion(resource), this.#now),
         key: run.key,
         version: resource.resourceVersion,
       };
-      const early = this.#early;
-      this.#early = [];
-      const plugins = this.#plugins()?.known;
+      const early = this.#buffered;
+      this.#buffered = [];
+      const plugins = this.#plugins()?.health;
       if (plugins !== undefined) this.#observe({ kind: "plugins", plugins });
       const isNew = !this.options.store.takenUp;
       this.options.store.takenUp = true;
@@ -178,7 +178,7 @@ export class Propeller implements Worker {
     try {
       return this.options.parse(resource);
     } catch (error) {
-      if (!(error instanceof SliceGone)) throw error;
+      if (!(error instanceof SliceNotFound)) throw error;
       const end = {
         metadata: { labels: { "termination-status": "terminated" }, finalizers: null },
         status: { phase: WorkflowPhase.Failed },
@@ -206,11 +206,11 @@ export class Propeller implements Worker {
 
   #observe(observation: Observation): void {
     const { host } = this.options;
-    if (!this.#works || this.#done || host.mayCrash()) return;
-    if (!host.holds()) return;
+    if (!this.#works || this.#done || host.crashPoint()) return;
+    if (!host.holdsLease()) return;
     const active = this.#active;
     if (active === undefined) {
-      this.#early.push(observation);
+      this.#buffered.push(observation);
       return;
     }
     const { run } = active.io;
@@ -218,40 +218,40 @@ export class Propeller implements Worker {
     const admitted = this.options.bug === "effectsBeforeWrites" ? effects : active.io.admit(effects);
     this.#perform(active, admitted);
     if (this.#active !== active) return;
-    this.#writeInTurn(active);
-    this.#makeRoom(active);
-    this.#alarm(active);
+    this.#queueWrite(active);
+    this.#offerCapacity(active);
+    this.#scheduleTimer(active);
     this.#writeLater(active);
   }
 
   /** Other writes may precede it; it includes changes made until then. */
-  #writeInTurn(active: Active): void {
+  #queueWrite(active: Active): void {
     const { random, host } = this.options;
     if (!active.io.wantsWrite(this.#now)) return;
     if (random.chance(0.5)) return this.#write(active);
     host.life?.after(random.between(0, 20), () => {
-      if (this.#active === active && host.holds()) this.#write(active);
+      if (this.#active === active && host.holdsLease()) this.#write(active);
     });
   }
 
   /** A deferrable write starts when it is due. */
   #writeLater(active: Active): void {
-    const { writeAt } = active.io;
+    const { nextWriteAt: writeAt } = active.io;
     if (writeAt === undefined) return;
     this.options.host.life?.after(Math.max(0, writeAt - this.#now), () => {
-      if (this.#active === active && this.options.host.holds()) this.#write(active);
+      if (this.#active === active && this.options.host.holdsLease()) this.#write(active);
     });
   }
 
   /** Capacity returns after a delay: when the last effects have been sent. */
-  #makeRoom(active: Active): void {
+  #offerCapacity(active: Active): void {
     if (!active.io.run.needsCapacity) return;
     this.options.host.life?.after(this.options.random.between(0, 5), () => {
       if (this.#active === active && active.io.run.needsCapacity) this.#observe({ kind: "capacity" });
     });
   }
 
-  #alarm(active: Active): void {
+  #scheduleTimer(active: Active): void {
     const at = active.io.run.nextTimerAt;
     if (at === undefined || this.options.bug === "noTimers") return;
     this.options.host.life?.after(at - this.#now, () => {
@@ -264,18 +264,18 @@ export class Propeller implements Worker {
     const { slices, bug, host } = this.options;
     const { life } = host;
     const write = active.io.nextWrite(this.#now);
-    if (write === undefined || host.mayCrash() || life === undefined) return;
-    const { blobs = [], unused = [] } = write.patch;
-    if (bug === "dropsSlicesEarly") slices.drop(unused);
-    const writer = { wanted: () => this.#wanted(active), life };
+    if (write === undefined || host.crashPoint() || life === undefined) return;
+    const { blobs = [], obsoleteSlices: unused = [] } = write.patch;
+    if (bug === "dropsSlicesEarly") slices.stop(unused);
+    const writer = { wanted: () => this.#mayWrite(active), life };
     if (bug === "rootBeforeSlices" || blobs.length === 0) {
       slices.write(blobs, { ...writer, done: () => undefined });
       this.#patch(active, write);
-    } else slices.write(blobs, { ...writer, done: () => host.mayCrash() || this.#patch(active, write) });
+    } else slices.write(blobs, { ...writer, done: () => host.crashPoint() || this.#patch(active, write) });
   }
 
-  #wanted(active: Active): boolean {
-    return this.options.host.holds() && this.#active === active;
+  #mayWrite(active: Active): boolean {
+    return this.options.host.holdsLease() && this.#active === active;
   }
 
   /** Foreign changes of metadata alone do not reload the run: the write is retried on the new version. */
@@ -283,8 +283,8 @@ export class Propeller implements Worker {
     const { schedule, random, faults, host, store } = this.options;
     const { life } = host;
     // The process may have been paused since the slices became durable.
-    if (life === undefined || !this.#wanted(active)) return;
-    if (!this.options.entitled()) this.options.onTrespass("a write");
+    if (life === undefined || !this.#mayWrite(active)) return;
+    if (!this.options.isHolder()) this.options.onFencingViolation("a write");
     const unknown = random.chance(faults.writeUnknown);
     const lost = unknown && random.chance(0.5);
     this.#writes++;
@@ -293,10 +293,10 @@ export class Propeller implements Worker {
       const result = lost ? undefined : store.patch(write.patch, this.options.bug === "writesWithoutVersion" ? undefined : version);
       life.after(0, () => {
         this.#writes--;
-        if (this.#active !== active || host.mayCrash()) return;
+        if (this.#active !== active || host.crashPoint()) return;
         const now = store.current;
-        const onlyMetadata = now !== undefined && sameButMetadata(write.base, storedVersion(now));
-        if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MOST_TRIES)
+        const onlyMetadata = now !== undefined && differsInMetadataOnly(write.base, storedVersion(now));
+        if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MAX_ATTEMPTS)
           this.#patch(active, write, { version: now.resourceVersion, tries: tries + 1 });
         else if (unknown || result === undefined || result.kind === "conflict") this.#reload();
         else if (result.kind === "gone") this.#forget();
@@ -307,8 +307,8 @@ export class Propeller implements Worker {
 
   #written(active: Active, write: StatusWrite, resource: Resource): void {
     const { slices, host, bug } = this.options;
-    if (host.life !== undefined) slices.cleanUp(write.patch, host.life);
-    const { revision, released } = active.io.written(storedVersion(resource), this.#now);
+    if (host.life !== undefined) slices.deleteObsolete(write.patch, host.life);
+    const { revision, released } = active.io.onWritten(storedVersion(resource), this.#now);
     active.version = resource.resourceVersion;
     this.#perform(active, bug === "effectsBeforeWrites" ? [] : released);
     if (this.#active === active) this.#observe({ kind: "persisted", revision });
@@ -322,17 +322,17 @@ export class Propeller implements Worker {
   #perform(active: Active, effects: readonly Effect[]): void {
     for (const effect of effects) {
       // The run is lost with its shard; the new holder derives the effects again.
-      if (this.#active !== active || this.options.host.mayCrash() || !this.options.host.holds()) return;
-      if (!this.options.entitled()) this.options.onTrespass(effect.kind);
+      if (this.#active !== active || this.options.host.crashPoint() || !this.options.host.holdsLease()) return;
+      if (!this.options.isHolder()) this.options.onFencingViolation(effect.kind);
       this.options.onEffect(effect);
       if (effect.kind === "finalize") this.#forget();
       else this.#effects.start(effect, active.io.run.terminal);
     }
   }
 
-  #answerForgotten(event: TaskEvent): void {
+  #abortZombie(event: TaskEvent): void {
     const request = zombieAbortRequest(event, this.#now);
-    if (request !== undefined && this.options.host.holds()) this.options.requests.publish(request);
+    if (request !== undefined && this.options.host.holdsLease()) this.options.requests.publish(request);
   }
 }
 

@@ -2,7 +2,7 @@ import { ShardBook, type ShardStep } from "@flyte-ts/kubernetes";
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
 import { type LeaseChange, type Leases, shardLease, type StoredLease } from "./leases.js";
-import { type Host, Life, type Worker } from "./life.js";
+import { type Host, ProcessLifetime, type ExecutionWorker } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
 /** Planted mistakes in the assignment of shards. */
@@ -26,11 +26,11 @@ export interface ReplicaOptions {
 
 const LEASE_MS = 10_000;
 /** Maximum wait for writes in flight before a shard is released, ms. */
-const PARTING_MS = 5_000;
+const RELEASE_TIMEOUT_MS = 5_000;
 
 /** One of several propellers: it shares the shards with others by the real rules, ends, pauses and shuts down. */
 export class Replica {
-  life: Life | undefined;
+  life: ProcessLifetime | undefined;
   crashes = 0;
   /** Number of shards gained. */
   gains = 0;
@@ -39,14 +39,14 @@ export class Replica {
   #own: number | undefined;
   #book: ShardBook;
   readonly #view = new Map<string, StoredLease>();
-  readonly #workers = new Map<number, Set<Worker>>();
+  readonly #workers = new Map<number, Set<ExecutionWorker>>();
   readonly #open = new Set<number>();
-  readonly #givingUp = new Set<number>();
+  readonly #releasing = new Set<number>();
   #leaving = false;
 
   constructor(private readonly options: ReplicaOptions) {
     this.#book = this.#newBook();
-    options.leases.watch((change) => this.#hear(change));
+    options.leases.watch((change) => this.#deliver(change));
     this.#start();
   }
 
@@ -62,10 +62,10 @@ export class Replica {
         return life();
       },
       clockSkewMs: this.options.clockSkewMs,
-      mayCrash: () => this.#mayCrash(),
-      holds: () => this.#holds(shard),
+      crashPoint: () => this.#crashPoint(),
+      holdsLease: () => this.#holds(shard),
       // Its consumer ends with the process: messages meanwhile are lost.
-      hear: (action) => {
+      deliver: (action) => {
         this.life?.after(0, action);
         return true;
       },
@@ -73,7 +73,7 @@ export class Replica {
   }
 
   /** Adds the worker of a new execution. */
-  add(shard: number, worker: Worker): void {
+  add(shard: number, worker: ExecutionWorker): void {
     const workers = this.#workers.get(shard) ?? new Set();
     this.#workers.set(shard, workers);
     workers.add(worker);
@@ -83,7 +83,7 @@ export class Replica {
   }
 
   #start(): void {
-    this.life = new Life(this.options.schedule);
+    this.life = new ProcessLifetime(this.options.schedule);
     this.#leaving = false;
     this.#view.clear();
     for (const [name, stored] of this.options.leases.all) this.#view.set(name, stored);
@@ -100,11 +100,11 @@ export class Replica {
 
   #newBook(): ShardBook {
     const book = new ShardBook({ member: this.#member, shards: this.options.shards, leaseMs: LEASE_MS });
-    for (const [name, stored] of this.#view) this.#note(book, { name, stored });
+    for (const [name, stored] of this.#view) this.#onLease(book, { name, stored });
     return book;
   }
 
-  #note(book: ShardBook, { name, stored }: LeaseChange): void {
+  #onLease(book: ShardBook, { name, stored }: LeaseChange): void {
     const shard = /^shard-(\d+)$/.exec(name)?.[1];
     if (shard !== undefined) {
       if (stored === undefined) book.shardGone(Number(shard));
@@ -114,18 +114,18 @@ export class Replica {
   }
 
   /** The watch is ordered and sometimes late. */
-  #hear(change: LeaseChange): void {
+  #deliver(change: LeaseChange): void {
     const { random, faults, schedule } = this.options;
-    const at = Math.max(this.#heardUntil, schedule.now + random.between(1, random.chance(faults.slowLeases) ? 4_000 : 20));
-    this.#heardUntil = at;
+    const at = Math.max(this.#deliveredUntil, schedule.now + random.between(1, random.chance(faults.slowLeases) ? 4_000 : 20));
+    this.#deliveredUntil = at;
     this.life?.after(at - schedule.now, () => {
       if (change.stored === undefined) this.#view.delete(change.name);
       else this.#view.set(change.name, change.stored);
-      this.#note(this.#book, change);
+      this.#onLease(this.#book, change);
       this.#share();
     });
   }
-  #heardUntil = 0;
+  #deliveredUntil = 0;
 
   #holds(shard: number): boolean {
     if (this.options.bug === "ignoresItsLease") return this.#open.has(shard);
@@ -177,8 +177,8 @@ export class Replica {
 
   #sharing(): void {
     const { random, faults } = this.options;
-    if (random.chance(faults.leaving)) this.#leave();
-    if (this.#leaving || this.#mayFall()) return;
+    if (random.chance(faults.gracefulExit)) this.#shutDown();
+    if (this.#leaving || this.#crashOrPausePoint()) return;
     this.#share();
     this.life?.after(1_000, () => this.#sharing());
   }
@@ -187,7 +187,7 @@ export class Replica {
     if (this.#leaving) return;
     const { now } = this.options.schedule;
     for (const shard of this.#open) if (!this.#book.holds(shard, now) && this.options.bug !== "ignoresItsLease") this.#lose(shard);
-    for (const shard of this.#book.held(now)) if (!this.#open.has(shard) && !this.#givingUp.has(shard)) this.#gain(shard);
+    for (const shard of this.#book.held(now)) if (!this.#open.has(shard) && !this.#releasing.has(shard)) this.#gain(shard);
     for (const step of this.#book.steps(now)) this.#do(step);
   }
 
@@ -225,16 +225,16 @@ export class Replica {
         return;
       }
       case "giveUp":
-        this.#giveUp(step.shard, step.version);
+        this.#release(step.shard, step.version);
     }
   }
 
-  #giveUp(shard: number, version: string): void {
-    if (this.#givingUp.has(shard)) return;
-    this.#givingUp.add(shard);
+  #release(shard: number, version: string): void {
+    if (this.#releasing.has(shard)) return;
+    this.#releasing.add(shard);
     this.#lose(shard);
     this.#whenWritten([shard], () => {
-      this.#givingUp.delete(shard);
+      this.#releasing.delete(shard);
       this.#book.shardSeen(shard, { member: "", version });
       this.#send(
         () => this.options.leases.write(shardLease(shard), Number(version), ""),
@@ -246,7 +246,7 @@ export class Replica {
   /** Calls `done` when writes in flight of these shards have ended. */
   #whenWritten(shards: readonly number[], done: () => void): void {
     const { schedule } = this.options;
-    const latest = schedule.now + PARTING_MS;
+    const latest = schedule.now + RELEASE_TIMEOUT_MS;
     const look = (): void => {
       const writing = shards.some((shard) => [...(this.#workers.get(shard) ?? [])].some((worker) => worker.writing));
       if (writing && schedule.now < latest) this.life?.after(20, look);
@@ -256,7 +256,7 @@ export class Replica {
   }
 
   /** Releases all shards and ends, as on a request to stop. */
-  #leave(): void {
+  #shutDown(): void {
     this.#leaving = true;
     const shards = [...this.#open];
     this.#loseAll();
@@ -271,14 +271,14 @@ export class Replica {
     });
   }
 
-  #mayCrash(): boolean {
-    return this.life === undefined || this.#mayFall();
+  #crashPoint(): boolean {
+    return this.life === undefined || this.#crashOrPausePoint();
   }
 
   /** Ends or pauses the process at random. Returns true when it ended. */
-  #mayFall(): boolean {
+  #crashOrPausePoint(): boolean {
     const { random, faults } = this.options;
-    if (random.chance(faults.sleep)) this.life?.sleep(random.between(100, random.pick([5_000, 40_000])));
+    if (random.chance(faults.processPause)) this.life?.sleep(random.between(100, random.pick([5_000, 40_000])));
     if (!random.chance(faults.propellerCrash / 3)) return false;
     this.#loseAll();
     this.#end();
@@ -289,7 +289,7 @@ export class Replica {
     const { random, schedule } = this.options;
     if (this.life !== undefined) this.life.alive = false;
     this.life = undefined;
-    this.#givingUp.clear();
+    this.#releasing.clear();
     this.crashes++;
     schedule.after(random.between(10, 15_000), () => this.#start());
   }

@@ -3,7 +3,7 @@ import type { SliceBlob } from "../../engine/status/status-slices.js";
 import type { ResourcePatch } from "../../engine/types.js";
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
-import type { Life } from "./life.js";
+import type { ProcessLifetime } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
 export interface SliceStoreOptions {
@@ -15,9 +15,9 @@ export interface SliceStoreOptions {
 
 export interface SliceWriter {
   /** True while the writing process may continue. */
-  readonly wanted: () => boolean;
+  readonly mayWrite: () => boolean;
   /** Lifetime of the writing process. */
-  readonly life: Life;
+  readonly life: ProcessLifetime;
   /** Called when all are durable. */
   readonly done: () => void;
 }
@@ -51,7 +51,7 @@ export class SliceStore {
         this.written++;
       }
       writer.life.after(0, () => {
-        if (!writer.wanted()) return;
+        if (!writer.mayWrite()) return;
         if (failed) writer.life.after(random.between(50, 1_000), () => this.#put(blob, writer, done));
         else done();
       });
@@ -59,16 +59,16 @@ export class SliceStore {
   }
 
   /** After a write of the resource: deletes obsolete slices, sometimes too late or never. */
-  cleanUp({ unused = [], sweep }: ResourcePatch, life: Life): void {
+  deleteObsolete({ obsoleteSlices: unused = [], deleteOtherSlices: sweep }: ResourcePatch, life: ProcessLifetime): void {
     const { random } = this.options;
     life.after(random.between(0.5, 500), () => {
-      this.drop(unused);
+      this.stop(unused);
       if (sweep !== undefined)
-        this.drop([...this.blobs.keys()].filter((uri) => uri.startsWith(`${sweep.prefix}/`) && !sweep.keep.includes(uri)));
+        this.stop([...this.blobs.keys()].filter((uri) => uri.startsWith(`${sweep.prefix}/`) && !sweep.keep.includes(uri)));
     });
   }
 
-  drop(uris: readonly string[]): void {
+  stop(uris: readonly string[]): void {
     for (const uri of uris) if (this.blobs.delete(uri)) this.options.onRemoved(uri);
   }
 }
