@@ -44,7 +44,7 @@ class OneResource {
 }
 
 const name = { namespace: "n", name: "w" };
-const wanted = () => true;
+const mayWrite = () => true;
 
 test("what others do to the metadata alone stands, and the status is written upon it", async () => {
   const store = new OneResource();
@@ -52,7 +52,7 @@ test("what others do to the metadata alone stands, and the status is written upo
   store.change({ metadata: { annotations: { a: "1" } } });
   store.change({ metadata: { annotations: { b: "2" }, finalizers: ["other", FINALIZER] } });
   const patch = { metadata: { labels: { done: "yes" }, finalizers: null }, status: { phase: 3 } };
-  expect(await patchConditionally(store.client, { name, patch, base, mayWrite: wanted })).toMatchObject({
+  expect(await patchConditionally(store.client, { name, patch, base, mayWrite })).toMatchObject({
     resourceVersion: "4",
     generation: 2,
   });
@@ -75,14 +75,14 @@ test("a deletion that was asked for meanwhile is no change to the status, unless
   };
   deletion();
   const patch = { status: { phase: 3 } };
-  const after = await patchConditionally(store.client, { name, patch, base, mayWrite: wanted });
+  const after = await patchConditionally(store.client, { name, patch, base, mayWrite });
   expect(after).toMatchObject({ generation: 3, deletionRequested: true });
   // Counted once.
   store.change({ status: { phase: 4 } });
-  await expect(patchConditionally(store.client, { name, patch, base: after, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(store.client, { name, patch, base: after, mayWrite })).rejects.toMatchObject({ status: 409 });
   const another = new OneResource();
   another.change({ status: { phase: 2 } });
-  await expect(patchConditionally(another.client, { name, patch, base, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(another.client, { name, patch, base, mayWrite })).rejects.toMatchObject({ status: 409 });
 });
 
 test("a changed status is a conflict, and so is a write that this process may no longer do", async () => {
@@ -92,7 +92,7 @@ test("a changed status is a conflict, and so is a write that this process may no
   store.change({ metadata: { annotations: { a: "1" } } });
   await expect(patchConditionally(store.client, { name, patch, base, mayWrite: () => false })).rejects.toMatchObject({ status: 409 });
   store.change({ status: { phase: 2 } });
-  await expect(patchConditionally(store.client, { name, patch, base, mayWrite: wanted })).rejects.toMatchObject({ status: 409 });
+  await expect(patchConditionally(store.client, { name, patch, base, mayWrite })).rejects.toMatchObject({ status: 409 });
   expect(store.object.status).toEqual({ phase: 2 });
 });
 
@@ -100,7 +100,7 @@ test("a resource that never holds still is given up after some tries", async () 
   const store = new OneResource();
   store.before = () => store.change({ metadata: { annotations: { a: String(Math.random()) } } });
   await expect(
-    patchConditionally(store.client, { name, patch: { status: { phase: 3 } }, base: store.base, mayWrite: wanted }),
+    patchConditionally(store.client, { name, patch: { status: { phase: 3 } }, base: store.base, mayWrite }),
   ).rejects.toMatchObject({
     status: 409,
   });
@@ -116,7 +116,7 @@ test("the first write ends the server's record of who set which field, unless so
     store.object.metadata.managedFields = [{ operation }];
     const read = store.client.get<Resource>().then(({ metadata }) => isRecordOfUpdates(metadata.managedFields));
     const base = { ...store.base, fieldsTracked: await read };
-    const after = await patchConditionally(store.client, { name, patch: { status: { phase: 1 } }, base, mayWrite: wanted });
+    const after = await patchConditionally(store.client, { name, patch: { status: { phase: 1 } }, base, mayWrite });
     expect(store.object.metadata.managedFields).toEqual(left);
     expect(after.hasManagedFields).toBe(false);
   }

@@ -32,19 +32,19 @@ export async function patchConditionally(
   client: Pick<KubeClient, "get" | "mergePatch">,
   options: ConditionalPatch,
 ): Promise<StoredVersion> {
-  const { name, patch, base, mayWrite: wanted } = options;
-  let { resourceVersion, hasManagedFields: fieldsTracked = false } = base;
+  const { name, patch, base, mayWrite } = options;
+  let { resourceVersion, hasManagedFields = false } = base;
   let { metadata } = patch;
   for (let tries = 1; ; tries++) {
     try {
-      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(fieldsTracked ? CLEAR_MANAGED_FIELDS : {}) } };
+      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(hasManagedFields ? CLEAR_MANAGED_FIELDS : {}) } };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
       return versionOf(written);
     } catch (error) {
       if (!isConflict(error) || tries === MAX_ATTEMPTS) throw error;
       const now = await client.get(FLYTE_WORKFLOW_RESOURCE, { ...name, metadataOnly: true });
-      if (now === undefined || !differsInMetadataOnly(base, versionOf(now)) || !wanted()) throw error;
-      ({ resourceVersion, hasManagedFields: fieldsTracked = false } = versionOf(now));
+      if (now === undefined || !differsInMetadataOnly(base, versionOf(now)) || !mayWrite()) throw error;
+      ({ resourceVersion, hasManagedFields = false } = versionOf(now));
       if (metadata !== undefined) metadata = { ...metadata, finalizers: foreignFinalizers(now) };
     }
   }

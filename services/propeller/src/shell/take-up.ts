@@ -107,6 +107,6 @@ async function loadAndMap(
     if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
     if (!(error instanceof InvalidWorkflowError)) throw error;
     const { message, resourceVersion, known } = error;
-    return { kind: "unreadable", error: message, resourceVersion, ended: false, aborts: [], ...known };
+    return { kind: "unreadable", error: message, resourceVersion, ended: false, aborts: [], taskTypes: known.taskTypes, maybeStarted: known.mayHaveBegun };
   }
 }

@@ -16,7 +16,7 @@ export function wholeStatus(state: RunState): WorkflowStatus {
 }
 
 /** Changes since the last call. */
-export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "unused" | "sweep"> {
+export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSlices" | "deleteOtherSlices"> {
   /** Merge patch of `status`. */
   readonly status: Patch;
 }

@@ -10,7 +10,7 @@ export interface Fence {
 /** Destination of workflow and node events. */
 export interface EventSink {
   /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `while` returns false. */
-  publish(key: string, event: ExecutionEvent, asLongAs?: Fence): Promise<void>;
+  publish(key: string, event: ExecutionEvent, fence?: Fence): Promise<void>;
   /**
    * Resolves when all events of the workflow published before are stored or rejected. Absent where the control plane
    * accepts requests that name a node before the node's events.

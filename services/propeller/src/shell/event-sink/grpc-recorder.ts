@@ -57,7 +57,7 @@ export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metri
     },
   });
   return {
-    publish: (key, event, asLongAs) => sink.publish(key, event, asLongAs),
+    publish: (key, event, fence) => sink.publish(key, event, fence),
     whenRecorded: (key) => sink.whenRecorded(key),
     forward: (key, event, outputs) => sink.forward(key, event, outputs),
     close: () => {

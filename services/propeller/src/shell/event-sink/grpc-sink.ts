@@ -81,9 +81,9 @@ export class GrpcSink implements ForwardingSink {
     return this.#queueLength;
   }
 
-  publish(...[key, event, asLongAs]: Parameters<ForwardingSink["publish"]>): Promise<void> {
+  publish(...[key, event, fence]: Parameters<ForwardingSink["publish"]>): Promise<void> {
     const published = publishedEvent(event);
-    return published === undefined ? Promise.resolve() : this.#enqueue(key, published, asLongAs);
+    return published === undefined ? Promise.resolve() : this.#enqueue(key, published, fence);
   }
 
   forward(...[key, event, outputs]: Parameters<ForwardingSink["forward"]>): Promise<void> {
@@ -105,7 +105,7 @@ export class GrpcSink implements ForwardingSink {
     this.#queues.clear();
   }
 
-  #enqueue(key: string, published: PublishedEvent, asLongAs?: Fence): Promise<void> {
+  #enqueue(key: string, published: PublishedEvent, fence?: Fence): Promise<void> {
     if (this.#closed) return Promise.resolve();
     const name = eventDedupKey(published);
     const lane = this.#queues.get(key);
@@ -113,7 +113,7 @@ export class GrpcSink implements ForwardingSink {
     if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry = { name, published, wanted: asLongAs?.while ?? alwaysAllowed, done: resolve, ended: promise, leftOut: false };
+    const entry = { name, published, mayDeliver: fence?.while ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
     if (lane === undefined) {
       this.#queues.set(key, { entries: [entry], notFoundSince: undefined, notFoundAttempts: 0 });
       this.#turns.add(key);
@@ -205,9 +205,9 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /** @returns `early`: the recorder may still learn of the event's node or execution. */
-  async #deliver(key: string, lane: ExecutionQueue, { published, name, mayDeliver: wanted }: QueuedEvent): Promise<"early" | "done"> {
+  async #deliver(key: string, lane: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
     const { backoffMs: delay, logger, onSent } = this.options;
-    for (let failures = 0; !this.#closed && wanted(); failures++) {
+    for (let failures = 0; !this.#closed && mayDeliver(); failures++) {
       const { verdict, problem } = await this.#trySend(published);
       const message = problem instanceof Error ? problem.message : "";
       if (verdict === "again") {

@@ -267,7 +267,7 @@ export class Propeller implements ExecutionWorker {
     if (write === undefined || host.crashPoint() || life === undefined) return;
     const { blobs = [], obsoleteSlices: unused = [] } = write.patch;
     if (bug === "dropsSlicesEarly") slices.stop(unused);
-    const writer = { wanted: () => this.#mayWrite(active), life };
+    const writer = { mayWrite: () => this.#mayWrite(active), life };
     if (bug === "rootBeforeSlices" || blobs.length === 0) {
       slices.write(blobs, { ...writer, done: () => undefined });
       this.#patch(active, write);
