@@ -2,9 +2,9 @@ import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_p
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { CallResult, Call } from "./ask/question.js";
+import type { CallResult, Call } from "./calls/call.js";
 import type { EngineConfig } from "./config.js";
-import type { PluginHealth } from "./plugin/known.js";
+import type { PluginHealth } from "./attempt/plugin-health.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
@@ -28,7 +28,7 @@ export type Observation =
   /** A blob is written; after `error` the engine retries with backoff. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
   /** Result of the call with this id; ignored when the call is no longer pending. */
-  | { readonly kind: "callResult"; readonly id: string; readonly answer: CallResult }
+  | { readonly kind: "callResult"; readonly id: string; readonly result: CallResult }
   /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
   | { readonly kind: "wakeup"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is durable. */
@@ -69,11 +69,11 @@ export type Effect =
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
   /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
-  | { readonly kind: "call"; readonly id: string; readonly ask: Call; readonly afterRevision?: number }
+  | { readonly kind: "call"; readonly id: string; readonly call: Call; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
   | { readonly kind: "finalize"; readonly afterRevision: number }
   /** Kubernetes event on the resource; may be lost. */
-  | { readonly kind: "kubeEvent"; readonly note: KubeEvent }
+  | { readonly kind: "kubeEvent"; readonly kubeEvent: KubeEvent }
   | {
       readonly kind: "metric";
       readonly metric: EngineMetric;

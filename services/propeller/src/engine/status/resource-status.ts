@@ -2,10 +2,10 @@ import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type Workf
 import { slicesPrefix } from "../data/paths.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
-import type { RunState } from "../walk/walk.js";
+import type { RunState } from "../run/run-state.js";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
-import { statusesOf } from "./statuses.js";
+import { statusesOf } from "./node-statuses.js";
 import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;

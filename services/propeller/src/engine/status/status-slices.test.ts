@@ -10,8 +10,8 @@ import {
 } from "@flyte-ts/workflow-crd";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Driver } from "../../simulation/build/driver.js";
-import type { NodeSpec } from "../../simulation/build/workflow.js";
+import { Driver } from "../../../simulation/fixtures/driver.js";
+import type { NodeSpec } from "../../../simulation/fixtures/workflow.js";
 import { jsonSize } from "./json-size.js";
 import { StatusSlices } from "./status-slices.js";
 

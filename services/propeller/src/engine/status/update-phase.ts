@@ -1,6 +1,6 @@
 import { NodePhase, isTerminalNode } from "@flyte-ts/domain";
 import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
-import { MAX_STATUS_MESSAGE, boundMessage } from "../failure/bound-message.js";
+import { MAX_STATUS_MESSAGE, boundMessage } from "../errors/bound-message.js";
 import { rfc3339Seconds } from "../time/rfc3339.js";
 
 /** `workflowNodeStatus.phase` of a sub-workflow that fails. */

@@ -6,8 +6,8 @@ import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Fence, ForwardingSink, Observe } from "./event-sink.js";
 import { eventDedupKey, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
-import { SendScheduler } from "./send-turns.js";
-import { type SendOutcome, classifyResponse } from "./verdict.js";
+import { SendScheduler } from "./send-scheduler.js";
+import { type SendOutcome, classifyResponse } from "./send-outcome.js";
 
 export interface GrpcSinkOptions {
   readonly admin: Pick<ServiceClient<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
@@ -21,7 +21,7 @@ export interface GrpcSinkOptions {
   readonly backoffMs: (failures: number) => number;
   /** Monotonic clock, ms. */
   readonly now: () => number;
-  readonly onSent?: (verdict: SendOutcome) => void;
+  readonly onSent?: (outcome: SendOutcome) => void;
 }
 
 interface QueuedEvent {
@@ -108,19 +108,19 @@ export class GrpcSink implements ForwardingSink {
   #enqueue(key: string, published: PublishedEvent, fence?: Fence): Promise<void> {
     if (this.#closed) return Promise.resolve();
     const name = eventDedupKey(published);
-    const lane = this.#queues.get(key);
+    const queue = this.#queues.get(key);
     // The first event of the queue is in flight.
-    if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
+    if (queue?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
     const entry = { name, published, mayDeliver: fence?.while ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
-    if (lane === undefined) {
+    if (queue === undefined) {
       this.#queues.set(key, { entries: [entry], notFoundSince: undefined, notFoundAttempts: 0 });
       this.#turns.add(key);
       this.#start();
     } else {
-      if (this.#queueLength > this.options.maxQueueLength) this.#dropSuperseded(lane.entries, published);
-      lane.entries.push(entry);
+      if (this.#queueLength > this.options.maxQueueLength) this.#dropSuperseded(queue.entries, published);
+      queue.entries.push(entry);
     }
     return promise;
   }
@@ -156,22 +156,22 @@ export class GrpcSink implements ForwardingSink {
    * out NOT_FOUND holds no slot.
    */
   async #drain(key: string): Promise<void> {
-    const lane = this.#queues.get(key);
-    if (lane === undefined) return;
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
     let sent = 0;
-    for (let [entry] = lane.entries; entry !== undefined && !this.#closed; [entry] = lane.entries) {
+    for (let [entry] = queue.entries; entry !== undefined && !this.#closed; [entry] = queue.entries) {
       if (sent >= MAX_BURST && !this.#turns.isEmpty) {
         this.#turns.add(key);
         return;
       }
-      if ((await this.#deliver(key, lane, entry)) === "early") {
-        if (this.#moveMissingNodeFirst(key, lane, entry)) continue;
-        this.#requeueAfterBackoff(key, lane);
+      if ((await this.#deliver(key, queue, entry)) === "early") {
+        if (this.#moveMissingNodeFirst(key, queue, entry)) continue;
+        this.#requeueAfterBackoff(key, queue);
         return;
       }
       sent++;
       this.#turns.onSent(key);
-      lane.entries.shift();
+      queue.entries.shift();
       this.#queueLength--;
       entry.done();
       if (endsExecution(entry.published)) this.#turns.remove(key);
@@ -194,8 +194,8 @@ export class GrpcSink implements ForwardingSink {
     return at > 0;
   }
 
-  #requeueAfterBackoff(key: string, lane: ExecutionQueue): void {
-    const pause = Math.min(this.options.backoffMs(lane.notFoundAttempts++), MAX_NOT_FOUND_BACKOFF_MS);
+  #requeueAfterBackoff(key: string, queue: ExecutionQueue): void {
+    const pause = Math.min(this.options.backoffMs(queue.notFoundAttempts++), MAX_NOT_FOUND_BACKOFF_MS);
     const goOn = (): void => {
       if (this.#closed) return;
       this.#turns.add(key);
@@ -205,40 +205,40 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /** @returns `early`: the recorder may still learn of the event's node or execution. */
-  async #deliver(key: string, lane: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
+  async #deliver(key: string, queue: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
     const { backoffMs: delay, logger, onSent } = this.options;
     for (let failures = 0; !this.#closed && mayDeliver(); failures++) {
-      const { verdict, problem } = await this.#trySend(published);
+      const { verdict: outcome, problem } = await this.#trySend(published);
       const message = problem instanceof Error ? problem.message : "";
-      if (verdict === "again") {
-        onSent?.(verdict);
+      if (outcome === "again") {
+        onSent?.(outcome);
         if (failures % 10 === 0) logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
         // Keeps its slot: while the recorder is unavailable, no other queue could use it.
         await sleep(delay(failures), undefined, { ref: false });
         continue;
       }
-      if (verdict === "notFound" && this.#isEarly(lane)) {
+      if (outcome === "notFound" && this.#isEarly(queue)) {
         onSent?.("again");
         return "early";
       }
-      onSent?.(verdict);
-      if (verdict !== "notFound") lane.notFoundSince = undefined;
-      if (verdict === "dropped" || verdict === "notFound")
+      onSent?.(outcome);
+      if (outcome !== "notFound") queue.notFoundSince = undefined;
+      if (outcome === "dropped" || outcome === "notFound")
         logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane refuses it");
-      this.#reportOutcome(key, published, { verdict, message });
+      this.#reportOutcome(key, published, { verdict: outcome, message });
       break;
     }
     return "done";
   }
 
   /** Counted per queue, not per event: a missing execution costs the time once. */
-  #isEarly(lane: ExecutionQueue): boolean {
+  #isEarly(queue: ExecutionQueue): boolean {
     const now = this.options.now();
-    if (lane.notFoundSince === undefined) {
-      lane.notFoundSince = now;
-      lane.notFoundAttempts = 0;
+    if (queue.notFoundSince === undefined) {
+      queue.notFoundSince = now;
+      queue.notFoundAttempts = 0;
     }
-    return now < lane.notFoundSince + NOT_FOUND_TIMEOUT_MS;
+    return now < queue.notFoundSince + NOT_FOUND_TIMEOUT_MS;
   }
 
   async #trySend(published: PublishedEvent): Promise<{ readonly verdict: SendOutcome; readonly problem?: unknown }> {
@@ -263,14 +263,18 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /** Reports the meaning of a response for the workflow. */
-  #reportOutcome(key: string, { kind, event }: PublishedEvent, { verdict, message }: { verdict: SendOutcome; message: string }): void {
+  #reportOutcome(
+    key: string,
+    { kind, event }: PublishedEvent,
+    { verdict: outcome, message }: { verdict: SendOutcome; message: string },
+  ): void {
     const { observe } = this.options;
-    if (verdict === "incompatibleCluster") observe(key, { kind: "rejected", cause: verdict, message });
+    if (outcome === "incompatibleCluster") observe(key, { kind: "rejected", cause: outcome, message });
     if (kind !== "workflow") return;
     const { phase } = event;
-    if (verdict === "notFound") observe(key, { kind: "rejected", cause: verdict, message });
-    else if (verdict === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
-    else if (isTerminalWorkflowEvent(phase) && verdict !== "again") {
+    if (outcome === "notFound") observe(key, { kind: "rejected", cause: outcome, message });
+    else if (outcome === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
+    else if (isTerminalWorkflowEvent(phase) && outcome !== "again") {
       // A terminal event that can never be recorded must not retain the resource forever.
       observe(key, { kind: "endRecorded", phase: WorkflowExecution_Phase[phase] });
     }

@@ -1,6 +1,6 @@
 import { EVENTS, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
-import { boundMessage } from "../../engine/failure/bound-message.js";
+import { boundMessage } from "../../engine/errors/bound-message.js";
 import type { KubeEvent } from "../../engine/types.js";
 import { TokenBucket } from "./token-bucket.js";
 

@@ -7,9 +7,9 @@ export function tracedSink(sink: EventSink, spans: ExecutionSpans | undefined): 
   const { whenRecorded: recorded } = sink;
   return {
     ...(recorded && { whenRecorded: (key: string) => recorded.call(sink, key) }),
-    publish: (key, event, asLongAs) => {
+    publish: (key, event, fence) => {
       spans.onEvent(key, event);
-      return sink.publish(key, event, asLongAs);
+      return sink.publish(key, event, fence);
     },
   };
 }
