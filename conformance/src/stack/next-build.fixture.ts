@@ -25,14 +25,14 @@ const CHANGES: readonly Change[] = [
   },
   { file: "services/admin/dist/execution/insert.js", from: "$24, $25, $26, $27, $28)", to: "$24, $25, $26, $27, $28, 'next')" },
   {
-    file: "services/propeller/dist/engine/walk/walk.js",
+    file: "services/propeller/dist/engine/run/run-state.js",
     from: "        node.status = status;",
     to: `        node.status = Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" };`,
   },
   {
-    file: "services/propeller/dist/engine/walk/walk.js",
-    from: "    setWorkflow(status) {\n        this.status = status;",
-    to: `    setWorkflow(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
+    file: "services/propeller/dist/engine/run/run-state.js",
+    from: "    setWorkflowStatus(status) {\n        this.status = status;",
+    to: `    setWorkflowStatus(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
   },
   {
     file: "packages/messaging/dist/bus.js",
