@@ -120,7 +120,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
 /** In some worlds several propellers share the executions. */
 function newFleet(
   { seed, plain, propellers, bug }: SimulationOptions,
-  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "clean">,
+  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
 ): Fleet | undefined {
   // A separate source, so that worlds without them keep the outcome of their seed.
   const random = new Random(seed * 15_485_863 + 11);
@@ -132,7 +132,7 @@ function newFleet(
 /** In some worlds plugin services come and go. */
 function newAnnouncements(
   { seed, plain, announced }: SimulationOptions,
-  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "clean">,
+  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
 ): PluginHeartbeats | undefined {
   const random = new Random(seed * 49_979_687 + 13);
   const wanted = announced ?? (plain !== true && !clean && random.chance(0.25));

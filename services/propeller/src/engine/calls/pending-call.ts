@@ -22,7 +22,7 @@ export interface PendingCall {
 }
 
 /** Progress of a call, for callers with a timeout. */
-export type CallProgress = Readonly<Pick<PendingCall, "tries" | "firstAskedAt" | "error">>;
+export type CallProgress = Readonly<Pick<PendingCall, "attempts" | "firstSentAt" | "error">>;
 
 /** Pending calls of one node, at most one per kind. */
 export type PendingCalls = Map<CallKind, PendingCall>;

@@ -27,7 +27,7 @@ export interface ControllerOptions {
   readonly events: EventSink;
   readonly outputs: OutputsStore;
   readonly kubeEvents: Pick<KubeEvents, "record">;
-  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
+  readonly spans?: Pick<ExecutionSpans, "onStatusWrite"> | undefined;
   readonly callHandlers: CallHandlers;
   readonly loader: WorkflowLoader;
   readonly slices: SliceStore;

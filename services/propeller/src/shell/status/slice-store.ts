@@ -64,7 +64,10 @@ export class SliceStore {
   }
 
   /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */
-  deleteObsolete({ obsoleteSlices: unused = [], deleteOtherSlices: sweep }: Pick<ResourcePatch, "unused" | "sweep">): void {
+  deleteObsolete({
+    obsoleteSlices: unused = [],
+    deleteOtherSlices: sweep,
+  }: Pick<ResourcePatch, "obsoleteSlices" | "deleteOtherSlices">): void {
     if (sweep !== undefined) void this.deleteAllExcept(sweep);
     else this.#enqueueDeletions(unused);
   }

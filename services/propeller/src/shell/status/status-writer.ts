@@ -22,7 +22,7 @@ export interface StatusWriterOptions {
   readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
-  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
+  readonly spans?: Pick<ExecutionSpans, "onStatusWrite"> | undefined;
   readonly now: () => number;
 }
 
