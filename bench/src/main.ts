@@ -96,7 +96,7 @@ function run(): Promise<number> {
     const shapes = parseWorkloadArgs(STANDARD_WORKLOADS);
     return withManagedStack(kind, (stack) => measureStandardWorkloads(stack, shapes));
   }
-  if (positionals[0] === "fill") return seed();
+  if (positionals[0] === "fill") return seedDatabase();
   if (positionals[0] === "ingest") return measureEvents();
   const rate = parseRateArgs(positionals, values);
   return rate === undefined ? measure() : measureRates(rate);
@@ -132,7 +132,7 @@ async function measureWatchers(): Promise<number> {
   }
 }
 
-async function seed(): Promise<number> {
+async function seedDatabase(): Promise<number> {
   const [rows, nodes] = numericArgs(1, 2);
   if (data === undefined) exitWithUsage();
   print({ filled: await seedDatabase(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });

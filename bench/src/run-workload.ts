@@ -71,7 +71,7 @@ export async function runWorkload(options: WorkloadOptions): Promise<Measurement
   }
 }
 
-type Registered = Pick<WorkloadOptions, "project" | "domain" | "shape" | "size" | "leaf">;
+type Registered = Pick<WorkloadOptions, "project" | "domain" | "topology" | "size" | "taskKind">;
 
 /** Registers the workflow unless it exists. */
 export async function register(client: FlyteClient, { project, domain, topology, size, taskKind }: Registered): Promise<Identifier> {
@@ -101,7 +101,7 @@ async function launch(client: FlyteClient, launchPlan: Identifier, options: Work
 /** Request for one execution of a registered workflow. */
 export function creationRequest(
   launchPlan: Identifier,
-  { project, domain, taskKind, size, sleepSeconds }: Pick<WorkloadOptions, "project" | "domain" | "leaf" | "size" | "sleepSeconds">,
+  { project, domain, taskKind, size, sleepSeconds }: Pick<WorkloadOptions, "project" | "domain" | "taskKind" | "size" | "sleepSeconds">,
 ): MessageInitShape<typeof ExecutionCreateRequestSchema> {
   const value =
     taskKind === "echo"

@@ -5,7 +5,7 @@ import type { RateOptions } from "./measure-rate.js";
 import { readStackConfig } from "./stack-config.js";
 
 type RateFlags = Readonly<Record<"callers" | "connections" | "limit" | "filters" | "token", string>>;
-type RateArgs = Omit<RateOptions, "endpoint" | "project" | "domain" | "patienceMs" | "memory">;
+type RateArgs = Omit<RateOptions, "endpoint" | "project" | "domain" | "timeoutMs" | "memory">;
 
 /**
  * Parses `get SECONDS [ROWS]`, `list SECONDS` and `create SECONDS`; undefined for other arguments.

@@ -30,7 +30,7 @@ let end: StackClient["close"];
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, close: end } = connectToStack(stack));
+  ({ client, folder, end } = connectToStack(stack));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
 }, 300_000);
 afterAll(() => end(), 60_000);

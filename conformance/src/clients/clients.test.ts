@@ -24,7 +24,7 @@ let end: StackClient["close"];
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, close: end } = connectToStack(stack));
+  ({ client, folder, end } = connectToStack(stack));
 }, 300_000);
 afterAll(() => end(), 60_000);
 

@@ -33,11 +33,7 @@ beforeAll(async () => {
   stack = await startStack(["--no-example", "--auth"]);
   secrets = join(stack.folder, "secrets");
   const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
-  ({
-    client,
-    folder,
-    close: end,
-  } = connectToStack(
+  ({ client, folder, end } = connectToStack(
     stack,
     serviceMetadata(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
   ));

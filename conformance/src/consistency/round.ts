@@ -35,7 +35,7 @@ export interface RoundResult {
   readonly executions: number;
   /** Time from the end of the fault to the last end, ms. */
   readonly recoveryMs: number;
-  /** Findings of {@link findInconsistencies}, and executions that did not end. */
+  /** Findings of {@link lostEnds}, and executions that did not end. */
   readonly findings: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export async function runRound(environment: RoundEnvironment, options: RoundOpti
 /** Waits until a third of the executions have running tasks. */
 async function waitUntilSomeRun(
   { journal }: RoundEnvironment,
-  { prefix, concurrency }: Pick<RoundOptions, "prefix" | "running">,
+  { prefix, concurrency }: Pick<RoundOptions, "prefix" | "concurrency">,
 ): Promise<void> {
   const begun = () =>
     new Set(
@@ -87,7 +87,10 @@ interface GatherOptions {
 }
 
 /** Gathers evidence again while a missing record may still arrive. */
-async function settledFindings(environment: RoundEnvironment, asking: GatherOptions): Promise<Pick<RoundResult, "executions" | "lost">> {
+async function settledFindings(
+  environment: RoundEnvironment,
+  asking: GatherOptions,
+): Promise<Pick<RoundResult, "executions" | "findings">> {
   const complete = new Map<string, ExecutionRecord>();
   let before = -1;
   let changedAt = Date.now();

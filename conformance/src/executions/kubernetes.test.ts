@@ -23,7 +23,7 @@ describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes A
 
   beforeAll(async () => {
     stack = await startStackOnKubernetes();
-    ({ client, folder, close: end } = connectToStack(stack));
+    ({ client, folder, end } = connectToStack(stack));
     cpSync(examples, folder, { recursive: true });
   }, 300_000);
   afterAll(() => end(), 60_000);

@@ -28,7 +28,7 @@ let second: ChildProcess;
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, close: end } = connectToStack(stack));
+  ({ client, folder, end } = connectToStack(stack));
   second = startSecondReplica();
   copyFileSync(join(root, "conformance", "python", "scheduled.py"), join(folder, "scheduled.py"));
   runPython({ stack, folder }, "pyflyte", ["register", "--activate-launchplans", "--version", "v1", "scheduled.py"]);

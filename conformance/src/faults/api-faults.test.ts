@@ -170,7 +170,7 @@ async function runThroughFault({ name, durationMs: lasts, maxCpu: cpu, begin: se
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-const told = (name: string, fault: ApiFault, more: Pick<Fault, "lasts" | "cpu">): Fault => ({
+const told = (name: string, fault: ApiFault, more: Pick<Fault, "durationMs" | "maxCpu">): Fault => ({
   name,
   ...more,
   begin: () => faulty.proxy.set(fault),
@@ -181,7 +181,7 @@ const told = (name: string, fault: ApiFault, more: Pick<Fault, "lasts" | "cpu">)
 function repeatedFault(
   name: string,
   again: () => Promise<unknown>,
-  { after, ...more }: Pick<Fault, "lasts" | "cpu"> & { after?: () => void },
+  { after, ...more }: Pick<Fault, "durationMs" | "maxCpu"> & { after?: () => void },
 ): Fault {
   let on = false;
   let keeping: Promise<void> = Promise.resolve();
