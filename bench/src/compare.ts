@@ -1,30 +1,30 @@
-import type { Measurement, ShapeOptions } from "./run-shape.js";
+import type { Measurement, WorkloadOptions } from "./run-workload.js";
 
 /** One workload on both endpoints. */
 export interface Compared {
-  readonly shape: string;
+  readonly topology: string;
   readonly size: number;
   readonly executions: number;
   /** Medians over the runs without failures, seconds from the first creation to the last end. */
-  readonly here: number;
-  readonly there: number;
+  readonly candidate: number;
+  readonly baseline: number;
   /**
    * Duration on the other endpoint divided by the duration here; NaN when either has no run without
    * failures.
    */
   readonly ratio: number;
-  readonly failedHere: number;
-  readonly failedThere: number;
+  readonly failedCandidate: number;
+  readonly failedBaseline: number;
 }
 
 export interface CompareOptions {
-  readonly here: string;
-  readonly there: string;
-  readonly shapes: readonly Omit<ShapeOptions, "endpoint">[];
+  readonly candidate: string;
+  readonly baseline: string;
+  readonly workloads: readonly Omit<WorkloadOptions, "endpoint">[];
   readonly rounds: number;
   /** Runs before each measurement, so that background work of the previous side is not measured. */
-  readonly rest: () => Promise<unknown>;
-  readonly run: (options: ShapeOptions) => Promise<Measurement>;
+  readonly cooldown: () => Promise<unknown>;
+  readonly run: (options: WorkloadOptions) => Promise<Measurement>;
   readonly onMeasured?: (endpoint: string, measurement: Measurement) => void;
 }
 
@@ -32,29 +32,29 @@ export interface CompareOptions {
  * Runs each workload on both endpoints alternately (A B, then B A), so that slow phases of the
  * machine affect both and neither always runs first.
  */
-export async function compare({ here, there, shapes, rounds, rest, run, onMeasured }: CompareOptions): Promise<Compared[]> {
+export async function compare({ candidate, baseline, workloads, rounds, cooldown, run, onMeasured }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = [];
-  for (const shape of shapes) {
+  for (const workload of workloads) {
     const measured: Record<"here" | "there", Measurement[]> = { here: [], there: [] };
     for (let round = 0; round < rounds; round++) {
       for (const side of round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const)) {
-        const endpoint = side === "here" ? here : there;
-        await rest();
-        const measurement = await run({ ...shape, endpoint });
+        const endpoint = side === "here" ? candidate : baseline;
+        await cooldown();
+        const measurement = await run({ ...workload, endpoint });
         measured[side].push(measurement);
         onMeasured?.(endpoint, measurement);
       }
     }
-    const [ours, theirs] = [seconds(measured.here), seconds(measured.there)];
+    const [candidateRuns, baselineRuns] = [seconds(measured.here), seconds(measured.there)];
     compared.push({
-      shape: shape.shape,
-      size: shape.size,
-      executions: shape.executions,
-      here: ours,
-      there: theirs,
-      ratio: theirs / ours,
-      failedHere: failures(measured.here),
-      failedThere: failures(measured.there),
+      topology: workload.topology,
+      size: workload.size,
+      executions: workload.executions,
+      candidate: candidateRuns,
+      baseline: baselineRuns,
+      ratio: baselineRuns / candidateRuns,
+      failedCandidate: failures(measured.here),
+      failedBaseline: failures(measured.there),
     });
   }
   return compared;
@@ -75,8 +75,8 @@ export function comparisonTable(compared: readonly Compared[], names: { readonly
   const text = (value: number, failed: number) =>
     `${Number.isNaN(value) ? "—" : `${value.toFixed(2)} s`}${failed > 0 ? ` (${failed} failed)` : ""}`;
   const rows = compared.map(
-    ({ shape, size, executions, here, there, ratio, failedHere, failedThere }) =>
-      `| ${executions > 1 ? `${executions} × ` : ""}${shape} ${size} | ${text(here, failedHere)} | ${text(there, failedThere)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
+    ({ topology: workload, size, executions, candidate, baseline, ratio, failedCandidate, failedBaseline }) =>
+      `| ${executions > 1 ? `${executions} × ` : ""}${workload} ${size} | ${text(candidate, failedCandidate)} | ${text(baseline, failedBaseline)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
   );
   return [`| shape | ${names.here} | ${names.there} | ratio |`, "|---|---|---|---|", ...rows].join("\n");
 }

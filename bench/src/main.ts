@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
-import { OWN_GROUND, startRealGround } from "./ground.js";
-import { DESIGN_SHAPES, type Measured, measuredTable } from "./measured-table.js";
+import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
+import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
-import { fill, readRate } from "./rate/words.js";
+import { seedDatabase, parseRateArgs } from "./rate/parse-args.js";
 import { measureIngest } from "./rate/measure-ingest.js";
-import { measureRate, newest } from "./rate/measure-rate.js";
+import { measureRate, newestNames } from "./rate/measure-rate.js";
 import { readStackConfig } from "./rate/stack-config.js";
-import { type OwnStack, startOwnStack } from "./own-stack.js";
-import { type Measurement, runShape } from "./run-shape.js";
+import { type ManagedStack, startManagedStack } from "./managed-stack.js";
+import { type Measurement, runWorkload } from "./run-workload.js";
 import { measureWatch } from "./watch/measure-watch.js";
-import { readWorks, type Work } from "./work.js";
+import { parseWorkloads, type Workload } from "./workload.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
        npm run bench -- --compare host:port [flags] [SHAPE]...
@@ -66,45 +66,45 @@ const { values, positionals } = parseArgs({
 });
 
 /** Workloads of a comparison without arguments. */
-const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
+const DEFAULT_WORKLOADS = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
 /**
  * Delay before and between the runs on a managed stack, ms, for background start-up, garbage
  * collection and pending writes.
  */
-const PAUSE_MS = 3_000;
+const WARMUP_DELAY_MS = 3_000;
 /**
  * Delay between two sides, ms: admin writes the ends of executions for the last time 3 s after the
  * previous ones.
  */
-const REST_MS = 5_000;
+const COOLDOWN_MS = 5_000;
 
 const { endpoint, project, domain, data } = values;
-const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
+const target = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
 if (values.help) process.stdout.write(USAGE);
 process.exit(values.help ? 0 : await run());
 
 function run(): Promise<number> {
-  const { compare: there, stack: kind } = values;
-  if (there !== undefined) {
-    const shapes = works(USUAL);
+  const { compare: baselineEndpoint, stack: kind } = values;
+  if (baselineEndpoint !== undefined) {
+    const shapes = parseWorkloadArgs(DEFAULT_WORKLOADS);
     return kind === undefined
-      ? compareWith({ here: endpoint, there }, shapes)
-      : onOwnStack(kind, (own) => compareWith({ here: own.endpoint, there }, shapes));
+      ? compareWith({ here: endpoint, there: baselineEndpoint }, shapes)
+      : withManagedStack(kind, (own) => compareWith({ here: own.endpoint, there: baselineEndpoint }, shapes));
   }
   if (positionals[0] === "watch") return measureWatchers();
   if (kind !== undefined) {
-    const shapes = works(DESIGN_SHAPES);
-    return onOwnStack(kind, (stack) => measureOwn(stack, shapes));
+    const shapes = parseWorkloadArgs(STANDARD_WORKLOADS);
+    return withManagedStack(kind, (stack) => measureStandardWorkloads(stack, shapes));
   }
-  if (positionals[0] === "fill") return fillDatabase();
+  if (positionals[0] === "fill") return seedDatabase();
   if (positionals[0] === "ingest") return measureEvents();
-  const rate = readRate(positionals, values);
+  const rate = parseRateArgs(positionals, values);
   return rate === undefined ? measure() : measureRates(rate);
 }
 
-async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Promise<number> {
+async function measureRates(rate: NonNullable<ReturnType<typeof parseRateArgs>>): Promise<number> {
   for (let turn = 0, failed = 0; ; ) {
-    const result = await measureRate({ ...where, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
+    const result = await measureRate({ ...target, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
     failed += result.failed;
     print({ endpoint, ...result });
     if (++turn >= Number(values.repeat ?? 1)) return failed > 0 ? 1 : 0;
@@ -114,16 +114,16 @@ async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Pro
 async function measureWatchers(): Promise<number> {
   const [watchers, executions] = positionals.slice(1).map(Number);
   const usable = [watchers, executions].every((number) => Number.isInteger(number) && Number(number) > 0);
-  if (!usable || positionals.length !== 3 || (data === undefined) === (values.stack !== "local")) refuse();
-  const own = data === undefined ? await startOwnStack(OWN_GROUND) : undefined;
+  if (!usable || positionals.length !== 3 || (data === undefined) === (values.stack !== "local")) exitWithUsage();
+  const own = data === undefined ? await startManagedStack(LOCAL_BACKEND) : undefined;
   try {
     const result = await measureWatch({
-      ...where,
+      ...target,
       ...(own && { endpoint: own.endpoint }),
       watchers: Number(watchers),
       executions: Number(executions),
       connections: values.events ? 0 : Number(values.connections),
-      memory: new StackMemory(own?.data ?? data ?? ""),
+      memory: new StackMemory(own?.dataDir ?? data ?? ""),
     });
     print(result);
     return result.failed > 0 ? 1 : 0;
@@ -132,22 +132,22 @@ async function measureWatchers(): Promise<number> {
   }
 }
 
-async function fillDatabase(): Promise<number> {
-  const [rows, nodes] = numbers(1, 2);
-  if (data === undefined) refuse();
-  print({ filled: await fill(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
+async function seedDatabase(): Promise<number> {
+  const [rows, nodes] = numericArgs(1, 2);
+  if (data === undefined) exitWithUsage();
+  print({ filled: await seedDatabase(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
   return 0;
 }
 
 async function measureEvents(): Promise<number> {
-  const [events] = numbers(1, 1);
-  if (data === undefined) refuse();
+  const [events] = numericArgs(1, 1);
+  if (data === undefined) exitWithUsage();
   const stack = readStackConfig(data);
   const client = createFlyteClient({ endpoint });
-  const names = await newest(client, { project, domain }).finally(() => client.close());
+  const names = await newestNames(client, { project, domain }).finally(() => client.close());
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
-    const result = await measureIngest({ ...where, stack, names, events: events ?? 0, memory: new StackMemory(data) });
+    const result = await measureIngest({ ...target, stack, names, events: events ?? 0, memory: new StackMemory(data) });
     failed += result.failed;
     print({ endpoint, ...result });
   }
@@ -158,13 +158,13 @@ async function measureEvents(): Promise<number> {
  * Returns the numeric arguments after the first; exits when they are not between `least` and `most`
  * positive numbers.
  */
-function numbers(least: number, most: number): readonly number[] {
+function numericArgs(min: number, max: number): readonly number[] {
   const given = positionals.slice(1).map(Number);
-  if (given.length < least || given.length > most || given.some((number) => !Number.isInteger(number) || number < 1)) refuse();
+  if (given.length < min || given.length > max || given.some((number) => !Number.isInteger(number) || number < 1)) exitWithUsage();
   return given;
 }
 
-function refuse(): never {
+function exitWithUsage(): never {
   process.stderr.write(USAGE);
   process.exit(2);
 }
@@ -173,22 +173,22 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
 }
 
-function works(usual: readonly string[]): Work[] {
-  const words = positionals.length === 0 ? usual : positionals;
+function parseWorkloadArgs(usual: readonly string[]): Workload[] {
+  const args = positionals.length === 0 ? usual : positionals;
   const defaults = { leaf: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
-  return readWorks(words, defaults) ?? refuse();
+  return parseWorkloads(args, defaults) ?? exitWithUsage();
 }
 
 async function measure(): Promise<number> {
-  const [work, ...more] = works([]);
-  if (work === undefined || more.length > 0) refuse();
-  const options = { ...where, ...work };
+  const [work, ...more] = parseWorkloadArgs([]);
+  if (work === undefined || more.length > 0) exitWithUsage();
+  const options = { ...target, ...work };
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
     const { result, memory } =
       data === undefined
-        ? { result: await runShape(options), memory: undefined }
-        : await new StackMemory(data).watch(() => runShape(options), sleep);
+        ? { result: await runWorkload(options), memory: undefined }
+        : await new StackMemory(data).watch(() => runWorkload(options), sleep);
     failed += result.failed;
     print({ endpoint, ...result, memory });
   }
@@ -196,40 +196,40 @@ async function measure(): Promise<number> {
 }
 
 /** Starts a stack, uses it, and stops it. */
-async function onOwnStack(kind: string, use: (stack: OwnStack) => Promise<number>): Promise<number> {
-  if (kind !== "local" && kind !== "kubernetes") refuse();
-  const tell = (text: string) => void process.stderr.write(`${text}\n`);
-  const ground = kind === "local" ? OWN_GROUND : await startRealGround({ durable: !values.volatile, tell });
+async function withManagedStack(kind: string, use: (stack: ManagedStack) => Promise<number>): Promise<number> {
+  if (kind !== "local" && kind !== "kubernetes") exitWithUsage();
+  const onProgress = (text: string) => void process.stderr.write(`${text}\n`);
+  const backend = kind === "local" ? LOCAL_BACKEND : await startKubernetesBackend({ durable: !values.volatile, onProgress });
   try {
-    const stack = await startOwnStack(ground);
+    const stack = await startManagedStack(backend);
     try {
-      await sleep(PAUSE_MS);
+      await sleep(WARMUP_DELAY_MS);
       return await use(stack);
     } finally {
       await stack.stop();
     }
   } finally {
-    await ground.stop();
+    await backend.stop();
   }
 }
 
-async function measureOwn(stack: OwnStack, shapes: readonly Work[]): Promise<number> {
+async function measureStandardWorkloads(stack: ManagedStack, shapes: readonly Workload[]): Promise<number> {
   const measured: Measured[] = [];
-  const watched = new StackMemory(stack.data);
+  const watched = new StackMemory(stack.dataDir);
   for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
-    const options = { ...where, endpoint: stack.endpoint, ...work };
+    const options = { ...target, endpoint: stack.endpoint, ...work };
     const { result, memory } = await watched.watch(
-      () => runShape(options),
-      () => sleep(PAUSE_MS),
+      () => runWorkload(options),
+      () => sleep(WARMUP_DELAY_MS),
     );
     measured.push({ ...result, memory });
     print({ stack: values.stack, ...result, memory });
   }
-  process.stdout.write(`\n${measuredTable(measured)}\n`);
+  process.stdout.write(`\n${resultTable(measured)}\n`);
   return measured.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-async function compareWith(sides: { readonly here: string; readonly there: string }, shapes: readonly Work[]): Promise<number> {
+async function compareWith(sides: { readonly here: string; readonly there: string }, shapes: readonly Workload[]): Promise<number> {
   let failed = 0;
   const onMeasured = (at: string, measurement: Measurement) => {
     failed += measurement.failed;
@@ -238,10 +238,10 @@ async function compareWith(sides: { readonly here: string; readonly there: strin
   const rounds = Number(values.repeat ?? 3);
   const compared = await compare({
     ...sides,
-    shapes: shapes.map((work) => ({ ...where, ...work })),
+    workloads: shapes.map((work) => ({ ...target, ...work })),
     rounds,
-    rest: () => sleep(REST_MS),
-    run: runShape,
+    cooldown: () => sleep(COOLDOWN_MS),
+    run: runWorkload,
     onMeasured,
   });
   for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);

@@ -17,9 +17,9 @@ export interface MemoryReport {
 }
 
 /** Sampling interval of the peak, ms. */
-const EVERY_MS = 1_000;
+const SAMPLE_INTERVAL_MS = 1_000;
 /** Time for memory to decrease after the work, ms. */
-const SETTLE_MS = 20_000;
+const SETTLE_TIMEOUT_MS = 20_000;
 
 /** Processes of the local stack whose folder is `data`; Linux only. */
 export class StackMemory {
@@ -63,16 +63,16 @@ export class StackMemory {
     const before = this.read();
     const cpu = this.cpuSeconds();
     let peak = before;
-    const look = (): void => {
+    const sample = (): void => {
       const now = this.read();
       if (now.total > peak.total) peak = now;
     };
-    const timer = setInterval(look, EVERY_MS);
+    const timer = setInterval(sample, SAMPLE_INTERVAL_MS);
     try {
       const result = await work();
-      look();
+      sample();
       const cpuSeconds = Math.round((this.cpuSeconds() - cpu) * 10) / 10;
-      await sleep(SETTLE_MS);
+      await sleep(SETTLE_TIMEOUT_MS);
       return { result, memory: { before, peak, after: this.read(), cpuSeconds } };
     } finally {
       clearInterval(timer);

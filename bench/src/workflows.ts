@@ -6,7 +6,7 @@ import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/co
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
 /** Task type: `echo` returns its input, `core-sleep` waits for its duration. */
-export type Leaf = "echo" | "core-sleep";
+export type TaskKind = "echo" | "core-sleep";
 
 export interface Target {
   readonly project: string;
@@ -15,7 +15,7 @@ export interface Target {
 }
 
 /** Topologies of static graphs; `size` counts task nodes, or the items of a map's array node. */
-export type Shape = "chain" | "fan-out" | "map";
+export type Topology = "chain" | "fan-out" | "map";
 
 const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): MessageInitShape<typeof VariableMapSchema> => ({
   variables: Object.fromEntries(
@@ -33,12 +33,12 @@ const identifier = (target: Target, resourceType: ResourceType, name: string): I
  * A task from one integer to the same integer, or from a duration to nothing. The task of a map has
  * lists of them.
  */
-export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate {
-  const lists = shape === "map";
-  const echo = leaf === "echo";
+export function buildTask(target: Target, taskKind: TaskKind, topology: Topology): TaskTemplate {
+  const lists = topology === "map";
+  const echo = taskKind === "echo";
   return create(TaskTemplateSchema, {
-    id: identifier(target, ResourceType.TASK, `bench.${leaf}${lists ? ".map" : ""}`),
-    type: leaf,
+    id: identifier(target, ResourceType.TASK, `bench.${taskKind}${lists ? ".map" : ""}`),
+    type: taskKind,
     metadata: { runtime: { type: 1, version: "1.16.31", flavor: "python" }, retries: { retries: 0 } },
     interface: {
       inputs: variables(echo ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }, lists),
@@ -51,12 +51,16 @@ export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate
  * A workflow of `size` tasks: in sequence, in parallel, or as items of a map. Tasks that read an
  * input get the workflow's one input.
  */
-export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { size: number; leaf: Leaf }): WorkflowTemplate {
-  const input = leaf === "echo" ? "a" : "duration";
-  const chained = shape === "chain";
+export function buildWorkflow(
+  target: Target,
+  topology: Topology,
+  { size, leaf: taskKind }: { size: number; leaf: TaskKind },
+): WorkflowTemplate {
+  const input = taskKind === "echo" ? "a" : "duration";
+  const chained = topology === "chain";
   const taskNode = {
     case: "taskNode" as const,
-    value: { reference: { case: "referenceId" as const, value: leafTask(target, leaf, shape).id as Identifier } },
+    value: { reference: { case: "referenceId" as const, value: buildTask(target, taskKind, topology).id as Identifier } },
   };
   const list = Array.from({ length: size }, () => ({ value: { case: "promise" as const, value: { nodeId: "", var: input } } }));
   const map = {
@@ -67,7 +71,7 @@ export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { s
   };
   const leaves = Array.from({ length: size }, (_, index) => {
     const follows = chained && index > 0;
-    const promise = follows && leaf === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
+    const promise = follows && taskKind === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
     return {
       id: `n${index}`,
       metadata: { name: `leaf ${index}` },
@@ -77,14 +81,14 @@ export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { s
     };
   });
   return create(WorkflowTemplateSchema, {
-    id: identifier(target, ResourceType.WORKFLOW, `bench.${shape}.${size}.${leaf}`),
+    id: identifier(target, ResourceType.WORKFLOW, `bench.${topology}.${size}.${taskKind}`),
     metadata: {},
     metadataDefaults: {},
     interface: {
-      inputs: variables(leaf === "echo" ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
+      inputs: variables(taskKind === "echo" ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
       outputs: variables({}),
     },
-    nodes: shape === "map" ? [map] : leaves,
+    nodes: topology === "map" ? [map] : leaves,
   });
 }
 

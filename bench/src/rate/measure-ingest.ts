@@ -7,7 +7,7 @@ import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { StackMemory } from "../memory.js";
-import { processorTime, timeOfCall } from "./processor-time.js";
+import { readCpuTime, cpuMsPerCall } from "./cpu-time.js";
 import type { StackConfig } from "./stack-config.js";
 
 /** Phases that each node reports, in order. */
@@ -25,7 +25,7 @@ export interface IngestOptions {
   /** Names of the executions whose nodes report. */
   readonly names: readonly string[];
   readonly events: number;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory;
 }
 
@@ -54,11 +54,11 @@ export async function measureIngest(options: IngestOptions): Promise<IngestMeasu
   });
   try {
     const nodes = Math.ceil(options.events / PHASES.length / NODES) * NODES;
-    await run(bus, options, messages(options, NODES));
+    await publishAll(bus, options, messages(options, NODES));
     const made = messages(options, nodes);
-    const before = processorTime(options.memory);
-    const told = await run(bus, options, made);
-    const cpuMs = timeOfCall(before, processorTime(options.memory), made.length);
+    const before = readCpuTime(options.memory);
+    const told = await publishAll(bus, options, made);
+    const cpuMs = cpuMsPerCall(before, readCpuTime(options.memory), made.length);
     return { call: "ingest", events: made.length, ...told, cpuMs };
   } finally {
     await bus.close();
@@ -93,27 +93,27 @@ function messages({ project, domain, names }: IngestOptions, nodes: number): rea
   return made;
 }
 
-async function run(
+async function publishAll(
   bus: Bus,
-  { stack, patienceMs }: IngestOptions,
+  { stack, timeoutMs }: IngestOptions,
   made: readonly Message[],
 ): Promise<Pick<IngestMeasurement, "rate" | "sentRate" | "failed">> {
-  const before = await counted(stack);
+  const before = await readEventCounts(stack);
   const began = performance.now();
   const perSecond = () => Math.round(made.length / ((performance.now() - began) / 1_000));
   await Promise.all(made.map(({ subject, data }) => bus.publish(subject, data)));
   const sentRate = perSecond();
   for (;;) {
-    const { recorded, others } = await counted(stack);
+    const { recorded, others } = await readEventCounts(stack);
     const failed = others - before.others;
     if (recorded - before.recorded + failed >= made.length) return { rate: perSecond(), sentRate, failed };
-    if (performance.now() - began > patienceMs) throw new Error(`of ${made.length} events ${recorded - before.recorded} were recorded`);
+    if (performance.now() - began > timeoutMs) throw new Error(`of ${made.length} events ${recorded - before.recorded} were recorded`);
     await sleep(20);
   }
 }
 
 /** Number of events that admin has received from the bus, by its own metric. */
-async function counted({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
+async function readEventCounts({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
   const text = await (await fetch(metricsUrl)).text();
   let recorded = 0;
   let others = 0;

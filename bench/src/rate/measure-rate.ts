@@ -4,11 +4,11 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ResourceListRequestSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ExecutionCreateRequestSchema, WorkflowExecutionGetRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { StackMemory } from "../memory.js";
-import { creation, register } from "../run-shape.js";
+import { creationRequest, register } from "../run-workload.js";
 import { closedLoop, type LoopResult } from "./closed-loop.js";
 import { Connection, framed } from "./connection.js";
-import { FILLED } from "./fill.js";
-import { processorTime, timeOfCall } from "./processor-time.js";
+import { SEEDED_PREFIX } from "./seed-database.js";
+import { readCpuTime, cpuMsPerCall } from "./cpu-time.js";
 
 /**
  * `get`: GetExecution of existing executions in rotation. `list`: ListExecutions, newest first.
@@ -32,7 +32,7 @@ export interface RateOptions {
   readonly limit: number;
   readonly filters: string;
   readonly token: string;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface RateMeasurement extends LoopResult {
   readonly callers: number;
   readonly connections: number;
   /** Mean size of a response, bytes. */
-  readonly answerBytes: number;
+  readonly responseBytes: number;
   /**
    * `create`: executions per second that began to run, from the first call until the last of them
    * began.
@@ -55,7 +55,7 @@ export interface RateMeasurement extends LoopResult {
 }
 
 const WARM_UP_SECONDS = 3;
-const LEAF = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
+const TASK_KIND = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
 
 /** Calls admin as fast as it responds. */
 export async function measureRate(options: RateOptions): Promise<RateMeasurement> {
@@ -67,7 +67,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
     let calls = 0;
     // The stack runs on this machine, so both use the same clock.
     const since = new Date().toISOString();
-    const before = processorTime(options.memory);
+    const before = readCpuTime(options.memory);
     const loop = await closedLoop({
       callers: options.callers,
       seconds: options.seconds,
@@ -79,11 +79,11 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
         bytes += answered;
       },
     });
-    const after = processorTime(options.memory);
+    const after = readCpuTime(options.memory);
     const { call, callers } = options;
-    const startedRate = call === "create" ? { startedRate: await untilStarted(client, options, { since, calls }) } : {};
-    const cpuMs = timeOfCall(before, after, calls);
-    return { call, callers, connections: connections.length, ...loop, answerBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
+    const startedRate = call === "create" ? { startedRate: await waitUntilStarted(client, options, { since, calls }) } : {};
+    const cpuMs = cpuMsPerCall(before, after, calls);
+    return { call, callers, connections: connections.length, ...loop, responseBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
   } finally {
     for (const connection of connections) connection.close();
     client.close();
@@ -102,7 +102,7 @@ async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepa
   const list = { id: { project, domain }, limit: options.limit, sortBy: { key: "created_at", direction: 0 } };
   switch (call) {
     case "get": {
-      const names = options.rows === undefined ? await newest(client, options) : scattered(options.rows);
+      const names = options.rows === undefined ? await newestNames(client, options) : spreadNames(options.rows);
       const messages = names.map((name) => request(WorkflowExecutionGetRequestSchema, { id: { project, domain, name } }));
       return { path: `${service}/GetExecution`, messages };
     }
@@ -111,8 +111,8 @@ async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepa
       return { path: `${service}/ListExecutions`, messages: [request(ResourceListRequestSchema, { ...list, filters, token })] };
     }
     case "create": {
-      const launchPlan = await register(client, { ...options, ...LEAF });
-      const message = request(ExecutionCreateRequestSchema, creation(launchPlan, { ...options, ...LEAF }));
+      const launchPlan = await register(client, { ...options, ...TASK_KIND });
+      const message = request(ExecutionCreateRequestSchema, creationRequest(launchPlan, { ...options, ...TASK_KIND }));
       return { path: `${service}/CreateExecution`, messages: [message] };
     }
   }
@@ -123,7 +123,7 @@ function request<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<
 }
 
 /** Names of the newest executions. */
-export async function newest(
+export async function newestNames(
   client: FlyteClient,
   { project, domain }: Pick<RateOptions, "project" | "domain">,
 ): Promise<readonly string[]> {
@@ -134,17 +134,17 @@ export async function newest(
 }
 
 /** Ten thousand names spread over the inserted executions. */
-function scattered(rows: number): readonly string[] {
-  return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${FILLED}${1 + ((index * 7_919) % rows)}`);
+function spreadNames(rows: number): readonly string[] {
+  return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${SEEDED_PREFIX}${1 + ((index * 7_919) % rows)}`);
 }
 
 /** Waits until all executions created since have begun. Resolves to the rate per second. */
-async function untilStarted(
+async function waitUntilStarted(
   client: FlyteClient,
-  { project, domain, patienceMs }: RateOptions,
+  { project, domain, timeoutMs }: RateOptions,
   { since, calls }: { readonly since: string; readonly calls: number },
 ): Promise<number> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   const filters = `gte(created_at,${since})+value_in(phase,UNDEFINED;QUEUED)`;
   for (;;) {
     const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 1, filters });

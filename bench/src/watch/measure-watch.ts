@@ -3,7 +3,7 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { StackMemory } from "../memory.js";
-import { creation, register } from "../run-shape.js";
+import { creationRequest, register } from "../run-workload.js";
 import { GrpcWatches, openEvents, type WatchedName, type Watcher } from "./open-watch.js";
 
 export interface WatchOptions {
@@ -15,7 +15,7 @@ export interface WatchOptions {
   readonly executions: number;
   /** Number of connections for gRPC streams; 0: server-sent events on one connection each. */
   readonly connections: number;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory;
 }
 
@@ -35,7 +35,7 @@ export interface WatchMeasurement {
    * Time from a change of every execution until the last watcher received it, ms: the median and
    * the slowest round.
    */
-  readonly toldMs: readonly [number, number];
+  readonly deliveryMs: readonly [number, number];
   /** Processor time of admin and of the client per message, ms. */
   readonly cpuMsEach: { readonly admin: number; readonly client: number };
   /** Time from the end of every execution until the last stream ended, s. */
@@ -43,9 +43,9 @@ export interface WatchMeasurement {
   readonly failed: number;
 }
 
-const LEAF = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 } as const;
+const TASK_KIND = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 } as const;
 const ROUNDS = 5;
-const IDLE_MS = 10_000;
+const IDLE_PERIOD_MS = 10_000;
 
 /**
  * Watches running executions with many streams, changes each execution several times, and ends it.
@@ -58,7 +58,7 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
   try {
     const names = await start(client, options);
     const before = adminMib(memory);
-    const tally = new Tally();
+    const tally = new MessageCounts();
     const begun = performance.now();
     for (let index = 0; index < watchers; index++) {
       const id = names[index % executions] as WatchedName;
@@ -69,30 +69,30 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
       if (index % 100 === 99) await sleep(1);
     }
     const ends = open.map(({ ended }) => ended.then(() => true).catch(() => false));
-    await tally.all(1, options.patienceMs);
+    await tally.all(1, options.timeoutMs);
     const openedSeconds = seconds(performance.now() - begun);
     await sleep(3_000);
     const idleFrom = cpuOf(memory);
-    await sleep(IDLE_MS);
-    const idleCpu = (cpuOf(memory).admin - idleFrom.admin) / (IDLE_MS / 1_000);
+    await sleep(IDLE_PERIOD_MS);
+    const idleCpu = (cpuOf(memory).admin - idleFrom.admin) / (IDLE_PERIOD_MS / 1_000);
     const held = adminMib(memory);
     const busyFrom = cpuOf(memory);
-    const told: number[] = [];
+    const delivered: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const from = performance.now();
       const state = round % 2 === 0 ? ExecutionState.EXECUTION_ARCHIVED : ExecutionState.EXECUTION_ACTIVE;
-      await inTurns(names, (id) => client.admin.updateExecution({ id, state }));
-      await tally.all(2 + round, options.patienceMs);
-      told.push(Math.round(performance.now() - from));
+      await runConcurrently(names, (id) => client.admin.updateExecution({ id, state }));
+      await tally.all(2 + round, options.timeoutMs);
+      delivered.push(Math.round(performance.now() - from));
       await sleep(1_000);
     }
     const busy = cpuOf(memory);
     const ending = performance.now();
-    await inTurns(names, (id) => client.admin.terminateExecution({ id, cause: "measured" }));
+    await runConcurrently(names, (id) => client.admin.terminateExecution({ id, cause: "measured" }));
     const ended = await Promise.all(ends);
     const endedSeconds = seconds(performance.now() - ending);
     await sleep(15_000);
-    told.sort((a, b) => a - b);
+    delivered.sort((a, b) => a - b);
     const each = (name: "admin" | "client") => Math.round(((busy[name] - busyFrom[name]) * 1e6) / (watchers * ROUNDS)) / 1_000;
     return {
       watchers,
@@ -102,7 +102,7 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
       adminMib: [before, held, adminMib(memory)],
       kibEach: Math.round(((held - before) * 1_024) / watchers),
       idleCpu: Math.round(idleCpu * 1_000) / 1_000,
-      toldMs: [told[Math.floor(told.length / 2)] ?? 0, told.at(-1) ?? 0],
+      deliveryMs: [delivered[Math.floor(delivered.length / 2)] ?? 0, delivered.at(-1) ?? 0],
       cpuMsEach: { admin: each("admin"), client: each("client") },
       endedSeconds,
       failed: ended.filter((whole) => !whole).length,
@@ -116,12 +116,12 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
 
 async function start(client: FlyteClient, options: WatchOptions): Promise<readonly WatchedName[]> {
   const { project, domain } = options;
-  const launchPlan = await register(client, { ...options, ...LEAF });
+  const launchPlan = await register(client, { ...options, ...TASK_KIND });
   const names: WatchedName[] = [];
-  await inTurns(
+  await runConcurrently(
     Array.from({ length: options.executions }, (_, index) => index),
     async () => {
-      const { id } = await client.admin.createExecution(creation(launchPlan, { ...options, ...LEAF }));
+      const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...TASK_KIND }));
       names.push({ project, domain, name: id?.name ?? "" });
     },
   );
@@ -136,7 +136,7 @@ async function start(client: FlyteClient, options: WatchOptions): Promise<readon
 }
 
 /** Number of messages about the execution that each watcher has received. */
-class Tally {
+class MessageCounts {
   readonly #counts: number[] = [];
   #changed: () => void = () => undefined;
 
@@ -150,8 +150,8 @@ class Tally {
   }
 
   /** Resolves when every watcher has received `count` messages. */
-  async all(count: number, patienceMs: number): Promise<void> {
-    const until = performance.now() + patienceMs;
+  async all(count: number, timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
     let missing = this.#counts.filter((each) => each < count).length;
     while (missing > 0) {
       if (performance.now() > until) throw new Error(`${missing} watchers have not been told`);
@@ -169,7 +169,7 @@ class Tally {
   }
 }
 
-async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+async function runConcurrently<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < all.length; from += 32) await Promise.all(all.slice(from, from + 32).map(work));
 }
 

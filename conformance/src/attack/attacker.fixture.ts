@@ -19,7 +19,7 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   /** 0 when the connection ended without a response. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -33,11 +33,11 @@ export interface Attacker {
    * without one.
    */
   grpc(call: RawCall): Promise<string>;
-  http(request: RawRequest): Promise<RawAnswer>;
+  http(request: RawRequest): Promise<RawResponse>;
   close(): void;
 }
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export function openAttacker(port: number, address = "127.0.0.1"): Attacker {
   let session: ClientHttp2Session | undefined;
@@ -75,7 +75,7 @@ function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array()
     stream.on("response", read);
     stream.on("trailers", read);
     stream.on("error", () => undefined);
-    stream.setTimeout(PATIENCE_MS, () => stream.close());
+    stream.setTimeout(TIMEOUT_MS, () => stream.close());
     stream.once("close", () => resolve(status ?? "CLOSED"));
     stream.resume();
     const head = Buffer.alloc(5);
@@ -88,7 +88,7 @@ function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array()
 function rawHttp(
   { address, port }: { readonly address: string; readonly port: number },
   { method, path, body, headers = {} }: RawRequest,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const lost = (text: string) => resolve({ status: 0, headers: {}, text });
@@ -100,7 +100,7 @@ function rawHttp(
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() }),
       );
     });
-    request.setTimeout(PATIENCE_MS, () => request.destroy(new Error("no answer in time")));
+    request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error("no answer in time")));
     request.once("error", (error) => lost(error.message));
     request.end(body);
   });

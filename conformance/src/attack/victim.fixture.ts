@@ -11,8 +11,8 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
-import { id, launchPlanRequest, scope, taskRequest, workflowRequest } from "../stack/good-requests.js";
-import { SERVICES } from "../stack/rpc-samples.js";
+import { identifier, launchPlanRequest, scope, taskRequest, workflowRequest } from "../api/valid-requests.js";
+import { SERVICES } from "../api/rpc-samples.js";
 
 /** All methods that admin serves to clients. */
 export const METHODS: readonly DescMethod[] = [
@@ -52,7 +52,7 @@ export interface Victim {
   /** Issues a valid token for this subject; `claims` override the defaults. */
   tokenOf(subject: string, claims?: Readonly<Record<string, unknown>>): string;
   /** Creates a client of one service that calls as this subject; it closes with the victim. */
-  as<Service extends DescService>(subject: string, service: Service): ServiceClient<Service>;
+  clientFor<Service extends DescService>(subject: string, service: Service): ServiceClient<Service>;
   stop(): Promise<void>;
 }
 
@@ -74,9 +74,9 @@ export async function startVictim(settings: object = {}): Promise<Victim> {
   const root = createFlyteClient({ endpoint: `127.0.0.1:${admin.api}`, metadata });
   await root.admin.registerProject({ project: { id: "other", name: "other" } });
   for (const project of [scope.project, "other"]) {
-    await root.admin.createTask(taskRequest(id(ResourceType.TASK, { project })));
-    await root.admin.createWorkflow(workflowRequest(id(ResourceType.WORKFLOW, { project }), { n0: [] }));
-    await root.admin.createLaunchPlan(launchPlanRequest(id(ResourceType.LAUNCH_PLAN, { project })));
+    await root.admin.createTask(taskRequest(identifier(ResourceType.TASK, { project })));
+    await root.admin.createWorkflow(workflowRequest(identifier(ResourceType.WORKFLOW, { project }), { n0: [] }));
+    await root.admin.createLaunchPlan(launchPlanRequest(identifier(ResourceType.LAUNCH_PLAN, { project })));
   }
   const channels: Channel[] = [];
   const as = <Service extends DescService>(subject: string, service: Service): ServiceClient<Service> => {
@@ -93,5 +93,5 @@ export async function startVictim(settings: object = {}): Promise<Victim> {
     await admin.stop();
     await issuer.stop();
   };
-  return { admin, issuer, root, tokenOf, as, stop };
+  return { admin, issuer, root, tokenOf, clientFor: as, stop };
 }

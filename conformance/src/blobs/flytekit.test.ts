@@ -37,7 +37,7 @@ describe.each(kinds)("$name", (kind) => {
   test.skipIf(unavailable.get(kind.name))("flytekit uploads, reads and writes where admin says", async () => {
     const store = await startStore(kind);
     onTestFinished(() => store.stop());
-    const { place, config } = store;
+    const { uri: place, config } = store;
     const admin = await startAdmin(() => ({ storage: { container: place, rawOutputPrefix: `${place}/data`, ...config } }));
     onTestFinished(() => admin.stop());
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-flytekit-"));

@@ -46,7 +46,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     blobs.close();
     await tested.stop();
   });
-  const at = (key: string) => `${tested.place}/${key}`;
+  const at = (key: string) => `${tested.uri}/${key}`;
   const listed = async (prefix: string) => {
     const uris: string[] = [];
     for await (const { uri } of blobs.list(at(prefix))) uris.push(uri);
@@ -147,7 +147,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     for (const name of UNUSUAL) {
       expect(text(await blobs.get(at(`names/${name}`)))).toBe(name);
       expect((await blobs.head(at(`names/${name}`)))?.size).toBe(bytes(name).length);
-      if (!kind.signs) continue;
+      if (!kind.signsUrls) continue;
       const { url } = await blobs.signGet(at(`names/${name}`), { expiresInSeconds: 60 });
       expect([name, await (await fetch(url)).text()]).toEqual([name, name]);
     }
@@ -155,13 +155,13 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await listed("names/")).toEqual([]);
   });
 
-  test.skipIf(skip || !kind.tellsBuckets)("what stands in no bucket is an error, and not a missing blob", async () => {
-    const elsewhere = tested.place.replace(/\/\/.*/, "//no-such-bucket/x");
+  test.skipIf(skip || !kind.reportsMissingBucket)("what stands in no bucket is an error, and not a missing blob", async () => {
+    const elsewhere = tested.uri.replace(/\/\/.*/, "//no-such-bucket/x");
     await expect(blobs.get(elsewhere)).rejects.toThrow(BlobError);
     await expect(blobs.put(elsewhere, bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailable);
   });
 
-  test.skipIf(skip || !kind.signs)("failures tell whether to try again", async () => {
+  test.skipIf(skip || !kind.signsUrls)("failures tell whether to try again", async () => {
     const endpoint = "http://127.0.0.1:1";
     const { s3, gcs, azure } = tested.config;
     const nowhere = createBlobStore({
@@ -174,14 +174,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect(nowhere.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailable);
   });
 
-  test.skipIf(skip || !kind.checks)("wrong keys are refused for good", async () => {
-    const wrong = createBlobStore(tested.wrong ?? {});
+  test.skipIf(skip || !kind.verifiesUploads)("wrong keys are refused for good", async () => {
+    const wrong = createBlobStore(tested.wrongKeys ?? {});
     onTestFinished(() => wrong.close());
     await expect(wrong.get(at("x"))).rejects.toThrow(BlobError);
     await expect(wrong.put(at("x"), bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailable);
   });
 
-  test.skipIf(skip || !kind.signs)(
+  test.skipIf(skip || !kind.signsUrls)(
     "an upload location takes what flytekit sends, with length and MD5, and what flytectl sends, with neither",
     async () => {
       const content = bytes("a code bundle");
@@ -195,7 +195,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     },
   );
 
-  test.skipIf(skip || !kind.signs)("an upload location with metadata takes the headers that it came with", async () => {
+  test.skipIf(skip || !kind.signsUrls)("an upload location with metadata takes the headers that it came with", async () => {
     const content = bytes("deck");
     const sum = md5(content).toString("base64");
     const { url, headers } = await blobs.signPut(at("p/deck"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
@@ -204,13 +204,13 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await blobs.head(at("p/deck"))).toMatchObject({ metadata: { flytecontentmd5: sum } });
   });
 
-  test.skipIf(skip || !kind.checks)("an upload that is not what its MD5 says is refused", async () => {
+  test.skipIf(skip || !kind.verifiesUploads)("an upload that is not what its MD5 says is refused", async () => {
     const { url, headers } = await blobs.signPut(at("p/sum"), { expiresInSeconds: 60 });
     expect(await put(url, bytes("another"), { ...headers, "Content-MD5": md5(bytes("one")).toString("base64") })).toBe(400);
     expect(await blobs.head(at("p/sum"))).toBeUndefined();
   });
 
-  test.skipIf(skip || !kind.insists)("an upload without what was signed with its address is refused", async () => {
+  test.skipIf(skip || !kind.enforcesHeaders)("an upload without what was signed with its address is refused", async () => {
     const sum = md5(bytes("exact")).toString("base64");
     const kept = await blobs.signPut(at("p/exact"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
     expect(await put(kept.url, bytes("exact"))).toBe(403);
@@ -222,14 +222,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await put(once.url, bytes("without its condition"))).toBe(403);
   });
 
-  test.skipIf(skip || !kind.signs)("an upload location that creates only replaces no blob", async () => {
+  test.skipIf(skip || !kind.signsUrls)("an upload location that creates only replaces no blob", async () => {
     const { url, headers } = await blobs.signPut(at("p/once"), { expiresInSeconds: 60, createOnly: true });
     expect([200, 201]).toContain(await put(url, bytes("first"), headers));
     expect([403, 409, 412]).toContain(await put(url, bytes("second"), headers));
     expect(text(await blobs.get(at("p/once")))).toBe("first");
   });
 
-  test.skipIf(skip || !kind.signs)("a signed address is good for whoever has it, for a week at most", async () => {
+  test.skipIf(skip || !kind.signsUrls)("a signed address is good for whoever has it, for a week at most", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     const { url } = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 60 });
     expect(await (await fetch(url)).text()).toBe("<p>");
@@ -239,7 +239,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       await expect(blobs.signGet(at("x"), { expiresInSeconds: seconds })).rejects.toThrow("a signed address lives 1 to 604800 seconds");
   });
 
-  test.skipIf(skip || !kind.checks)("a signed address is good for no other key, no other method and no longer", async () => {
+  test.skipIf(skip || !kind.verifiesUploads)("a signed address is good for no other key, no other method and no longer", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     await blobs.put(at("desk é.html"), bytes("secret"));
     const { url } = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 60 });
@@ -250,7 +250,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect.poll(async () => (await fetch(short.url)).status).toBe(403);
   });
 
-  test.skipIf(skip || !kind.signs)("signed addresses carry the address that clients outside reach", async () => {
+  test.skipIf(skip || !kind.signsUrls)("signed addresses carry the address that clients outside reach", async () => {
     const publicEndpoint = "https://blobs.example.com/base";
     const { s3, gcs, azure } = tested.config;
     const outside = createBlobStore({
@@ -263,7 +263,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(url).toMatch(/^https:\/\/blobs\.example\.com\/(base\/)?(bucket|container)\/k\?/);
   });
 
-  test.skipIf(skip || kind.signs)("nothing is signed", async () => {
+  test.skipIf(skip || kind.signsUrls)("nothing is signed", async () => {
     await expect(blobs.signPut(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
     await expect(blobs.signGet(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
   });

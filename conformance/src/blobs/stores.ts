@@ -18,10 +18,10 @@ import { startService } from "../stack/service-process.js";
 /** A server on which the cases run. */
 export interface TestedStore {
   /** URI of a bucket or folder. */
-  readonly place: string;
+  readonly uri: string;
   readonly config: BlobStoreConfig;
   /** The same configuration with wrong keys; absent for stores without keys. */
-  readonly wrong?: BlobStoreConfig;
+  readonly wrongKeys?: BlobStoreConfig;
   /** Environment by which flytekit's file system finds the store. */
   readonly env?: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -31,13 +31,13 @@ export interface TestedStore {
 export interface StoreKind {
   readonly name: string;
   /** The store signs URLs. */
-  readonly signs: boolean;
+  readonly signsUrls: boolean;
   /** The server verifies signatures and checksums of uploads. */
-  readonly checks: boolean;
+  readonly verifiesUploads: boolean;
   /** A signature can require headers of the upload. */
-  readonly insists: boolean;
+  readonly enforcesHeaders: boolean;
   /** The store distinguishes a missing bucket from a missing blob. */
-  readonly tellsBuckets: boolean;
+  readonly reportsMissingBucket: boolean;
   /** The store keeps metadata and the MD5 of the content. */
   readonly keepsMetadata: boolean;
   /** Header of metadata in uploads. */
@@ -61,13 +61,13 @@ const s3At = (endpoint: string) => ({
 export const STORES: readonly StoreKind[] = [
   {
     name: "files",
-    signs: false,
-    checks: false,
-    insists: false,
-    tellsBuckets: false,
+    signsUrls: false,
+    verifiesUploads: false,
+    enforcesHeaders: false,
+    reportsMissingBucket: false,
     keepsMetadata: false,
     metadataHeader: "",
-    start: async (folder) => ({ place: `file://${folder}`, config: {}, stop: async () => undefined }),
+    start: async (folder) => ({ uri: `file://${folder}`, config: {}, stop: async () => undefined }),
   },
   {
     name: "local-blobstore",
@@ -90,10 +90,10 @@ export const STORES: readonly StoreKind[] = [
   },
   {
     name: "azurite",
-    signs: true,
-    checks: true,
-    insists: false,
-    tellsBuckets: true,
+    signsUrls: true,
+    verifiesUploads: true,
+    enforcesHeaders: false,
+    reportsMissingBucket: true,
     keepsMetadata: true,
     metadataHeader: "x-ms-meta-",
     find: findAzurite,
@@ -103,15 +103,15 @@ export const STORES: readonly StoreKind[] = [
       const wrong = { azure: { ...azure, accountKey: OTHER } };
       const connection = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT.account};AccountKey=${ACCOUNT.accountKey};BlobEndpoint=${server.url}`;
       const env = { AZURE_STORAGE_CONNECTION_STRING: connection };
-      return { place: "abfs://container", config: { azure }, wrong, env, stop: () => server.stop() };
+      return { uri: "abfs://container", config: { azure }, wrongKeys: wrong, env, stop: () => server.stop() };
     },
   },
   {
     name: "fake-gcs-server",
-    signs: true,
-    checks: false,
-    insists: false,
-    tellsBuckets: false,
+    signsUrls: true,
+    verifiesUploads: false,
+    enforcesHeaders: false,
+    reportsMissingBucket: false,
     keepsMetadata: true,
     metadataHeader: "x-goog-meta-",
     find: findFakeGcsServer,
@@ -129,7 +129,7 @@ export const STORES: readonly StoreKind[] = [
       const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
       process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
       const env = { STORAGE_EMULATOR_HOST: server.url };
-      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
+      return { uri: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
     },
   },
 ];

@@ -77,8 +77,8 @@ export class ComposeProject {
   }
 
   /** Runs `docker compose …` and returns its output. */
-  compose(...words: string[]): string {
-    return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...words);
+  compose(...args: string[]): string {
+    return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...args);
   }
 
   /**
@@ -96,7 +96,7 @@ export class ComposeProject {
   }
 
   /** Runs the unmodified pyflyte of the task image in the folder. */
-  pyflyte(folder: string, ...words: string[]): string {
+  pyflyte(folder: string, ...args: string[]): string {
     const platform = ["-e", `FLYTE_PLATFORM_URL=localhost:${this.api}`, "-e", "FLYTE_PLATFORM_INSECURE=true", "-e", "HOME=/tmp"];
     // Docker reads the values from its environment, because every user of the machine may read
     // command lines.
@@ -110,7 +110,7 @@ export class ComposeProject {
       ...platform,
       ...credentials,
       `flyte-ts/cluster:${process.env.FLYTE_TS_VERSION ?? "dev"}`,
-      ...words,
+      ...args,
     );
   }
 
@@ -128,16 +128,16 @@ export class ComposeProject {
   }
 
   /** Names of the containers that do not report healthy. */
-  unwell(): string[] {
+  unhealthy(): string[] {
     const states = this.compose("ps", "--format", "{{.Service}} {{.Health}}").trim().split("\n");
     return states.filter((line) => !line.endsWith(" healthy"));
   }
 
-  async untilWell(patienceMs: number): Promise<void> {
-    for (const deadline = Date.now() + patienceMs; ; await sleep(1_000)) {
-      const unwell = this.unwell();
-      if (unwell.length === 0) return;
-      if (Date.now() > deadline) throw new Error(`not healthy: ${unwell.join(", ")}\n${this.compose("logs", "--tail", "20")}`);
+  async waitUntilHealthy(timeoutMs: number): Promise<void> {
+    for (const deadline = Date.now() + timeoutMs; ; await sleep(1_000)) {
+      const unhealthy = this.unhealthy();
+      if (unhealthy.length === 0) return;
+      if (Date.now() > deadline) throw new Error(`not healthy: ${unhealthy.join(", ")}\n${this.compose("logs", "--tail", "20")}`);
     }
   }
 
@@ -160,9 +160,9 @@ export class ComposeProject {
     this.compose("down", "--volumes", "--timeout", "20");
   }
 
-  #docker(...words: string[]): string {
+  #docker(...args: string[]): string {
     try {
-      return execFileSync("docker", words, {
+      return execFileSync("docker", args, {
         cwd: root,
         env: this.environment,
         encoding: "utf8",
@@ -171,7 +171,7 @@ export class ComposeProject {
       });
     } catch (error) {
       const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-      throw new Error(`docker ${words.slice(0, 8).join(" ")} …\n${stdout.slice(-4_000)}${stderr.slice(-4_000)}`, { cause: error });
+      throw new Error(`docker ${args.slice(0, 8).join(" ")} …\n${stdout.slice(-4_000)}${stderr.slice(-4_000)}`, { cause: error });
     }
   }
 }

@@ -5,9 +5,9 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { examplesFolder, scope } from "../stack/example-runs.js";
-import { insist, waitForEnd } from "../stack/executions.js";
-import { carriedOut, REQUESTS, SENDERS, type Target } from "../attack/pages.fixture.js";
+import { examplesFolder, scope } from "../examples/example-runs.js";
+import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
+import { performedTargets, REQUESTS, SENDERS, type Target } from "../attack/web/browser-requests.fixture.js";
 import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
 
 /** Services of this project. */
@@ -15,8 +15,8 @@ const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", 
 /** Port of the proxy's readiness check. */
 const PROXY_HEALTH = 8404;
 /** Duration of a container's outage, ms. */
-const AWAY_MS = 30_000;
-const PATIENCE_MS = 600_000;
+const OUTAGE_MS = 30_000;
+const TIMEOUT_MS = 600_000;
 
 // Needs a Docker engine with compose; docs/deploy.md describes machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
@@ -45,22 +45,24 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     return id?.name ?? "";
   };
   const succeededNodes = async (name: string): Promise<number> => {
-    const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 }));
+    const { nodeExecutions } = await retryWhileUnavailable(() =>
+      client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 }),
+    );
     return nodeExecutions.filter(({ id, closure }) => /^n\d+$/.test(id?.nodeId ?? "") && closure?.phase === NodeExecution_Phase.SUCCEEDED)
       .length;
   };
   const expectTwenty = async (name: string): Promise<void> => {
-    const { closure } = await waitForEnd(client, { ...scope, name }, PATIENCE_MS);
+    const { closure } = await waitForEnd(client, { ...scope, name }, TIMEOUT_MS);
     const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
     expect([WorkflowExecution_Phase[closure?.phase ?? 0], error]).toEqual(["SUCCEEDED", ""]);
     expect(await succeededNodes(name)).toBe(20);
-    const { fullOutputs } = await insist(() => client.admin.getExecutionData({ id: { ...scope, name } }));
+    const { fullOutputs } = await retryWhileUnavailable(() => client.admin.getExecutionData({ id: { ...scope, name } }));
     expect(fullOutputs?.literals.o0).toEqual(integerLiteral(20));
   };
 
   test("stock pyflyte runs the training workflow and waits for it", () => {
-    const words = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
-    expect(project.pyflyte(examplesFolder, "run", "--remote", ...words)).toMatch(/Execution \S+ has succeeded/);
+    const args = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
+    expect(project.pyflyte(examplesFolder, "run", "--remote", ...args)).toMatch(/Execution \S+ has succeeded/);
   }, 600_000);
 
   // A browser on this machine reaches every port of every container by the container's address,
@@ -79,7 +81,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
 
     describe.each(Object.entries(SENDERS))("%s", (_, sender) => {
       test.each(REQUESTS)("%s %s is refused by every listener", async (method, path) => {
-        expect(await carriedOut(targets, sender, [method, path])).toEqual([]);
+        expect(await performedTargets(targets, sender, [method, path])).toEqual([]);
       });
     });
   });
@@ -141,22 +143,22 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   test.each(COMPOSE_SERVICES.filter((service) => only?.includes(service) ?? true))(
     "%s is killed and away for 30 s during a workflow of 20 tasks",
     async (service) => {
-      await project.untilWell(PATIENCE_MS);
+      await project.waitUntilHealthy(TIMEOUT_MS);
       const name = await startTwenty();
-      await expect.poll(() => succeededNodes(name), { timeout: PATIENCE_MS, interval: 250 }).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => succeededNodes(name), { timeout: TIMEOUT_MS, interval: 250 }).toBeGreaterThanOrEqual(3);
       project.compose("kill", service);
-      await sleep(AWAY_MS);
+      await sleep(OUTAGE_MS);
       project.compose("start", service);
       await expectTwenty(name);
     },
-    PATIENCE_MS * 3,
+    TIMEOUT_MS * 3,
   );
 
   test(
     "what has been is there after down and up",
     async () => {
       const list = async () =>
-        (await insist(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [
+        (await retryWhileUnavailable(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [
           id?.name,
           closure?.phase,
         ]);
@@ -172,6 +174,6 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
       // The execution that was running continues.
       await expectTwenty(name);
     },
-    PATIENCE_MS * 2,
+    TIMEOUT_MS * 2,
   );
 });

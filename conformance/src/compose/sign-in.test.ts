@@ -14,7 +14,7 @@ import { connectBus } from "@flyte-ts/messaging";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scope } from "../stack/example-runs.js";
+import { scope } from "../examples/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
 import { type ComposeService, ComposeProject, type ContainerAddress } from "./compose-project.js";
 
@@ -22,7 +22,7 @@ import { type ComposeService, ComposeProject, type ContainerAddress } from "./co
 // or not. The engine does not distinguish users, so this test connects as its own user.
 
 const PYTHON = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "conformance", "python");
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 /** Port of health and metrics. */
 const OPS = 10254;
 const logger = createLogger({ service: "test", level: "silent" });
@@ -146,7 +146,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
         const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: "cached.drawn", version: "v1" };
         const { id } = await client.admin.createExecution({ ...scope, spec: { launchPlan, metadata: {} } });
         const name = { ...scope, name: id?.name ?? "" };
-        const { closure } = await waitForEnd(client, name, PATIENCE_MS);
+        const { closure } = await waitForEnd(client, name, TIMEOUT_MS);
         const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
         expect([WorkflowExecution_Phase[closure?.phase ?? 0], error]).toEqual(["SUCCEEDED", ""]);
         const node = await client.admin.getNodeExecution({ id: { executionId: name, nodeId: "n0" } });
@@ -162,7 +162,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
         client.close();
       }
     },
-    PATIENCE_MS * 3,
+    TIMEOUT_MS * 3,
   );
 });
 

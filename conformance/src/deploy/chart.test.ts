@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
-import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
+import { buildOverlay, hasKubectl, type Manifest, overlays } from "./manifests.js";
 
 const helm = await chart();
 
@@ -11,12 +11,12 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     return helm.template(args);
   };
 
-  test.skipIf(!kubectlIsThere()).each(overlays())("with the values of overlay %s, is that overlay, object by object", (overlay) => {
+  test.skipIf(!hasKubectl()).each(overlays())("with the values of overlay %s, is that overlay, object by object", (overlay) => {
     const expected = comparable(buildOverlay(overlay).objects);
     expect(comparable(template(...overlayArguments(overlay)).objects)).toEqual(expected);
   });
 
-  test.skipIf(!kubectlIsThere())("with every component, is kustomize with every component", () => {
+  test.skipIf(!hasKubectl())("with every component, is kustomize with every component", () => {
     const components = ["gcs-key", "cluster-resources/templates", "cluster-resources/access"];
     const expected = comparable(buildOverlay("single-cluster", { components, resources: ["monitoring"] }).objects);
     const given = template(
@@ -96,11 +96,11 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
   });
 
   test("makes new pods when settings change", () => {
-    const sums = (setting: string) =>
+    const hashes = (setting: string) =>
       template("--set", setting).objects.flatMap(({ kind, spec }) =>
         kind === "Deployment" ? [(spec as { template: { metadata: { annotations: object } } }).template.metadata.annotations] : [],
       );
-    const [one, other] = [sums("admin.settings.logLevel=info"), sums("admin.settings.logLevel=debug")];
+    const [one, other] = [hashes("admin.settings.logLevel=info"), hashes("admin.settings.logLevel=debug")];
     expect(one.filter((each, at) => JSON.stringify(each) !== JSON.stringify(other[at]))).toHaveLength(1);
   });
 });
@@ -111,14 +111,14 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
  * settings come from a file.
  */
 function comparable(objects: readonly Manifest[]): Readonly<Record<string, unknown>> {
-  const sums = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
-  const plain = sums.reduce(
+  const hashes = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
+  const plain = hashes.reduce(
     (text, name) => text.replaceAll(`"${name}"`, `"${name.replace(/-[2-9bcdfghkmt]{10}$/, "")}"`),
     JSON.stringify(objects),
   );
   const named = (JSON.parse(plain) as Manifest[]).map((object) => {
     const { kind, metadata } = object;
-    return [`${kind} ${metadata.namespace ?? ""}/${metadata.name}`, kind === "ConfigMap" ? parsed(object) : withoutSum(object)] as const;
+    return [`${kind} ${metadata.namespace ?? ""}/${metadata.name}`, kind === "ConfigMap" ? parsed(object) : withoutHash(object)] as const;
   });
   expect(new Set(named.map(([name]) => name)).size).toBe(named.length);
   return Object.fromEntries(named);
@@ -132,7 +132,7 @@ function parsed(object: Manifest): unknown {
   return { ...object, data: Object.fromEntries(data) };
 }
 
-function withoutSum(object: Manifest): unknown {
+function withoutHash(object: Manifest): unknown {
   return JSON.parse(JSON.stringify(object), (key, value: unknown) => {
     if (key !== "annotations") return value;
     const { "checksum/settings": _, ...others } = value as Record<string, string>;

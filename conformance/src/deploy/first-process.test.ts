@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
  * Starts the entry point of an image with this script as the service, and stops it after its first
  * output.
  */
-async function endOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+async function exitOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   writeFileSync(join(folder, "service.mjs"), service);
   const child = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
   testGuard().watch(child, "SIGKILL");
@@ -32,10 +32,10 @@ async function endOf(service: string, signal: NodeJS.Signals): Promise<{ code: n
 
 test.each(["SIGTERM", "SIGINT"] as const)("a service that is still starting ends when it is asked to (%s)", async (signal) => {
   const waits = `console.log("waiting for the database"); await new Promise(() => setInterval(() => {}, 1_000));`;
-  expect(await endOf(waits, signal)).toEqual({ code: 0, signal: null });
+  expect(await exitOf(waits, signal)).toEqual({ code: 0, signal: null });
 });
 
 test("one that handles signals itself ends in its own way", async () => {
   const serves = `process.on("SIGTERM", () => setTimeout(() => process.exit(3), 50)); console.log("ready"); setInterval(() => {}, 1_000);`;
-  expect(await endOf(serves, "SIGTERM")).toEqual({ code: 3, signal: null });
+  expect(await exitOf(serves, "SIGTERM")).toEqual({ code: 3, signal: null });
 });

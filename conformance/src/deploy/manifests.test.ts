@@ -6,15 +6,15 @@ import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
-import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
+import { buildOverlay, type Built, hasKubectl, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
 import { podOf } from "./pod.js";
 
-const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !hasKubectl() || (await kubernetesUnavailable()) !== undefined;
 const helm = unavailable ? undefined : await chart();
 /**
  * Without these definitions the test skips the objects of the Prometheus operator and prints that.
  */
-const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(sayWhy);
+const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(printReason);
 const more = definitions === undefined ? [] : ["monitoring"];
 
 /**
@@ -110,6 +110,6 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
   });
 });
 
-function sayWhy(error: unknown): undefined {
+function printReason(error: unknown): undefined {
   process.stderr.write(`skipped, no definitions of the Prometheus operator: ${(error as Error).message}\n`);
 }

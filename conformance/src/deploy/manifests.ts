@@ -17,7 +17,7 @@ export interface Manifest {
 }
 
 /** Reports whether kubectl, which contains kustomize, is on the PATH. */
-export function kubectlIsThere(): boolean {
+export function hasKubectl(): boolean {
   return spawnSync("kubectl", ["version", "--client"], { stdio: "ignore" }).status === 0;
 }
 

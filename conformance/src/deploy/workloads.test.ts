@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { buildOverlay, kubectlIsThere, type Manifest } from "./manifests.js";
-import { matches, type Selector } from "./network-policy.js";
+import { buildOverlay, hasKubectl, type Manifest } from "./manifests.js";
+import { matches, type Selector } from "./network/network-policy.js";
 import { podOf } from "./pod.js";
 
 // This overlay contains all services; another test compares the chart with it.
-const objects = kubectlIsThere() ? buildOverlay("single-cluster").objects : [];
+const objects = hasKubectl() ? buildOverlay("single-cluster").objects : [];
 const workloads = objects.flatMap((object) => {
   const pod = podOf(object);
   return pod === undefined ? [] : [{ name: object.metadata.name, object, pod, container: pod.spec.containers[0] }];
@@ -12,7 +12,7 @@ const workloads = objects.flatMap((object) => {
 const ofKind = <Spec>(kind: string) =>
   objects.filter((object) => object.kind === kind).map((object) => object as Manifest & { readonly spec: Spec });
 
-describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod, container }) => {
+describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, container }) => {
   test("says whether it has started, lives and is ready, at a port that it has", () => {
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe].map((probe) => probe?.httpGet);
     expect(probes).toEqual(["/healthz", "/healthz", "/readyz"].map((path) => ({ path, port: "ops" })));
@@ -53,7 +53,7 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
   });
 });
 
-test.skipIf(!kubectlIsThere())("admin alone grows with its work: others share it out or stand by", () => {
+test.skipIf(!hasKubectl())("admin alone grows with its work: others share it out or stand by", () => {
   expect(ofKind<object>("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual(["flyteadmin"]);
   expect(workloads.map(({ name }) => name).toSorted()).toEqual([
     "datacatalog",

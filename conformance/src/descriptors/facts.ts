@@ -40,7 +40,7 @@ export function httpFact(bindings: readonly HttpFact[]): string {
 }
 
 /** Returns one line for each declaration that is missing, extra or different. */
-export function differences({ ours, published }: { readonly ours: Facts; readonly published: Facts }): string[] {
+export function compareFacts({ ours, published }: { readonly ours: Facts; readonly published: Facts }): string[] {
   const names = [...new Set([...ours.keys(), ...published.keys()])].sort();
   return names.flatMap((name) => {
     const [mine, theirs] = [ours.get(name), published.get(name)];

@@ -12,6 +12,10 @@ export interface AcceptedDifference {
 }
 
 /** Returns the first entry of the list that accepts the difference, or undefined. */
-export function acceptance(list: readonly AcceptedDifference[], name: string, { path }: Difference): AcceptedDifference | undefined {
+export function findAcceptedDifference(
+  list: readonly AcceptedDifference[],
+  name: string,
+  { path }: Difference,
+): AcceptedDifference | undefined {
   return list.find((entry) => (entry.cases === undefined || entry.cases.includes(name)) && new RegExp(`^(?:${entry.path})$`).test(path));
 }

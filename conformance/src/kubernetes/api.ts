@@ -19,7 +19,7 @@ export interface ApiRequest {
   readonly accept?: string;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly type: string;
   /** Parsed response; a list of events for a watch. */
@@ -28,7 +28,7 @@ export interface ApiAnswer {
 
 /** A Kubernetes API whose responses are compared. */
 export interface ApiUnderTest {
-  call(request: ApiRequest): Promise<ApiAnswer>;
+  call(request: ApiRequest): Promise<ApiResponse>;
   stop(): Promise<void>;
 }
 
@@ -45,21 +45,21 @@ export async function localApi(): Promise<ApiUnderTest> {
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(file, JSON.stringify({ dataDir: join(folder, "data"), kubeconfig, logLevel: "error" }));
   const child = spawn(process.execPath, [join(root, "services/local-cluster/dist/main.js"), "--config", file], { stdio: "inherit" });
-  for (let waited = 0; !existsSync(kubeconfig); waited += 20) {
-    if (child.exitCode !== null || waited > 30_000) throw new Error("local-cluster did not start");
+  for (let waitedMs = 0; !existsSync(kubeconfig); waitedMs += 20) {
+    if (child.exitCode !== null || waitedMs > 30_000) throw new Error("local-cluster did not start");
     await sleep(20);
   }
   const url = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
   return {
     call: (request) => send({ url }, request),
     stop: async () => {
-      await end(child);
+      await stopProcess(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((done) => child.once("exit", () => done()));
   child.kill("SIGTERM");
   await ended;
@@ -71,7 +71,7 @@ interface Address {
   readonly authorization?: string;
 }
 
-function send({ url, ca, authorization }: Address, { method, path, body, type, accept }: ApiRequest): Promise<ApiAnswer> {
+function send({ url, ca, authorization }: Address, { method, path, body, type, accept }: ApiRequest): Promise<ApiResponse> {
   const headers: Record<string, string> = { accept: accept ?? "application/json" };
   if (authorization !== undefined) headers.authorization = authorization;
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);

@@ -1,10 +1,10 @@
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
-import type { ApiAnswer, ApiRequest } from "./api.js";
+import type { ApiResponse, ApiRequest } from "./api.js";
 
 /**
  * A request, or a function that derives it from earlier responses (resource version, token, uid).
  */
-export type Step = ApiRequest | ((answers: readonly ApiAnswer[]) => ApiRequest);
+export type Step = ApiRequest | ((answers: readonly ApiResponse[]) => ApiRequest);
 
 export interface Case {
   readonly name: string;
@@ -57,10 +57,10 @@ const pod = (name: string, more: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   spec: { nodeName: "elsewhere", containers: [{ name: "main", image: "busybox:1", command: ["true"] }], ...more },
 });
-const metadataOf = (answers: readonly ApiAnswer[], index = -1) =>
-  (answers.at(index) as ApiAnswer & { body: { metadata: { resourceVersion: string; uid: string; continue: string } } }).body.metadata;
-const version = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).resourceVersion;
-const uid = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).uid;
+const metadataOf = (answers: readonly ApiResponse[], index = -1) =>
+  (answers.at(index) as ApiResponse & { body: { metadata: { resourceVersion: string; uid: string; continue: string } } }).body.metadata;
+const version = (answers: readonly ApiResponse[], index?: number): string => metadataOf(answers, index).resourceVersion;
+const uid = (answers: readonly ApiResponse[], index?: number): string => metadataOf(answers, index).uid;
 
 export const PREPARATION: readonly ApiRequest[] = [post(CRDS, FLYTE_WORKFLOW_CRD)];
 

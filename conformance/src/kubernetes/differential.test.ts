@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { kubernetesUnavailable } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { differences } from "../recorded/differences.js";
-import { acceptance, type AcceptedDifference } from "./accepted-differences.js";
-import { type ApiAnswer, type ApiUnderTest, localApi, realApi } from "./api.js";
+import { findAcceptedDifference, type AcceptedDifference } from "./accepted-differences.js";
+import { type ApiResponse, type ApiUnderTest, localApi, realApi } from "./api.js";
 import { type Case, CASES, PREPARATION } from "./cases.js";
 import { mask } from "./mask.js";
 
@@ -31,16 +31,18 @@ describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-ap
   });
 
   test.each(CASES)("$name", async ({ name, steps }) => {
-    const [theirs, ours] = await Promise.all([play(real, steps), play(local, steps)]);
+    const [theirs, ours] = await Promise.all([runSteps(real, steps), runSteps(local, steps)]);
     const all = differences(theirs, ours);
     const open = all.filter((difference) => {
-      const reviewed = acceptance(list, name, difference);
+      const reviewed = findAcceptedDifference(list, name, difference);
       if (reviewed !== undefined) used.add(reviewed);
       return reviewed === undefined;
     });
-    expect(open.map(({ path, recorded, here }) => `${path}\n  kube-apiserver ${short(recorded)}\n  local-cluster  ${short(here)}`)).toEqual(
-      [],
-    );
+    expect(
+      open.map(
+        ({ path, recorded, observed: here }) => `${path}\n  kube-apiserver ${abbreviate(recorded)}\n  local-cluster  ${abbreviate(here)}`,
+      ),
+    ).toEqual([]);
   });
 
   test("the reviewed list holds nothing that no longer differs", () => {
@@ -48,11 +50,11 @@ describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-ap
   });
 });
 
-const short = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
+const abbreviate = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
 
 /** Returns the responses by the request's number, method and path. */
-async function play(api: ApiUnderTest, steps: Case["steps"]): Promise<Record<string, unknown>> {
-  const answers: ApiAnswer[] = [];
+async function runSteps(api: ApiUnderTest, steps: Case["steps"]): Promise<Record<string, unknown>> {
+  const answers: ApiResponse[] = [];
   const seen: Record<string, unknown> = {};
   for (const [index, step] of steps.entries()) {
     const request = typeof step === "function" ? step(answers) : step;

@@ -2,7 +2,7 @@ import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Logind } from "./logind.js";
 import { flytekitImage, type StackOnNode } from "./node-fixture.js";
-import { NAMESPACE, PodFates } from "./pod-fates.js";
+import { NAMESPACE, PodOutcomes } from "./pod-outcomes.js";
 
 /** The first attempt runs until it is killed; the second one succeeds. */
 const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM; while :; do sleep 0.1; done";
@@ -14,11 +14,11 @@ const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM;
 export function failingPodCases(onNode: () => { readonly stack: StackOnNode; readonly logind: Logind }): void {
   let logind: Logind;
   let stack: StackOnNode;
-  let pods: PodFates;
+  let pods: PodOutcomes;
 
   beforeAll(() => {
     ({ stack, logind } = onNode());
-    pods = new PodFates(stack);
+    pods = new PodOutcomes(stack);
   });
   afterAll(() => pods.close());
 
@@ -37,7 +37,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
   });
   const running = async (name: string) => {
     await pods.launch(name, ENDED_ONCE);
-    await pods.reached(name, "RUNNING");
+    await pods.waitForPhase(name, "RUNNING");
     return pods.podName(name);
   };
 
@@ -116,7 +116,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
 
     test("one that is used up is waited for, with the reason", async () => {
       await pods.launch("occupant", "sleep 600");
-      await pods.reached("occupant", "RUNNING");
+      await pods.waitForPhase("occupant", "RUNNING");
       const used = Number(kubectl("get", "pods", "--field-selector=status.phase=Running", "-o", "name").split("\n").length - 1);
       quota("tight", `--hard=pods=${used}`);
       await expect.poll(() => kubectl("get", "quota", "tight", "-o", "jsonpath={.status.used.pods}")).toBe(String(used));
@@ -165,15 +165,15 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
 
     test("killed from outside", async () => {
       await running("killed");
-      process.kill(pods.processOf("killed"), "SIGKILL");
+      process.kill(pods.processIdOf("killed"), "SIGKILL");
       expect(await pods.end("killed")).toMatchObject(interrupted("Interrupted", expect.stringContaining("exit code (137)")));
     });
 
     test("their node shuts down", async () => {
       await running("shutdown");
-      logind.tell(true);
+      logind.announce(true);
       await expect.poll(async () => (await pods.attempts("shutdown"))[0]?.phase, { timeout: 60_000 }).toBe("FAILED");
-      logind.tell(false);
+      logind.announce(false);
       const message = expect.stringContaining("Pod was terminated in response to imminent node shutdown");
       expect(await pods.end("shutdown")).toMatchObject(interrupted("Interrupted", message));
     });

@@ -20,7 +20,7 @@ export class Logind {
     return new Logind(child, { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${socket}` });
   }
 
-  tell(goesDown: boolean): void {
+  announce(goesDown: boolean): void {
     this.child.stdin?.write(`${goesDown}\n`);
   }
 

@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
  * Reason why there is no real node here. A node needs root, minutes for the first start, and the
  * machine's network.
  */
-export const noRealNode = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
+export const skipRealNodeReason = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
 
 /** Image with flytekit on the node. */
 export const flytekitImage = `cr.flyte.org/flyteorg/flytekit:py3.11-${

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
-import { constructCases } from "../stack/construct-cases.js";
-import { exampleCases } from "../stack/example-cases.js";
-import { ExampleRuns } from "../stack/example-runs.js";
+import { constructCases } from "../examples/construct-cases.js";
+import { exampleCases } from "../examples/example-cases.js";
+import { ExampleRuns } from "../examples/example-runs.js";
 import { failingPodCases } from "./failing-pod-cases.js";
 import { Logind } from "./logind.js";
-import { noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.js";
-import { PodFates } from "./pod-fates.js";
+import { skipRealNodeReason, type StackOnNode, startStackOnNode } from "./node-fixture.js";
+import { PodOutcomes } from "./pod-outcomes.js";
 import { trainingCases } from "./training-cases.js";
 
 // All cases are in one file, because a machine can be one node at a time.
@@ -20,9 +20,9 @@ const KUBELET = {
   nodeStatusUpdateFrequency: "2s",
 };
 /** Timeout of one execution, ms: two cores run all pods. */
-const PATIENCE_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 
-describe.skipIf(noRealNode)("on a real node", () => {
+describe.skipIf(skipRealNodeReason)("on a real node", () => {
   let folder: string;
   let logind: Logind;
   let stack: StackOnNode;
@@ -35,7 +35,7 @@ describe.skipIf(noRealNode)("on a real node", () => {
       environment: { ...logind.environment, FLYTE_TS_PLUGIN_POD_GRACES__IMAGE_PULL_BACK_OFF_MS: "3000" },
     });
     // The namespace of executions is created with the first of them.
-    const pods = new PodFates(stack);
+    const pods = new PodOutcomes(stack);
     await pods.run("first", "true");
     pods.close();
   }, 900_000);
@@ -52,10 +52,10 @@ describe.skipIf(noRealNode)("on a real node", () => {
     trainingCases(() => stack);
   });
   describe("examples", () => {
-    exampleCases(examples, PATIENCE_MS);
+    exampleCases(examples, TIMEOUT_MS);
   });
   describe("constructs of flytekit", () => {
-    constructCases(examples, PATIENCE_MS);
+    constructCases(examples, TIMEOUT_MS);
   });
   describe("failing pods", () => {
     failingPodCases(() => ({ stack, logind }));

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { examplesFolder, scope } from "../stack/example-runs.js";
+import { examplesFolder, scope } from "../examples/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython } from "../stack/stack-fixture.js";
 import type { StackOnNode } from "./node-fixture.js";
-import { NAMESPACE } from "./pod-fates.js";
+import { NAMESPACE } from "./pod-outcomes.js";
 import { timelineOf } from "./timeline.js";
 
 /** Runs the training workflow in three real pods. */

@@ -14,7 +14,7 @@ export interface DifferenceClass<Found> {
 }
 
 /** How many differences a class covered. */
-export interface Meetings {
+export interface ClassUsage {
   readonly name: string;
   readonly cases: readonly string[];
   readonly differences: number;
@@ -22,7 +22,7 @@ export interface Meetings {
 
 /** Assigns differences to classes case by case, and counts them. */
 export class Classification<Found> {
-  readonly #met = new Map<string, { readonly cases: Set<string>; differences: number }>();
+  readonly #usage = new Map<string, { readonly cases: Set<string>; differences: number }>();
 
   constructor(readonly classes: readonly DifferenceClass<Found>[]) {
     const names = classes.map(({ name }) => name);
@@ -35,10 +35,10 @@ export class Classification<Found> {
     return found.filter((each) => {
       const covering = this.classOf(each);
       if (covering === undefined) return true;
-      const met = this.#met.get(covering.name) ?? { cases: new Set(), differences: 0 };
+      const met = this.#usage.get(covering.name) ?? { cases: new Set(), differences: 0 };
       met.cases.add(name);
       met.differences++;
-      this.#met.set(covering.name, met);
+      this.#usage.set(covering.name, met);
       return false;
     });
   }
@@ -49,17 +49,17 @@ export class Classification<Found> {
   }
 
   /** Returns the counts of all classes, including unused ones. */
-  meetings(): Meetings[] {
+  usages(): ClassUsage[] {
     return this.classes.map(({ name }) => {
-      const met = this.#met.get(name);
+      const met = this.#usage.get(name);
       return { name, cases: [...(met?.cases ?? [])], differences: met?.differences ?? 0 };
     });
   }
 }
 
 /** Formats one line per class with its count; unused classes are marked. */
-export function report(meetings: readonly Meetings[]): string[] {
-  return meetings.map(({ name, cases, differences }) =>
+export function formatUsage(usages: readonly ClassUsage[]): string[] {
+  return usages.map(({ name, cases, differences }) =>
     differences === 0
       ? `class ${name}: met by no case`
       : `class ${name}: ${differences} ${differences === 1 ? "difference" : "differences"} in ${cases.length} ${cases.length === 1 ? "case" : "cases"}`,

@@ -7,17 +7,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { blobKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
-import { Classification, report } from "./difference-classes.js";
+import { blobStoreKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
+import { Classification, formatUsage } from "./difference-classes.js";
 import { differences } from "./differences.js";
-import { ENGINE_CLASSES } from "./engine-classes.js";
-import type { RunDifference, RunRecord } from "./engine-record.js";
+import { ENGINE_CLASSES } from "./runs/run-classes.js";
+import type { RunDifference, RunRecord } from "./runs/run-record.js";
 import { startGoAdmin } from "./peers/go-admin.js";
 import { GO_ADMIN_CLASSES } from "./peers/go-admin-classes.js";
 import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
 import { startGoPropeller } from "./peers/go-propeller.js";
 import { signalTimes } from "./peers/signal-times.js";
-import { takenForRight } from "./planted-leaves.js";
+import { findAcceptedPlants } from "./runs/planted-values.js";
 
 const { values } = parseArgs({
   options: {
@@ -52,14 +52,14 @@ const records = resolve(values.records);
 const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
 
 /** Number of failed chains, and of signals that took longer than 5 s. */
-let broken = 0;
+let failures = 0;
 if (values.here === undefined) {
   const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
   try {
     const peer = await startPeer(stack);
     try {
       if (!values["no-cases"]) recordCases(stack);
-      broken = runChains(stack) + (await setSignals(stack));
+      failures = runChains(stack) + (await setSignals(stack));
     } finally {
       await peer?.stop();
       if (process.env.KEEP_RECORDS !== undefined) for (const name of ["logs", "go"]) keep(join(stack.folder, name), join(folder, "logs"));
@@ -76,7 +76,7 @@ function startPeer(stack: RunningStack) {
 }
 
 function recordCases(stack: RunningStack): void {
-  const key = blobKeyOf(stack);
+  const key = blobStoreKeyOf(stack);
   const flags = [
     ["--endpoint", `localhost:${stack.api}`],
     ["--kubeconfig", stack.kubeconfig],
@@ -149,20 +149,20 @@ for (const name of names) {
     const entry = classification.classOf(difference);
     if (entry !== undefined) covered.set(entry.name, [...(covered.get(entry.name) ?? []), `${name} ${shown(difference, 200)}`]);
   }
-  const broad = values.plant ? takenForRight(theirs, ours, classes) : [];
+  const broad = values.plant ? findAcceptedPlants(theirs, ours, classes) : [];
   for (const { path, class: covering, planted } of broad) console.log(`    ${covering} covers ${JSON.stringify(planted)} at ${path}`);
   unexplained += open.length + broad.length > 0 ? 1 : 0;
 }
 if (values.review) {
   for (const { name, reason } of classes) console.log([`${name}: ${reason}`, ...(covered.get(name) ?? [])].join("\n    "));
 }
-for (const line of report(classification.meetings())) console.log(line);
+for (const line of formatUsage(classification.usages())) console.log(line);
 if (values.here === undefined && process.env.KEEP_RECORDS === undefined) rmSync(folder, { recursive: true, force: true });
 else console.log(`records: ${folder}`);
 console.log(`${names.length} cases, ${unexplained} differ without an accepted reason`);
-process.exit(unexplained + broken > 0 || (names.length === 0 && !values["no-cases"]) ? 1 : 0);
+process.exit(unexplained + failures > 0 || (names.length === 0 && !values["no-cases"]) ? 1 : 0);
 
-function shown({ path, recorded, here }: RunDifference, length: number): string {
+function shown({ path, recorded, observed }: RunDifference, length: number): string {
   const text = (value: unknown) => JSON.stringify(value).slice(0, length);
-  return `${path}\n        recorded ${text(recorded)}\n        here     ${text(here)}`;
+  return `${path}\n        recorded ${text(recorded)}\n        here     ${text(observed)}`;
 }

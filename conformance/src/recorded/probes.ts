@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startAdmin } from "../stack/admin-fixture.js";
-import { Classification, report } from "./difference-classes.js";
-import { PROBE_CLASSES, type ProbeCase, type ProbeDifference } from "./probe-classes.js";
-import { readReport } from "./probe-report.js";
+import { Classification, formatUsage } from "./difference-classes.js";
+import { PROBE_CLASSES, type ProbeCase, type ProbeDifference } from "./responses/probe-classes.js";
+import { readReport } from "./responses/probe-report.js";
 import { cachedPython } from "./python.js";
 
 const { values } = parseArgs({
@@ -74,7 +74,7 @@ for (const { id, lines } of differing) {
     console.log(`DIFFERS ${[`${id} ${call}`, ...open.map(({ line }) => line)].join("\n    ")}`);
   } else console.log(`accepted ${id}: ${[...new Set(found.map((each) => classification.classOf(each)?.name))].join(", ")}`);
 }
-for (const line of report(classification.meetings())) console.log(line);
+for (const line of formatUsage(classification.usages())) console.log(line);
 console.log(`${total} cases: ${total - differing.length} agree, ${differing.length - unexplained} accepted, ${unexplained} differ`);
 process.exit(unexplained > 0 ? 1 : 0);
 

@@ -33,21 +33,21 @@ export const BLOB_KEY = { accessKeyId: "minio", secretAccessKey: "miniostorage" 
  *
  * @param more further settings, given the port of its API
  */
-export async function startAdmin(more: (api: number) => object = () => ({})): Promise<RunningAdmin> {
+export async function startAdmin(settings: (api: number) => object = () => ({})): Promise<RunningAdmin> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-admin-"));
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step();
   };
   try {
-    const keep = async <Server extends { stop(): Promise<void> }>(starting: Promise<Server>): Promise<Server> => {
+    const onStop = async <Server extends { stop(): Promise<void> }>(starting: Promise<Server>): Promise<Server> => {
       const server = await starting;
       stops.push(() => server.stop());
       return server;
     };
-    const [postgres, nats] = await Promise.all([keep(postgresFixture()), keep(natsFixture())]);
+    const [postgres, nats] = await Promise.all([onStop(postgresFixture()), onStop(natsFixture())]);
     const [api, blobs, adminOps, blobOps] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-    await keep(
+    await onStop(
       startService({
         name: "local-blobstore",
         service: "local-blobstore",
@@ -56,7 +56,7 @@ export async function startAdmin(more: (api: number) => object = () => ({})): Pr
         config: { ops: { port: blobOps }, port: blobs, dataDir: join(folder, "blobs"), ...BLOB_KEY, buckets: ["my-s3-bucket"] },
       }),
     );
-    const admin = await keep(
+    const admin = await onStop(
       startService({
         name: "admin",
         service: "admin",
@@ -70,7 +70,7 @@ export async function startAdmin(more: (api: number) => object = () => ({})): Pr
           storage: { container: "s3://my-s3-bucket", s3: { endpoint: `http://127.0.0.1:${blobs}`, region: "us-east-1", ...BLOB_KEY } },
           taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
           registration: { maxWorkflowNodes: 100_000 },
-          ...more(api),
+          ...settings(api),
         },
       }),
     );

@@ -92,28 +92,28 @@ export async function startControlPlane(
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step();
   };
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
+  const onStop = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
     const part = await starting;
     stops.push(() => part.stop());
     return part;
   };
   try {
-    const [postgres, nats] = await Promise.all([keep(postgresFixture({ durable: true })), keep(natsFixture())]);
-    const commits = await keep(startCommitProxy(postgres.url));
+    const [postgres, nats] = await Promise.all([onStop(postgresFixture({ durable: true })), onStop(natsFixture())]);
+    const commits = await onStop(startCommitProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
     const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
-      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await keep(startApiProxy(kubernetes)) };
+      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await onStop(startApiProxy(kubernetes)) };
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
-      await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
+      await onStop(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
       const kubeconfig = join(dataDir, "kubeconfig");
       const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
-      return { name, kubeconfig, api: await keep(startApiProxy({ url: address })) };
+      return { name, kubeconfig, api: await onStop(startApiProxy({ url: address })) };
     };
     const [clusters] = await Promise.all([
       Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),
-      keep(
+      onStop(
         startService({
           name: "local-blobstore",
           service: "local-blobstore",
@@ -130,7 +130,7 @@ export async function startControlPlane(
     const service = async (name: string, settings: { readonly service: string; readonly config: object }) => {
       const readyPort = await freePort();
       const config = { ops: { port: readyPort }, nats: { url: nats.url }, ...settings.config };
-      return keep(startService({ name, service: settings.service, folder, readyPort, config }));
+      return onStop(startService({ name, service: settings.service, folder, readyPort, config }));
     };
     // Start them concurrently: the first one migrates the database, the others wait for it.
     const admins = await Promise.all(

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { testGuard } from "@flyte-ts/testing";
-import { answers } from "./answers.js";
+import { respondsOk } from "./http-probe.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -21,7 +21,7 @@ export interface ServiceSpec {
   /** Variables added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Resolve before the service is ready. */
-  readonly unready?: boolean;
+  readonly skipReadiness?: boolean;
 }
 
 /** A service started from its build as a separate process. */
@@ -47,7 +47,7 @@ export interface ServiceProcess {
 }
 
 /** Timeout of a start, ms: on a busy machine it takes half a minute. */
-const PATIENCE_MS = 150_000;
+const START_TIMEOUT_MS = 150_000;
 
 export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   const { name, folder, readyPort, config } = spec;
@@ -56,22 +56,22 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   writeFileSync(configFile, JSON.stringify({ logLevel: "info", ...config }));
   const lines: string[] = [];
   let build = root;
-  let running = begin(spec, { configFile, lines, build });
+  let running = spawnService(spec, { configFile, lines, build });
   let wanted = true;
   const tail = () => lines.slice(-30).join("\n");
-  const whenReady = async () => {
-    for (const deadline = Date.now() + PATIENCE_MS; !(await isReady(readyPort)); await sleep(30)) {
+  const waitUntilReady = async () => {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; !(await isReady(readyPort)); await sleep(30)) {
       if (!running.hasEnded() && Date.now() < deadline) continue;
       running.child.kill("SIGKILL");
       throw new Error(`${name} did not become ready:\n${tail()}`);
     }
   };
-  if (spec.unready !== true) await whenReady();
+  if (spec.skipReadiness !== true) await waitUntilReady();
   const end = async (signal: NodeJS.Signals): Promise<string> => {
     wanted = false;
     const { child, ended } = running;
     if (!running.hasEnded()) child.kill(signal);
-    if ((await Promise.race([ended.then(() => true), sleep(PATIENCE_MS, false, { ref: false })])) === false) child.kill("SIGKILL");
+    if ((await Promise.race([ended.then(() => true), sleep(START_TIMEOUT_MS, false, { ref: false })])) === false) child.kill("SIGKILL");
     return ended;
   };
   return {
@@ -86,9 +86,9 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
     terminate: () => end("SIGTERM"),
     restart: async (from = build) => {
       build = from;
-      running = begin(spec, { configFile, lines, build });
+      running = spawnService(spec, { configFile, lines, build });
       wanted = true;
-      await whenReady();
+      await waitUntilReady();
     },
     stop: async () => {
       const early = wanted && running.hasEnded();
@@ -99,21 +99,21 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   };
 }
 
-interface Begun {
+interface StartedProcess {
   readonly child: ChildProcess;
   /** Exit code or signal. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
 }
 
-interface Beginning {
+interface ProcessOptions {
   readonly configFile: string;
   /** Receives the log lines. */
   readonly lines: string[];
   readonly build: string;
 }
 
-function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Beginning): Begun {
+function spawnService({ service, env }: ServiceSpec, { configFile, lines, build }: ProcessOptions): StartedProcess {
   const program = join(build, "services", service, "dist", "main.js");
   const child = spawn(process.execPath, [program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -126,7 +126,7 @@ function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Begi
 }
 
 function isReady(port: number): Promise<boolean> {
-  return answers(`http://127.0.0.1:${port}/readyz`);
+  return respondsOk(`http://127.0.0.1:${port}/readyz`);
 }
 
 function follow(child: ChildProcess, lines: string[]): Promise<string> {

@@ -19,16 +19,16 @@ interface LogLine {
 }
 
 const logOf = ({ folder }: RunningStack) => join(folder, "logs", "plugin-echo.log");
-const SERVES = "plugin serves";
+const STARTED_MESSAGE = "plugin serves";
 
 /**
  * Restarts the plugin service of core-sleep with the log level debug, at which it logs when each
  * sleep begins and ends.
  */
-export async function keepSleepJournal(stack: RunningStack): Promise<void> {
+export async function enableSleepJournal(stack: RunningStack): Promise<void> {
   const file = join(stack.folder, "config", "plugin-echo.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace(/^logLevel: .*$/m, "logLevel: debug"));
-  const serving = () => readFileSync(logOf(stack), "utf8").split(SERVES).length;
+  const serving = () => readFileSync(logOf(stack), "utf8").split(STARTED_MESSAGE).length;
   const before = serving();
   for (const pid of stack.pids("plugin-echo")) process.kill(pid, "SIGTERM");
   for (let waited = 0; serving() === before; waited += 50) {
@@ -42,11 +42,11 @@ export async function keepSleepJournal(stack: RunningStack): Promise<void> {
  * that it sent.
  */
 export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
-  return sleepsIn(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
+  return parseSleeps(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
 }
 
 /** Parses the sleeps from log lines at debug level. */
-export function sleepsIn(lines: readonly string[], execution: string): Sleep[] {
+export function parseSleeps(lines: readonly string[], execution: string): Sleep[] {
   const open = new Map<string, number>();
   const sleeps: Sleep[] = [];
   for (const line of lines.filter((each) => each.includes(execution) && each.includes('"sleep '))) {

@@ -27,12 +27,12 @@ export function listeningSockets(pid: number | "self" = "self"): ListeningSocket
 
 /** Lists the inodes of the sockets that a process holds; empty when it has exited. */
 export function socketsOf(pid: number): string[] {
-  const links = found(() => readdirSync(`/proc/${pid}/fd`));
-  return links.flatMap((fd) => found(() => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.slice(1) ?? []));
+  const links = readOrEmpty(() => readdirSync(`/proc/${pid}/fd`));
+  return links.flatMap((fd) => readOrEmpty(() => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.slice(1) ?? []));
 }
 
 /** Returns an empty list when the process or the descriptor is gone. */
-function found(read: () => string[]): string[] {
+function readOrEmpty(read: () => string[]): string[] {
   try {
     return read();
   } catch {

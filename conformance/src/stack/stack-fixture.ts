@@ -8,7 +8,7 @@ import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** Time for processes to exit after their parent has exited, ms. */
-const LEAVING_MS = 5_000;
+const EXIT_TIMEOUT_MS = 5_000;
 
 /** A whole local stack, started by the documented command on free ports and in its own folder. */
 export interface RunningStack {
@@ -89,7 +89,7 @@ export async function startStack(
     },
   );
   testGuard().watch(child, "SIGINT");
-  const { output, ended } = follow(child);
+  const { output, ended } = collectOutput(child);
   for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
     if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);
     await sleep(50);
@@ -111,7 +111,7 @@ export async function startStack(
     stop: async () => {
       child.kill("SIGINT");
       const status = await ended;
-      for (let waited = 0; waited < LEAVING_MS && processesOf(folder).length > 0; waited += 50) await sleep(50);
+      for (let waited = 0; waited < EXIT_TIMEOUT_MS && processesOf(folder).length > 0; waited += 50) await sleep(50);
       const left = processesOf(folder);
       rmSync(folder, { recursive: true, force: true });
       if (left.length > 0) throw new Error(`processes left behind: ${left.map(({ pid, command }) => `${pid} ${command}`).join("; ")}`);
@@ -128,7 +128,7 @@ export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" 
 }
 
 /** Key of the stack's blob store; each stack has a new one. */
-export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
+export function blobStoreKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
   const text = readFileSync(join(folder, "client.env"), "utf8");
   const read = (name: string): string => {
     const value = new RegExp(`^export ${name}='([^']*)'$`, "m").exec(text)?.[1];
@@ -156,7 +156,7 @@ export function runPython(
   return execFileSync(join(stack.pythonBin, program), args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-function follow(child: ChildProcess): { output: () => string; ended: Promise<number> } {
+function collectOutput(child: ChildProcess): { output: () => string; ended: Promise<number> } {
   let text = "";
   const keep = (chunk: Buffer) => {
     text += chunk.toString();

@@ -5,15 +5,15 @@ import { type ChannelOptions, createFlyteClient, type FlyteClient } from "@flyte
 import type { RunningStack } from "./stack-fixture.js";
 
 /** A client of a stack, and a folder without configuration for programs that use the stack. */
-export interface StackUse {
+export interface StackClient {
   readonly client: FlyteClient;
   readonly folder: string;
   /** Closes both and stops the stack. */
-  readonly end: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** @param access credentials that the client sends with each call to a stack with authentication */
-export function useStack(stack: RunningStack, access: Pick<ChannelOptions, "metadata"> = {}): StackUse {
+export function connectToStack(stack: RunningStack, access: Pick<ChannelOptions, "metadata"> = {}): StackClient {
   const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}`, ...access });
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
   const end = async () => {
@@ -21,5 +21,5 @@ export function useStack(stack: RunningStack, access: Pick<ChannelOptions, "meta
     rmSync(folder, { recursive: true, force: true });
     await stack.stop();
   };
-  return { client, folder, end };
+  return { client, folder, close: end };
 }

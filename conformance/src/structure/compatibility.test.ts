@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { expect, test } from "vitest";
-import { bindingsOf } from "../stack/rest-face.js";
-import { nameOf, SERVICES } from "../stack/rpc-samples.js";
+import { bindingsOf } from "../api/rest-bindings.js";
+import { nameOf, SERVICES } from "../api/rpc-samples.js";
 import { compatibilityRows, root } from "./compatibility.js";
 
 const rows = compatibilityRows();

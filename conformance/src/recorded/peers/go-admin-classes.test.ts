@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Classification } from "../difference-classes.js";
 import { differences } from "../differences.js";
-import type { RecordedNode, RunDifference, RunRecord } from "../engine-record.js";
-import { takenForRight } from "../planted-leaves.js";
+import type { RecordedNode, RunDifference, RunRecord } from "../runs/run-record.js";
+import { findAcceptedPlants } from "../runs/planted-values.js";
 import { GO_ADMIN_CLASSES } from "./go-admin-classes.js";
 
 const values = (value: number) => ({ literals: { o0: { scalar: { primitive: { integer: String(value) } } } } });
@@ -45,7 +45,7 @@ test("addresses of values that Go FlyteAdmin has written are covered, and so are
 });
 
 test("a wrong value at any place of ours is not covered", () => {
-  expect(takenForRight(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
+  expect(findAcceptedPlants(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
 });
 
 test("nothing is covered when the roles are changed", () => {

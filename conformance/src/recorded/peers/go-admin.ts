@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { createKubeClient, isAlreadyExists, NAMESPACES } from "@flyte-ts/kubernetes";
 import { freePort } from "@flyte-ts/local-servers";
 import { ensureDatabase } from "@flyte-ts/postgres";
-import { blobKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
+import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
-import { reconfigure, type Settings, settingsOf } from "./reconfigured.js";
+import { reconfigure, type Settings, settingsOf } from "./reconfigure.js";
 
 export interface GoAdminOptions {
   /** Folder of `flyteadmin` and `datacatalog`. */
@@ -27,7 +27,7 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
   // With an empty list of clusters our admin manages no FlyteWorkflow.
   await reconfigure(stack, "admin", { clusters: [], server: { ...server, grpcPort: elsewhere, httpPort: elsewhere } });
   await reconfigure(stack, "datacatalog", { server: { ...catalog, grpcPort: await freePort() } });
-  const storage = goStorage(stack, blobKeyOf(stack));
+  const storage = goStorage(stack, blobStoreKeyOf(stack));
   const [httpPort, adminProfiler, catalogHttp, catalogProfiler] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const programOf = (name: string) => join(programs, name);
   const running: RunningProgram[] = [];

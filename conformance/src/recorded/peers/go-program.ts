@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { testGuard } from "@flyte-ts/testing";
 import { stringify } from "yaml";
 import type { RunningStack } from "../../stack/stack-fixture.js";
-import { type Settings, untilAnswered } from "./reconfigured.js";
+import { type Settings, waitForResponse } from "./reconfigure.js";
 
 export interface GoProgram {
   readonly name: string;
@@ -51,16 +51,16 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
   const stop = async () => {
     if (hasEnded()) return;
     child.kill("SIGTERM");
-    const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
     await ended;
-    clearTimeout(patience);
+    clearTimeout(deadline);
   };
-  const early = ended.then(() => {
+  const exitedEarly = ended.then(() => {
     throw new Error(`${program.name} ended:\n${readFileSync(logFile, "utf8").slice(-LOG_TAIL)}`);
   });
-  early.catch(() => undefined);
+  exitedEarly.catch(() => undefined);
   try {
-    await Promise.race([untilAnswered(program.name, `http://127.0.0.1:${program.profilerPort}/healthcheck`), early]);
+    await Promise.race([waitForResponse(program.name, `http://127.0.0.1:${program.profilerPort}/healthcheck`), exitedEarly]);
   } catch (error) {
     await stop();
     throw error;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { differences } from "../differences.js";
-import type { RunDifference, RunRecord } from "../engine-record.js";
-import { takenForRight } from "../planted-leaves.js";
-import { runPair } from "../run-record.fixture.js";
+import type { RunDifference, RunRecord } from "../runs/run-record.js";
+import { findAcceptedPlants } from "../runs/planted-values.js";
+import { runPair } from "../runs/run-record.fixture.js";
 import { GO_PROPELLER_CLASSES } from "./go-propeller-classes.js";
 
 const pair = runPair({ label: "run", node: "n", exit: 3, failedItem: 1, errorCode: "UserProvidedError" });
@@ -22,5 +22,5 @@ test("an exit that was recorded and an interruption that is told here are covere
 });
 
 test("a wrong value at any place of ours is not covered", () => {
-  expect(takenForRight(exited, interrupted, GO_PROPELLER_CLASSES)).toEqual([]);
+  expect(findAcceptedPlants(exited, interrupted, GO_PROPELLER_CLASSES)).toEqual([]);
 });

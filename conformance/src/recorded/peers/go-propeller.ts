@@ -1,7 +1,7 @@
 import { freePort } from "@flyte-ts/local-servers";
-import { blobKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
+import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
-import { reconfigure, settingsOf } from "./reconfigured.js";
+import { reconfigure, settingsOf } from "./reconfigure.js";
 
 /**
  * A namespace without workflows: the stack's propeller watches only that and leaves all others to
@@ -54,7 +54,7 @@ export async function startGoPropeller(stack: RunningStack, file: string): Promi
       },
       "array-node-config": { "event-version": 0, "default-parallelism-behavior": "unlimited" },
     },
-    storage: goStorage(stack, blobKeyOf(stack)),
+    storage: goStorage(stack, blobStoreKeyOf(stack)),
     tasks: {
       "task-plugins": {
         "enabled-plugins": ["container", "sidecar", "K8S-ARRAY", "echo"],
