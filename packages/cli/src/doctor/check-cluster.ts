@@ -29,7 +29,7 @@ export async function checkCluster({ access, namespace, patienceMs }: ClusterChe
 
 async function definition(client: KubeClient): Promise<Finding> {
   try {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
     return well(WHAT, "answers, and serves FlyteWorkflows");
   } catch (error) {
     if (isNotFound(error))
@@ -72,7 +72,7 @@ async function isServed(client: KubeClient, { apiGroup, whenServed = "", resourc
   const [plural = ""] = resource.split("/");
   const ref: ResourceRef = { group: apiGroup, version: whenServed.slice(whenServed.indexOf("/") + 1), plural, namespaced: true };
   try {
-    await client.list(ref, { atMost: 1, metadataOnly: true });
+    await client.list(ref, { maxItems: 1, metadataOnly: true });
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;

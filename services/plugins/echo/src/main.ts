@@ -12,7 +12,7 @@ const config = serviceConfig(echoConfig, manifest.id, process);
 const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
@@ -23,7 +23,7 @@ const running = await runPlugin({
   maxInFlight: config.maxInFlight,
   producerId: config.producerId ?? (config.cluster || "propeller"),
 });
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 

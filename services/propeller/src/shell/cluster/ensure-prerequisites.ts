@@ -41,7 +41,7 @@ export async function ensurePrerequisites({ client, logger, createCrd, namespace
     await retryTransient("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new custom resource definition is served shortly after its creation.
   await retryTransient("workflows", async () => {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
   });
 }
 

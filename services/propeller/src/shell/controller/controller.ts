@@ -101,7 +101,7 @@ export class Controller {
       logger,
       now: options.now,
       holdsWorkflow: holds,
-      isShared: (key) => this.#queue.isShared(key),
+      isShared: (key) => this.#queue.isContended(key),
       observe: (key, observation) => this.observe(key, observation),
       onEncodingError: (key, error) => this.#shardOf(key)?.onReconcileError(key, error),
     });
@@ -109,7 +109,7 @@ export class Controller {
       queue: this.#queue,
       workers,
       logger,
-      work: async (key) => this.#shardOf(key)?.reconcile(key),
+      reconcile: async (key) => this.#shardOf(key)?.reconcile(key),
       onError: (key, error) => {
         metrics.reconcileErrors.inc();
         this.#shardOf(key)?.onReconcileError(key, error);
@@ -138,7 +138,7 @@ export class Controller {
   }
 
   get freeWorkers(): number {
-    return this.#pool.free;
+    return this.#pool.idleWorkers;
   }
 
   get loadSnapshot(): LoadSnapshot {

@@ -222,7 +222,7 @@ export class Shard {
     this.#engineFaults.forget(key);
     this.#blockedKeys.delete(key);
     this.#neverLoadedKeys.delete(key);
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
   }
 
   #dropRun(key: string): void {
@@ -255,7 +255,7 @@ export class Shard {
       this.#applyObservation(active, { kind: "resync" });
     }
     // Observations that arrive during this reconcile wait for the next one.
-    const until = now + MAX_RECONCILE_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
+    const until = now + MAX_RECONCILE_MS[this.options.queue.isContended(key) ? "shared" : "alone"];
     this.#processInbox(active, until);
     if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#applyObservation(active, { kind: "timer" });
     const mayStart = () => active.run.needsCapacity && this.options.effects.hasCapacity(key) && this.options.now() < until;
@@ -441,7 +441,7 @@ export class Shard {
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
     const { nextTimerAt: nextTimerAt = Number.POSITIVE_INFINITY } = active.run;

@@ -1,4 +1,4 @@
-import type { PluginHello } from "@flyte-ts/task-plugin";
+import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
 import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/attempt/plugin-health.js";
 
 export interface PluginRegistryOptions {
@@ -38,7 +38,7 @@ export class PluginRegistry {
   }
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
-  onHeartbeat({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
+  onHeartbeat({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) touch(this.#lastHeartbeatAt, taskType, now);
     if (servedMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
     for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
