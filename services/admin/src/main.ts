@@ -38,7 +38,7 @@ const metrics = new Metrics();
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
 const readiness = new Readiness({
   now: () => performance.now(),
-  checks: { bus: () => bus.problem(), database: () => databaseProblem(db) },
+  checks: { bus: () => bus.unhealthyReason(), database: () => databaseProblem(db) },
 });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({

@@ -2,7 +2,7 @@ import { type Change, methodKey, type NoteEnd } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { codeName, cutText } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import { identifiersOf, scopeOf } from "./identifiers.js";
 
 export interface AuditDeps {
@@ -27,12 +27,12 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Chang
         VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10) RETURNING id`,
       values: [
         clock(),
-        storableText(identity.subject),
-        storableText(identity.clientId ?? ""),
+        sanitizeText(identity.subject),
+        sanitizeText(identity.clientId ?? ""),
         methodKey(method),
-        storableText(project),
-        storableText(domain),
-        JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value)),
+        sanitizeText(project),
+        sanitizeText(domain),
+        JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? sanitizeText(value) : value)),
         context.requestId,
         context.peer,
         context.transport,
@@ -43,7 +43,7 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Chang
         await db.query({
           name: "end-audit-entry",
           text: "UPDATE audit_log SET ended_at = $2, code = $3, message = $4 WHERE id = $1",
-          values: [rows[0]?.id, clock(), codeName(code), cutText(storableText(message), MAX_MESSAGE_BYTES)],
+          values: [rows[0]?.id, clock(), codeName(code), cutText(sanitizeText(message), MAX_MESSAGE_BYTES)],
         });
       } catch (error) {
         logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "the end of a change is not in the audit log");

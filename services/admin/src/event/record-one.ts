@@ -4,14 +4,14 @@ import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } f
 import { Code, RpcError } from "@flyte-ts/rpc";
 import {
   foldNode,
-  nextOrder,
-  replacesEnd,
+  nextSeq,
+  supersedesInferredEnd,
   readNodeEvent,
   readTaskEvent,
   readWorkflowEvent,
   foldTask,
   foldWorkflow,
-  nextWorkflowOrder,
+  nextWorkflowSeq,
 } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { moveExecution } from "../cluster/fix-placement.js";
@@ -65,7 +65,7 @@ export async function recordWorkflowEvent(
         throw new RpcError(Code.FAILED_PRECONDITION, `Cannot go from ${from} to ${to} for workflow execution ${executionIdText(id)}`);
       }
       const fact = reading(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
-      return foldWorkflow(state, fact, nextWorkflowOrder(state));
+      return foldWorkflow(state, fact, nextWorkflowSeq(state));
     },
     ...(isAnnouncement(event) && {
       also: async (tx, { rowId, cluster }) => {
@@ -105,14 +105,16 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
     if (stored === undefined) await requireParents(deps, { id, event, execution });
     else {
       const verdict =
-        replacesEnd(stored.state, fact) && isTerminalNodeEvent(event.phase) ? "apply" : judgeNode(stored.state.phase, event.phase);
+        supersedesInferredEnd(stored.state, fact) && isTerminalNodeEvent(event.phase)
+          ? "apply"
+          : judgeNode(stored.state.phase, event.phase);
       const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
       if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
       // As in Flyte, the error has the phase of the event, not that of the node.
       if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
       await requireChild(deps, event);
     }
-    const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
+    const state = foldNode(stored?.state, fact, nextSeq(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size !== 1) continue;
     deps.changed?.([execution.rowId]);
@@ -157,7 +159,8 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       throw notFound(`Failed to get existing node execution id: [${nodeIdText(id.nodeExecutionId)}] with err: entry not found`);
     }
     if (stored !== undefined) {
-      const verdict = replacesEnd(stored.state, fact) && isTerminalTaskEvent(fact.phase) ? "apply" : judgeTask(stored.state, fact);
+      const verdict =
+        supersedesInferredEnd(stored.state, fact) && isTerminalTaskEvent(fact.phase) ? "apply" : judgeTask(stored.state, fact);
       const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
       if (verdict === "repeated") {
         throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
@@ -165,7 +168,7 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       // As in Flyte, the error has the phase of the event, not that of the attempt.
       if (verdict !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
     }
-    const order = nextOrder(stored?.state);
+    const order = nextSeq(stored?.state);
     const folded = foldTask(stored?.state, fact, order);
     // For RPCs, as in Flyte, a version of 0 never resets the stored version, in any phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };

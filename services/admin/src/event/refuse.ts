@@ -6,7 +6,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { BadEvent } from "@flyte-ts/execution-state";
+import { InvalidEventError } from "@flyte-ts/execution-state";
 import { invalidArgument } from "../invalid.js";
 
 /** Error for an event, or a request, about an object in a terminal phase. */
@@ -55,7 +55,7 @@ export function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof BadEvent) throw invalidArgument(error.message);
+    if (error instanceof InvalidEventError) throw invalidArgument(error.message);
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { ABORT_ORDER, storableText } from "@flyte-ts/execution-state";
+import { ABORT_SEQ, sanitizeText } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 import { alreadyEnded } from "../event/refuse.js";
@@ -44,7 +44,7 @@ async function hasJustBeenAborted(db: Queryable, { project, domain, name }: Exec
     name: "find-repeated-abort",
     text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
       AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '2 seconds'`,
-    values: [project, domain, name, storableText(cause), principal],
+    values: [project, domain, name, sanitizeText(cause), principal],
   });
   return rows.length > 0;
 }
@@ -58,8 +58,8 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
       return {
         ...state,
         phase: WorkflowExecution_Phase.ABORTING,
-        result: { kind: "abort", cause: storableText(cause), principal },
-        resultOrder: ABORT_ORDER,
+        result: { kind: "abort", cause: sanitizeText(cause), principal },
+        resultSeq: ABORT_SEQ,
       };
     },
     also: (tx, { rowId }) => oweAbort(tx, rowId),

@@ -1,16 +1,16 @@
 import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
-import { withinLimits } from "@flyte-ts/messaging";
+import { checkMessageLimits } from "@flyte-ts/messaging";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
-  executionEventOrder,
-  taskEventOrder,
-  BadEvent,
-  type OffloadNames,
+  executionEventSeq,
+  taskEventSeq,
+  InvalidEventError,
+  type OffloadUris,
   readNodeEvent,
-  readNotice,
+  readBlocker,
   readTaskEvent,
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
@@ -23,7 +23,7 @@ import type { Item } from "./item.js";
  *
  * @throws BadEvent, MessageRefused, or the decoder's own error, for an invalid message.
  */
-export function decodeItem(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
+export function decodeItem(subject: string, data: Uint8Array, names: OffloadUris): Item | undefined {
   const origin = eventOrigin(subject);
   const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
@@ -34,17 +34,17 @@ function toldBy(item: Item, workflowKey: string): Item {
   return workflowKey === "" ? item : { ...item, workflowKey };
 }
 
-function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
-  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
+function readTask(data: Uint8Array, names: OffloadUris): Item | undefined {
+  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, data));
   return partOfArray ? undefined : toldBy(taskItem(event, outputs, names), workflowKey);
 }
 
-function readExecution(data: Uint8Array, names: OffloadNames): Item {
-  const message = decodeMessage(ExecutionEventSchema, withinLimits(ExecutionEventSchema, data));
+function readExecution(data: Uint8Array, names: OffloadUris): Item {
+  const message = decodeMessage(ExecutionEventSchema, checkMessageLimits(ExecutionEventSchema, data));
   return toldBy(executionItem(message, names), message.workflowKey);
 }
 
-function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
+function executionItem(message: ExecutionEvent, names: OffloadUris): Item {
   switch (message.event.case) {
     case "workflow":
       return workflowItem(message.event.value, message, names);
@@ -54,40 +54,40 @@ function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
       return arrayItem(message.event.value, message, names);
     case "notice": {
       const { executionId } = message.event.value;
-      return { kind: "notice", execution: nameOf(executionId), fact: readNotice(message.event.value), order: message.sequence };
+      return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence };
     }
     case undefined:
-      throw new BadEvent("the message holds no event");
+      throw new InvalidEventError("the message holds no event");
     default:
       return message.event satisfies never;
   }
 }
 
-function workflowItem(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+function workflowItem(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadUris): Item {
   const execution = nameOf(event.executionId);
   const fact = readWorkflowEvent(event, message, names);
-  const order = executionEventOrder(message.sequence, fact.occurredAt, fact.phase);
+  const order = executionEventSeq(message.sequence, fact.occurredAt, fact.phase);
   return { kind: "workflow", execution, fact, order, endedNodes: message.endedNodes };
 }
 
-function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadUris): Item {
   const execution = nameOf(event.id?.executionId);
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
   const fact = readNodeEvent(event, message, names);
-  return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+  return { kind: "node", execution, nodeId, fact, order: executionEventSeq(message.sequence, fact.occurredAt, fact.phase) };
 }
 
 /** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
-function arrayItem(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+function arrayItem(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadUris): Item {
   const item = taskItem(event, message.outputs, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;
 }
 
-function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): Item {
-  if (event === undefined) throw new BadEvent("the message holds no event");
+function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadUris): Item {
+  if (event === undefined) throw new InvalidEventError("the message holds no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
-  if (task === undefined) throw new BadEvent("missing task_id");
+  if (task === undefined) throw new InvalidEventError("missing task_id");
   const key = {
     nodeId: keyText(node?.nodeId ?? "", "node_id"),
     task: {
@@ -99,7 +99,7 @@ function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | u
     retryAttempt: event.retryAttempt,
   };
   const fact = readTaskEvent(event, { outputs }, names);
-  return { kind: "task", execution: nameOf(node?.executionId), key, fact, order: taskEventOrder(fact.phase, fact.phaseVersion) };
+  return { kind: "task", execution: nameOf(node?.executionId), key, fact, order: taskEventSeq(fact.phase, fact.phaseVersion) };
 }
 
 function nameOf(id: ExecutionName | undefined): ExecutionName {
@@ -108,6 +108,6 @@ function nameOf(id: ExecutionName | undefined): ExecutionName {
 }
 
 function keyText(value: string, field: string): string {
-  if (value === "" || value.includes("\0")) throw new BadEvent(`${field}: it must be given and hold no NUL`);
+  if (value === "" || value.includes("\0")) throw new InvalidEventError(`${field}: it must be given and hold no NUL`);
   return value;
 }

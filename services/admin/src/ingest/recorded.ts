@@ -24,5 +24,5 @@ export function publishRecorded({ bus, clock, config }: RecordedDeps, id: Execut
     phase: workflowPhaseName(phase),
     recordedAt: timestampFromDate(clock()),
   });
-  bus.publishVolatile(executionRecordedSubject(shardOf(id.name)), toBinary(ExecutionRecordedSchema, message));
+  bus.publishEphemeral(executionRecordedSubject(shardOf(id.name)), toBinary(ExecutionRecordedSchema, message));
 }

@@ -60,7 +60,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       maxInFlight: 2 * BATCH,
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,
-      gatherMs: GATHER_MS,
+      batchWindowMs: GATHER_MS,
     },
     async (messages) => {
       const read: { message: BusMessage; item: Item }[] = [];

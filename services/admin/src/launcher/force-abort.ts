@@ -1,6 +1,6 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
-import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
+import { nanosOfDate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { changeExecution } from "../execution/change.js";
 import type { ExecutionName } from "../execution/state.js";
@@ -45,7 +45,7 @@ export async function endWithoutEngine(
 ): Promise<boolean> {
   const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
   const { before } = await changeExecution(db, execution, {
-    decide: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, fact, nextWorkflowOrder(state)) : state),
+    decide: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, fact, nextWorkflowSeq(state)) : state),
     also: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
       await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });

@@ -1,8 +1,8 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { isAlreadyExists, isUndone, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
+import { isAlreadyExists, wasNotApplied, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
-import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
+import { nanosOfDate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import { failureOf } from "../cluster/health.js";
 import type { AdminDeps, Cluster } from "../deps.js";
 import { changeExecution } from "../execution/change.js";
@@ -44,7 +44,7 @@ export class TryLater extends Error {
 }
 
 /** Error for a failure of the data plane's API. */
-function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
+function noAnswer(cause: unknown, undone = wasNotApplied(cause)): TryLater {
   const failure = failureOf(cause);
   return new TryLater(cause instanceof Error ? cause.message : String(cause), {
     cause,
@@ -124,7 +124,7 @@ export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: st
 async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
   const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
   const { before } = await changeExecution(deps.db, execution, {
-    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowSeq(state)),
   });
   await wakeParents(deps, [before.rowId]);
 }

@@ -3,7 +3,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { type WorkflowFact, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
+import { type WorkflowUpdate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { workflowPhaseOf } from "../event/phase-name.js";
 import { changeExecution } from "../execution/change.js";
@@ -159,9 +159,9 @@ async function endAsResource(deps: RepairDeps, execution: QuietExecution, { stat
   );
 }
 
-async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
+async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowUpdate): Promise<void> {
   const { before, after } = await changeExecution(deps.db, execution, {
-    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowSeq(state)),
   });
   await announceEnds(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }

@@ -19,7 +19,7 @@ export function startLive(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger
   const feeds = new Feeds(deps, { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 });
   const streams = new Streams(maxStreams);
   const logStreams = new Streams(maxLogStreams);
-  const subscription = deps.bus.subscribeVolatile(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
+  const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
   gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size + logStreams.size });
   gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });
   return {

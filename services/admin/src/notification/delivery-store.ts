@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import type { TakenRow, WorkTable } from "../background/lease.js";
 import type { EndedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
@@ -23,7 +23,7 @@ export async function insertDeliveries(
   planned: readonly { readonly execution: EndedExecution; readonly delivery: Delivery }[],
 ): Promise<void> {
   if (planned.length === 0) return;
-  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storableText(value(each)));
+  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => sanitizeText(value(each)));
   await tx.query({
     name: "insert-deliveries",
     text: `INSERT INTO notification_deliveries (message_id, project, domain, execution_name, phase, channel, target, content)

@@ -1,17 +1,17 @@
 import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import {
-  type NodeFact,
-  type TaskFact,
+  type NodeUpdate,
+  type TaskUpdate,
   foldNode,
   type NodeState,
-  type Progress,
+  type CommonState,
   foldTask,
   type TaskState,
-  settleNode,
-  settleTask,
+  inferNodeEnd,
+  inferAttemptEnd,
   type ResourceNode,
-  type Settlement,
+  type InferredEnd,
 } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { workflowPhaseOf } from "../event/phase-name.js";
@@ -110,8 +110,13 @@ async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<st
   const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
     const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
     if (before === undefined) return [];
-    const settlement = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: told.get(nodeId)?.status.phase });
-    const state = foldNode(before.state, nodeFact(before.state, settlement, execution), before.state.phaseOrder);
+    const settlement = inferNodeEnd({
+      execution: execution.phase,
+      parent,
+      parentRetried: ofEarlierAttempt,
+      resourcePhase: told.get(nodeId)?.status.phase,
+    });
+    const state = foldNode(before.state, nodeFact(before.state, settlement, execution), before.state.phaseSeq);
     return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
   });
   await saveNodes(db, writes);
@@ -128,26 +133,26 @@ async function settleTasks(db: Queryable, execution: Ended): Promise<number> {
   const writes = open.flatMap(({ key, node, isLast }, index): TaskWrite[] => {
     const before = stored[index];
     if (before === undefined || before === "no-node") return [];
-    const fact = taskFact(before.state, settleTask({ node, isLast }), execution);
-    return [{ ...key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 }];
+    const fact = taskFact(before.state, inferAttemptEnd({ node, isLastAttempt: isLast }), execution);
+    return [{ ...key, state: foldTask(before.state, fact, before.state.phaseSeq), revision: before.revision + 1 }];
   });
   await saveTasks(db, writes);
   return writes.length;
 }
 
 /** End of its execution, but not before its own start. */
-function endOf({ startedAt, firstAt }: Progress, { endedAt }: Ended): bigint {
+function endOf({ startedAt, firstAt }: CommonState, { endedAt }: Ended): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;
 }
 
-function nodeFact(state: NodeState, { phase, reason }: Settlement<NodePhase>, execution: Ended): NodeFact {
+function nodeFact(state: NodeState, { phase, reason }: InferredEnd<NodePhase>, execution: Ended): NodeUpdate {
   const at = endOf(state, execution);
   return {
     phase,
     occurredAt: at,
     reportedAt: at,
-    settled: reason,
+    inferredReason: reason,
     inputUri: state.inputUri,
     deckUri: state.deckUri,
     dynamicJobSpecUri: state.dynamicJobSpecUri,
@@ -161,10 +166,10 @@ function nodeFact(state: NodeState, { phase, reason }: Settlement<NodePhase>, ex
   };
 }
 
-function taskFact(state: TaskState, { phase, reason }: Settlement<TaskFact["phase"]>, execution: Ended): TaskFact {
+function taskFact(state: TaskState, { phase, reason }: InferredEnd<TaskUpdate["phase"]>, execution: Ended): TaskUpdate {
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
-  return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, settled: reason, event: new Uint8Array() };
+  return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, inferredReason: reason, event: new Uint8Array() };
 }
 
 interface Row {
