@@ -179,7 +179,7 @@ function forged(kind: MessageKind, executionId: { project?: string; domain?: str
 /** Payloads of subjects that no stream stores. */
 export function volatilePayloads(): Readonly<Record<string, HostilePayload>> {
   const text = (value: unknown) => ({ data: Buffer.from(JSON.stringify(value)) });
-  const hello = (more: object) => text({ name: "forged", taskTypes: ["forged"], finalizes: true, instance: "x", servedMs: 0, ...more });
+  const hello = (more: object) => text({ name: "forged", taskTypes: ["forged"], instance: "x", servedMs: 0, ...more });
   return {
     ...Object.fromEntries(UNREADABLE_NAMES.map((name) => [name, unreadablePayload("task-event", name)])),
     "a key of 200,000 characters": { data: field(1, Buffer.alloc(200_000, "k")) },

@@ -19,7 +19,7 @@ interface LogLine {
 }
 
 const logOf = ({ folder }: RunningStack) => join(folder, "logs", "plugin-echo.log");
-const SERVES = "plugin serves";
+const SERVES = "plugin service started";
 
 /** Lets the service of core-sleep write down when each sleep begins and ends: its log at debug level, from a restart on. */
 export async function keepSleepJournal(stack: RunningStack): Promise<void> {

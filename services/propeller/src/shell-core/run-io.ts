@@ -9,7 +9,7 @@ export interface StoredVersion {
   /** Deletion was requested, which increments the generation. */
   readonly deletionRequested?: boolean | undefined;
   /** The API server tracks managed fields of the resource. */
-  readonly fieldsTracked?: boolean | undefined;
+  readonly hasManagedFields?: boolean | undefined;
 }
 
 /** True when only metadata changed between the two versions; a deletion request counts as metadata. */

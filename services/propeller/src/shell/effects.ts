@@ -116,7 +116,7 @@ export class Effects {
 
   /** Fence for the effects of one workflow, which run in sequence. */
   #asLongAs(key: string): AsLongAs {
-    if (this.#last?.key !== key) this.#last = { key, while: () => this.options.holds(key) };
+    if (this.#last?.key !== key) this.#last = { key, shouldSend: () => this.options.holds(key) };
     return this.#last;
   }
 

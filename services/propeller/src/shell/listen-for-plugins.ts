@@ -4,7 +4,7 @@ import { decodeHeartbeat } from "@flyte-ts/task-plugin";
 import type { PluginPresence } from "./plugin-presence.js";
 
 export interface ListenOptions {
-  readonly bus: Pick<Bus, "subscribeVolatile">;
+  readonly bus: Pick<Bus, "subscribeEphemeral">;
   readonly presence: PluginPresence;
   readonly now: () => number;
   readonly onChange: () => void;

@@ -110,9 +110,9 @@ test("the first write ends the server's record of who set which field, unless so
     const store = new OneResource();
     store.object.metadata.managedFields = [{ operation }];
     const read = store.client.get<Resource>().then(({ metadata }) => hasOnlyUpdateManagers(metadata.managedFields));
-    const base = { ...store.base, fieldsTracked: await read };
+    const base = { ...store.base, hasManagedFields: await read };
     const after = await patchUpon(store.client, { name, patch: { status: { phase: 1 } }, base, wanted });
     expect(store.object.metadata.managedFields).toEqual(left);
-    expect(after.fieldsTracked).toBe(false);
+    expect(after.hasManagedFields).toBe(false);
   }
 });

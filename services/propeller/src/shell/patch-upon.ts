@@ -30,18 +30,18 @@ export interface PatchUpon {
  */
 export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, options: PatchUpon): Promise<StoredVersion> {
   const { name, patch, base, wanted } = options;
-  let { resourceVersion, fieldsTracked = false } = base;
+  let { resourceVersion, hasManagedFields = false } = base;
   let { metadata } = patch;
   for (let tries = 1; ; tries++) {
     try {
-      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(fieldsTracked ? NO_RECORD : {}) } };
+      const body = { ...patch, metadata: { ...metadata, resourceVersion, ...(hasManagedFields ? NO_RECORD : {}) } };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
       return versionOf(written);
     } catch (error) {
       if (!isConflict(error) || tries === TRIES) throw error;
       const now = await client.get(FLYTE_WORKFLOW_RESOURCE, { ...name, metadataOnly: true });
       if (now === undefined || !sameButMetadata(base, versionOf(now)) || !wanted()) throw error;
-      ({ resourceVersion, fieldsTracked = false } = versionOf(now));
+      ({ resourceVersion, hasManagedFields = false } = versionOf(now));
       if (metadata !== undefined) metadata = { ...metadata, finalizers: othersFinalizers(now) };
     }
   }
@@ -49,7 +49,7 @@ export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, 
 
 function versionOf({ metadata: { resourceVersion = "", generation, deletionTimestamp, managedFields } }: KubeObject): StoredVersion {
   const deletionRequested = deletionTimestamp !== undefined;
-  return { resourceVersion, generation, deletionRequested, fieldsTracked: hasOnlyUpdateManagers(managedFields) };
+  return { resourceVersion, generation, deletionRequested, hasManagedFields: hasOnlyUpdateManagers(managedFields) };
 }
 
 function othersFinalizers({ metadata }: KubeObject): readonly string[] | null {

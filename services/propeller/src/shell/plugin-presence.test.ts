@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PluginPresence } from "./plugin-presence.js";
 
-const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, finalizes: true, instance: "p-0", servedMs: 100_000 });
+const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
 
 test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
   const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
@@ -29,9 +29,7 @@ test("a task type is served while somebody announces it, then silent, and nobody
 
 test("of each process that has begun to serve one hears once, though its first words are lost", () => {
   const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
-  const heard = (instance: string, servedMs: number, now: number) => [
-    ...presence.heard({ ...hello("echo"), instance, uptimeMs: servedMs }, now),
-  ];
+  const heard = (instance: string, uptimeMs: number, now: number) => [...presence.heard({ ...hello("echo"), instance, uptimeMs }, now)];
   expect(heard("a", 100_000, 1_000)).toEqual([]);
   expect(heard("b", 0, 2_000)).toEqual(["echo"]);
   expect(heard("b", 10_000, 12_000)).toEqual([]);

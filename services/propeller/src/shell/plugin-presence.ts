@@ -38,9 +38,9 @@ export class PluginPresence {
   }
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
-  heard({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
+  heard({ taskTypes, instance, uptimeMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) remember(this.#heardAt, taskType, now);
-    if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
+    if (uptimeMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
     for (const [known, at] of this.#newcomers) if (now - at > 2 * NEW_MS) this.#newcomers.delete(known);
     remember(this.#newcomers, instance, now);
     return new Set(taskTypes);

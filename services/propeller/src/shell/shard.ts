@@ -368,15 +368,15 @@ export class Shard {
    * between repeats it. Returns false while the plugin services that may run attempts are unknown: the workflow is then
    * read again.
    */
-  async #abortAttempts(key: string, meta: KubeObject["metadata"], { taskTypes, mayHaveBegun, aborts, message }: Lost): Promise<boolean> {
+  async #abortAttempts(key: string, meta: KubeObject["metadata"], { taskTypes, maybeStarted, aborts, message }: Lost): Promise<boolean> {
     const { bus, effects, holds, now, plugins, queue, random } = this.options;
     const until = now() + ABORTS_STORED_WITHIN_MS;
-    const asLongAs = { while: () => holds() && now() < until };
+    const asLongAs = { shouldSend: () => holds() && now() < until };
     const { complete, served, silent } = plugins();
     await effects.carryOut(key, aborts, asLongAs);
     const asked = new Set([...taskTypes, ...served, ...silent.keys()]);
     await abortAttempts({ bus, meta, taskTypes: asked, reason: message, now: now() }, asLongAs);
-    if (complete || !mayHaveBegun) return true;
+    if (complete || !maybeStarted) return true;
     queue.addAt(key, now() + PLUGINS_AGAIN_MS * (0.5 + random() / 2));
     return false;
   }

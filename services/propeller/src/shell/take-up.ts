@@ -35,7 +35,7 @@ export interface GivenUpWorkflow {
   /** The workflow had already ended. */
   readonly ended: boolean;
   /** False when the status shows that it never started anything. */
-  readonly mayHaveBegun: boolean;
+  readonly maybeStarted: boolean;
   /** Task types in its definition. Dynamic nodes may have run others. */
   readonly taskTypes: readonly string[];
   /** Abort the attempts that the resource shows as running. */
@@ -80,7 +80,7 @@ function givenUp({ model, status, resourceVersion }: ParsedWorkflow, aborts: rea
   return {
     resourceVersion,
     ended: isTerminalWorkflow(status.phase),
-    mayHaveBegun: status.phase !== WorkflowPhase.Ready,
+    maybeStarted: status.phase !== WorkflowPhase.Ready,
     taskTypes: [...new Set(Array.from(model.tasks.values(), ({ type }) => type))],
     aborts,
   };

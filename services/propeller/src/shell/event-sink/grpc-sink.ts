@@ -113,7 +113,7 @@ export class GrpcSink implements ForwardingSink {
     if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#waiting++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry = { name, published, wanted: asLongAs?.while ?? always, done: resolve, ended: promise, leftOut: false };
+    const entry = { name, published, wanted: asLongAs?.shouldSend ?? always, done: resolve, ended: promise, leftOut: false };
     if (lane === undefined) {
       this.#lanes.set(key, { entries: [entry], notFoundSince: undefined, notFoundTries: 0 });
       this.#ready.add(key);
