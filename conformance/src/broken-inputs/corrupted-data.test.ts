@@ -180,7 +180,7 @@ test("a plugin that is there and never answers is waited for with a reason; once
   const announce = () =>
     broken.bus.publishEphemeral(
       pluginHelloSubject,
-      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", uptimeMs: 0 }),
+      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }),
     );
   announce();
   const timer = setInterval(announce, 1_000);

@@ -60,7 +60,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   const announce = () =>
     broken.bus.publishEphemeral(
       pluginHelloSubject,
-      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", uptimeMs: 0 }),
+      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }),
     );
   const timer = setInterval(announce, 1_000);
   announce();

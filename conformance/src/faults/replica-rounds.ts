@@ -61,7 +61,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
   }, 60_000);
 
   async function listen(): Promise<void> {
-    const options = { stream: EVENT_STREAM.name, maxInFlight: 10_000, batch: 500, ownForMs: 60_000 };
+    const options = { stream: EVENT_STREAM.name, maxInFlight: 10_000, batch: 500, inactiveThresholdMs: 60_000 };
     await bus.subscribeExclusive({ ...options, durable: "test-tasks", subjects: [taskEventFilter] }, (messages) => {
       for (const message of messages) {
         const { workflowKey, nodePath, event } = fromBinary(TaskEventSchema, message.data);

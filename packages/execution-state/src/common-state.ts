@@ -41,7 +41,7 @@ export function nextSeq(state: CommonState | undefined): bigint {
 }
 
 /** True when a start of this order is the earliest reported: the first start is kept, and propeller repeats it after a restart. */
-export function isEarliestStart({ startedSeq }: Pick<CommonState, "startedOrder">, seq: bigint): boolean {
+export function isEarliestStart({ startedSeq }: Pick<CommonState, "startedSeq">, seq: bigint): boolean {
   return startedSeq === NO_SEQ || seq < startedSeq;
 }
 
@@ -74,8 +74,8 @@ export function foldCommonState(
 function startOf(
   { startedAt, startedSeq }: CommonState,
   update: CommonUpdate,
-  { seq, marksStart }: Pick<UpdateEffect, "order" | "starts">,
-): Pick<CommonState, "startedAt" | "startedOrder"> {
+  { seq, marksStart }: Pick<UpdateEffect, "seq" | "marksStart">,
+): Pick<CommonState, "startedAt" | "startedSeq"> {
   if (marksStart) return { startedAt: earliest(startedSeq === TERMINAL_SEQ ? startedAt : undefined, update.occurredAt), startedSeq: seq };
   if (update.startedAt !== undefined && startedSeq === NO_SEQ) return { startedAt: update.startedAt, startedSeq: TERMINAL_SEQ };
   return { startedAt, startedSeq };

@@ -36,7 +36,7 @@ const numbers = <T extends number>(phases: Record<string, string | T>): T[] =>
 
 const runs = { numRuns: 500 };
 
-test("an execution ends up the same whatever the order of its events and their repeats", () => {
+test("folding an execution gives the same state for any order and repetition of its events", () => {
   const scenario = legal(
     numbers(Workflow).filter((phase) => phase !== Workflow.ABORTING && phase !== Workflow.UNDEFINED),
     isTerminalWorkflowEvent,
@@ -64,7 +64,7 @@ test("an execution ends up the same whatever the order of its events and their r
   );
 });
 
-test("a node ends up the same whatever the order of its events and their repeats", () => {
+test("folding a node gives the same state for any order and repetition of its events", () => {
   const scenario = legal(numbers(Node), isTerminalNodeEvent).chain((phases) => {
     const events = phases.map((phase, index) => {
       const fact: NodeUpdate = {
@@ -99,7 +99,7 @@ test("a node ends up the same whatever the order of its events and their repeats
   );
 });
 
-test("a task attempt and its history end up the same whatever the order of its events and their repeats", () => {
+test("folding an attempt gives the same state and history for any order and repetition of its events", () => {
   const forward = [Task.WAITING_FOR_RESOURCES, Task.QUEUED, Task.INITIALIZING, Task.RUNNING, Task.RETRYABLE_FAILED];
   const scenario = fc
     .tuple(
@@ -144,7 +144,7 @@ test("a task attempt and its history end up the same whatever the order of its e
   );
 });
 
-test("an end that is assumed, at whatever time, gives way to the reported one, and stands where none is", () => {
+test("a reported end replaces an inferred one, which stays where none is reported", () => {
   const phases = fc.subarray([Node.QUEUED, Node.RUNNING, Node.DYNAMIC_RUNNING], { minLength: 1 });
   const scenario = fc
     .tuple(phases, fc.option(fc.constantFrom(Node.SUCCEEDED, Node.FAILED, Node.ABORTED)))

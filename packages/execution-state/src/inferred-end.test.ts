@@ -10,7 +10,7 @@ import { type NonTerminalNode, inferNodeEnd, inferAttemptEnd } from "./inferred-
 const node = (change: Partial<NonTerminalNode>) =>
   inferNodeEnd({ execution: Workflow.FAILED, parent: undefined, parentRetried: false, resourcePhase: undefined, ...change }).phase;
 
-test("a node shares the success of what it ran in and is cut off by every other end", () => {
+test("an inferred node end is SUCCEEDED if its parent succeeded, else ABORTED", () => {
   expect(node({ execution: Workflow.SUCCEEDED })).toBe(Node.SUCCEEDED);
   for (const execution of [Workflow.FAILED, Workflow.ABORTED, Workflow.TIMED_OUT]) expect(node({ execution })).toBe(Node.ABORTED);
   expect(node({ parent: Node.SUCCEEDED })).toBe(Node.SUCCEEDED);
@@ -19,11 +19,11 @@ test("a node shares the success of what it ran in and is cut off by every other 
   }
 });
 
-test("of an attempt that was followed by another nothing succeeded for sure", () => {
+test("nodes of a retried parent attempt are not inferred to have succeeded", () => {
   expect(node({ parent: Node.SUCCEEDED, parentRetried: true })).toBe(Node.ABORTED);
 });
 
-test("the resource's word stands when it tells of an end", () => {
+test("a terminal phase in the resource takes precedence", () => {
   expect(node({ resourcePhase: NodePhase.Succeeded })).toBe(Node.SUCCEEDED);
   expect(node({ resourcePhase: NodePhase.Failed, execution: Workflow.SUCCEEDED })).toBe(Node.FAILED);
   expect(node({ resourcePhase: NodePhase.Skipped })).toBe(Node.SKIPPED);
@@ -34,7 +34,7 @@ test("the resource's word stands when it tells of an end", () => {
   }
 });
 
-test("an attempt ends as its node did, or failed when another followed", () => {
+test("an inferred attempt end is that of its node, or FAILED when another attempt followed", () => {
   const task = (phase: Node, isLast = true) => inferAttemptEnd({ node: phase, isLastAttempt: isLast }).phase;
   expect(task(Node.SUCCEEDED)).toBe(Task.SUCCEEDED);
   expect(task(Node.SUCCEEDED, false)).toBe(Task.FAILED);

@@ -17,7 +17,7 @@ import { isSet, isTime, nanosOf } from "./time.js";
 
 /** The event can never be recorded; permanent. */
 export class InvalidEventError extends Error {
-  override readonly name = "BadEvent";
+  override readonly name = "InvalidEventError";
 }
 
 /** Values sent beside an event. */
@@ -34,7 +34,7 @@ export interface OffloadUris {
   outputs(...parts: readonly string[]): string;
 }
 
-/** @throws BadEvent without a valid occurred_at. */
+/** @throws InvalidEventError without a valid occurred_at. */
 export function readWorkflowEvent(event: WorkflowExecutionEvent, attached: AttachedValues, uris: OffloadUris): WorkflowUpdate {
   const { outputResult, executionId: id } = event;
   return {
@@ -51,12 +51,12 @@ export function readWorkflowEvent(event: WorkflowExecutionEvent, attached: Attac
   };
 }
 
-/** @throws BadEvent without a valid occurred_at. */
+/** @throws InvalidEventError without a valid occurred_at. */
 export function readBlocker(blocker: ExecutionNotice): BlockerUpdate {
   return { reason: withoutNul(blocker.reason), occurredAt: occurredAtNanos(blocker) };
 }
 
-/** @throws BadEvent without a valid occurred_at. */
+/** @throws InvalidEventError without a valid occurred_at. */
 export function readNodeEvent(event: NodeExecutionEvent, attached: AttachedValues, uris: OffloadUris): NodeUpdate {
   const { inputValue, outputResult, id } = event;
   const parts = [id?.executionId?.project ?? "", id?.executionId?.domain ?? "", id?.executionId?.name ?? "", id?.nodeId ?? ""];
@@ -93,7 +93,7 @@ export function readNodeEvent(event: NodeExecutionEvent, attached: AttachedValue
   };
 }
 
-/** @throws BadEvent without a valid occurred_at. */
+/** @throws InvalidEventError without a valid occurred_at. */
 export function readTaskEvent(event: TaskExecutionEvent, attached: AttachedValues, uris: OffloadUris): TaskUpdate {
   const node = event.parentNodeExecutionId;
   const execution = node?.executionId;

@@ -46,9 +46,9 @@ export function resourceNodes(nodes: Statuses, { dataDir }: Pick<WorkflowStatus,
   return collected;
 }
 
-function collectNodes(nodes: Statuses, context: GraphContext, collected: Map<string, ResourceNode>): void {
+function collectNodes(nodes: Statuses, within: GraphContext, collected: Map<string, ResourceNode>): void {
   for (const [nodeId, status] of Object.entries(nodes)) {
-    const context = branchContext(nodes, status, context);
+    const context = branchContext(nodes, status, within);
     const uniqueId = nodeUniqueId({ parent: context.parent, nodeId });
     const attemptDir = attemptDirOf(nodeId, status, context);
     collected.set(uniqueId, { uniqueId, specNodeId: nodeId, parent: context.parent, isItem: context.items, attemptDir, status });

@@ -84,7 +84,7 @@ export function foldWorkflow(state: WorkflowState, update: WorkflowUpdate, seq: 
  * Returns the earliest start reported by an event; else the one stated by an end. A start already shown is not moved
  * later (progress.ts).
  */
-function startOf(state: WorkflowState, update: WorkflowUpdate, seq: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
+function startOf(state: WorkflowState, update: WorkflowUpdate, seq: bigint): Pick<WorkflowState, "startedAt" | "startedSeq"> {
   const { startedAt, startedSeq, acceptedAt } = state;
   if (update.phase === WorkflowExecution_Phase.RUNNING && (startedSeq === NO_SEQ || seq < startedSeq))
     return {
@@ -105,7 +105,7 @@ function completeWorkflowEnd(state: WorkflowState, update: WorkflowUpdate): Work
 }
 
 /** True when the result (outputs or error) came with a terminal event, not with an earlier event, or not at all. */
-export function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultOrder">): boolean {
+export function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultSeq">): boolean {
   return resultSeq >= TERMINAL_SEQ;
 }
 

@@ -79,7 +79,7 @@ export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
       if (origin !== undefined) return checkOrigin(origin, { host, site, origins });
       if (site === undefined || site === "none" || site === "same-origin") return undefined;
       if (isNavigation(request) || mayEmbed(request)) return undefined;
-      return forbidden("requests of web pages of other origins are not accepted");
+      return forbidden("web pages of other origins may not call this service");
     },
     checkBody({ method, headers }) {
       if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;

@@ -12,7 +12,7 @@ const SCAN_THRESHOLD_BYTES = 64 * 1024;
 
 /** A stored message exceeds the limits of elements or levels, or is malformed. */
 export class StoredMessageError extends Error {
-  override readonly name = "StoredMessageRefused";
+  override readonly name = "StoredMessageError";
 }
 
 /** Blob store, as far as stored messages are read from it. */
@@ -31,7 +31,7 @@ export interface StoredMessage<Schema extends DescMessage> {
  * Reads and decodes a message, after its elements and levels are counted.
  *
  * @returns undefined when the blob does not exist.
- * @throws StoredMessageRefused beyond the limits on elements and levels, and for malformed bytes; the errors of `get`.
+ * @throws StoredMessageError beyond the limits on elements and levels, and for malformed bytes; the errors of `get`.
  */
 export async function readStored<Schema extends DescMessage>(
   blobs: BlobReader,
@@ -44,7 +44,7 @@ export async function readStored<Schema extends DescMessage>(
 /**
  * Decodes a message from a blob, after its elements and levels are counted.
  *
- * @throws StoredMessageRefused beyond the limits, and for malformed bytes.
+ * @throws StoredMessageError beyond the limits, and for malformed bytes.
  */
 export function decodeStored<Schema extends DescMessage>(
   schema: Schema,
@@ -64,7 +64,7 @@ export function decodeStored<Schema extends DescMessage>(
  * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are refused too: a decoder that
  * reads them differently would find more in them than was counted.
  *
- * @throws StoredMessageRefused
+ * @throws StoredMessageError
  */
 export function checkStored(schema: DescMessage, bytes: Uint8Array, limits: Partial<Limits> = {}): void {
   const violation = bytes.length > SCAN_THRESHOLD_BYTES ? scanMessage(schema, bytes, { ...STORED_LIMITS, ...limits }) : undefined;

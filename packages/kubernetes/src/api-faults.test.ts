@@ -36,7 +36,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     await kubernetes?.stop();
   });
 
-  test("an informer comes through every fault with what has changed meanwhile, and asks seldom", async () => {
+  test("an informer recovers from every fault with the missed changes and few requests", async () => {
     const labelSelector = "set=one";
     const seen: string[] = [];
     const onEvent = ({ type, key }: { type: string; key: string }) => seen.push(`${type} ${key.split("/")[1]}`);
@@ -101,7 +101,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     }
   }, 120_000);
 
-  test("who shares out shards: a membership that was ended does not come back, and a slot's next process takes over at once", async () => {
+  test("an expired membership is not renewed, and a process with the same stable identity takes over at once", async () => {
     const SHARDS = 4;
     const process = (identity: string, slot?: string) =>
       new ShardLeases({
@@ -148,7 +148,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     await next.stop();
   }, 120_000);
 
-  test("of two that run for leader one leads; when it is cut off it hears of it before the other leads", async () => {
+  test("one of two candidates leads, and a leader without connection is notified before the other takes over", async () => {
     const happened: string[] = [];
     const run = (identity: string, through: KubeClient) => {
       const leader = runLeaderElection({

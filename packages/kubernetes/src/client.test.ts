@@ -14,7 +14,7 @@ async function all(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-describe("on a server of the test's own", () => {
+describe("against a stub server", () => {
   const folder = mkdtempSync(join(tmpdir(), "cut-answers-"));
   let server: Server;
   let client: KubeClient;
@@ -35,7 +35,7 @@ describe("on a server of the test's own", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("a list is put together from pages; a part of it is one request, however many objects there are", async () => {
+  test("a list joins its pages, and a limited list is one request", async () => {
     const asked: string[] = [];
     answer = (response, query) => {
       const [from, most] = [Number(query.get("continue") ?? 0), Number(query.get("limit"))];
@@ -69,7 +69,7 @@ describe("on a server of the test's own", () => {
     expect(wasNotApplied(error)).toBe(false);
   });
 
-  test("what is no JSON comes from somebody else, in between", async () => {
+  test("a response that is no JSON is an error of an intermediary", async () => {
     answer = (response) => response.end("<html>starting</html>");
     const error = await client.get(NAMESPACES, { name: "a" }).catch((thrown: unknown) => thrown);
     expect(isTransient(error)).toBe(true);

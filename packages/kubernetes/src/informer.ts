@@ -100,7 +100,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         failures++;
         retryAfterMs = (error instanceof KubeError && error.retryAfterMs) || 0;
         const { plural } = this.options.ref;
-        this.options.logger.warn({ resource: plural, error: String(error), failures }, "watch interrupted");
+        this.options.logger.warn({ resource: plural, error: String(error), failures }, "the watch was interrupted and is retried");
       }
       if (failures > 0) {
         const delay = Math.max(retryAfterMs, Math.min(50 * 2 ** Math.min(failures, 10), 5_000));

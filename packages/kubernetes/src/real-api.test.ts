@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from "vitest";
 import { createKubeClient, type KubeClient, KubeError, type KubeObject, NAMESPACES, SERVICE_ACCOUNTS } from "./index.js";
 
 describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
-  test("keeps its objects over restarts of the API server and of etcd, and can be stopped in its tracks", async () => {
+  test("the local API server keeps its objects over restarts and can be killed", async () => {
     const kubernetes = await kubernetesFixture();
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 1_000 });
     try {
@@ -30,7 +30,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     }
   }, 120_000);
 
-  test("is reached by a kubeconfig that is named, by KUBECONFIG, and from within a pod", async () => {
+  test("a client connects by a given kubeconfig, by KUBECONFIG and from within a pod", async () => {
     const kubernetes = await kubernetesFixture();
     const folder = mkdtempSync(join(tmpdir(), "service-account-"));
     const names = async (client: KubeClient) => {
@@ -65,7 +65,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     }
   }, 120_000);
 
-  test("compaction makes a watch from before it a 410", async () => {
+  test("a watch from before a compaction fails with 410", async () => {
     const kubernetes = await kubernetesFixture({ args: ["--watch-cache=false"] });
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
     try {

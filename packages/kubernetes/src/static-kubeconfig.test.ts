@@ -20,7 +20,7 @@ function written(cluster: object, user: object): string {
   return file;
 }
 
-test("certificates and tokens are read, from the file and from those beside it", () => {
+test("certificates and tokens are read inline and from referenced files", () => {
   const encoded = (value: string) => Buffer.from(value).toString("base64");
   const cluster = { server: "https://h:1/", "certificate-authority": "ca.crt", "tls-server-name": "n" };
   const user = { token: "t", "client-certificate-data": encoded("cert"), "client-key-data": encoded("key") };
@@ -41,6 +41,6 @@ test.each([
   expect(readStaticKubeconfig(written(cluster, user), undefined)).toBeUndefined();
 });
 
-test("a context that is not there is left to the official client, which says so", () => {
+test("a missing context is left to the official client", () => {
   expect(readStaticKubeconfig(written({ server: "https://h" }, {}), "elsewhere")).toBeUndefined();
 });

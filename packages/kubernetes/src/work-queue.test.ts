@@ -29,14 +29,14 @@ function manualTimers(): Timers & { advance(ms: number): void } {
   };
 }
 
-test("a key waits once, keys come in order", () => {
+test("a key is queued once, and keys are returned in order", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a"]) queue.add(key);
   expect(queue.depth).toBe(2);
   expect([queue.get(), queue.get()]).toEqual(["a", "b"]);
 });
 
-test("a key that is worked on comes back only when its worker is done", () => {
+test("a key that is added while it is processed is queued again when its worker is done", () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.get();
@@ -50,7 +50,7 @@ test("a key that is worked on comes back only when its worker is done", () => {
   expect(queue.depth).toBe(0);
 });
 
-test("of several times for a key the earliest counts", () => {
+test("addAt keeps the earliest of several times", () => {
   const timers = manualTimers();
   const queue = new WorkQueue(timers);
   queue.addAt("a", 50);
@@ -66,7 +66,7 @@ test("of several times for a key the earliest counts", () => {
   expect(queue.latencyMs).toBe(5);
 });
 
-test("a key that has used less goes ahead of one that has used more, and none waits for ever", () => {
+test("a key that used less time comes before one that used more, and none starves", () => {
   const queue = new WorkQueue();
   const turns: string[] = [];
   const work = (usedMs: (key: string) => number) => {
@@ -86,7 +86,7 @@ test("a key that has used less goes ahead of one that has used more, and none wa
   expect(turns.filter((turn) => turn === "small").length).toBeGreaterThanOrEqual(30);
 });
 
-test("tells whether others share the workers: they wait, or were worked on a moment ago", () => {
+test("isContended is true while other keys are queued or were processed recently", () => {
   const timers = manualTimers();
   const queue = new WorkQueue(timers);
   const work = (key: string) => {
@@ -108,7 +108,7 @@ test("tells whether others share the workers: they wait, or were worked on a mom
   expect(queue.isContended("a")).toBe(false);
 });
 
-test("a key that has rested has saved nothing up", () => {
+test("an idle key accumulates no credit", () => {
   const queue = new WorkQueue();
   queue.add("rests");
   queue.done(queue.get() ?? "", 1);
@@ -127,7 +127,7 @@ test("a key that has rested has saved nothing up", () => {
   expect(turns.filter((key) => key === "rests")).toHaveLength(2);
 });
 
-test("what has just come in goes ahead of a key that always has work, and the event loop has its turns", async () => {
+test("a new key comes before a key that is always busy, and the pool yields to the event loop", async () => {
   const queue = new WorkQueue();
   const rounds: string[] = [];
   let beside: Promise<void> | undefined;
@@ -153,7 +153,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
-test("the event loop has its turn after 4 ms of rounds, and after 20 ms while many keys wait", async () => {
+test("the pool yields after 4 ms of synchronous work, and after 20 ms while many keys are queued", async () => {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   const queue = new WorkQueue();
@@ -180,7 +180,7 @@ test("the event loop has its turn after 4 ms of rounds, and after 20 ms while ma
   expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
 });
 
-test("the pool never gives one key to two workers, keeps its bound, and waits for running work", async () => {
+test("the pool processes a key once at a time, keeps its bound, and stop waits for running work", async () => {
   const queue = new WorkQueue();
   const active = new Set<string>();
   let most = 0;

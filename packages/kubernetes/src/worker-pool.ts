@@ -8,7 +8,7 @@ export interface WorkerPoolOptions {
   readonly workers: number;
   /** The time until its first await counts as used by the key. */
   readonly reconcile: (key: string) => Promise<void>;
-  /** Called when a round failed, to requeue the key. */
+  /** Called when `reconcile` failed, to requeue the key. */
   readonly onError: (key: string, error: unknown) => void;
   readonly logger: Logger;
 }
@@ -75,7 +75,7 @@ export class WorkerPool {
       this.#usedMs += usedMs;
       await reconciling;
     } catch (error) {
-      logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "round failed");
+      logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "reconcile failed");
       onError(key, error);
     } finally {
       this.#busy--;

@@ -24,7 +24,7 @@ function answering(answer: string) {
   return { publish, health, clock };
 }
 
-test("a message is stored when its stream gives it a number", async () => {
+test("a publish resolves when the stream returns a sequence", async () => {
   const { publish, health } = answering('{"stream":"TASKS","seq":1}');
   await expect(publish()).resolves.toBeUndefined();
   expect(health.unhealthyReason()).toBeUndefined();
@@ -33,8 +33,8 @@ test("a message is stored when its stream gives it a number", async () => {
 test.each([
   ["the number 0, as a stream whose disk was full gives", '{"stream":"TASKS","seq":0}', "acknowledged the message without storing it"],
   ["no number", '{"stream":"TASKS"}', "acknowledged the message without storing it"],
-  ["no stream", '{"seq":4}', "no stream took the message"],
-  ["null", "null", "no stream took the message"],
+  ["no stream", '{"seq":4}', "the message bus acknowledged the message without a stream"],
+  ["null", "null", "the message bus acknowledged the message without a stream"],
   ["no JSON", "+OK", "no acknowledgement"],
   [
     "an error",
@@ -49,7 +49,7 @@ test.each([
   expect(health.unhealthyReason()).toMatch(/^the message bus does not store messages \(flyte\.task\): /);
 });
 
-test("an empty answer says that no stream listens, which is no fault of the store", async () => {
+test("an empty reply means that no stream has the subject, which is not a storage failure", async () => {
   const { publish, health, clock } = answering("");
   await expect(publish()).rejects.toThrow(NoStreamError);
   clock.now = 4_000;

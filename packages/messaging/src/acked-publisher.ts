@@ -19,15 +19,15 @@ export interface OutgoingMessage {
 
 /** The server did not acknowledge storing the message in time. */
 export class PublishNotAcknowledged extends Error {
-  override readonly name = "NotStored";
+  override readonly name = "PublishNotAcknowledged";
 }
 
 /** The subject has no stream: it was not created yet, or the server has lost it. */
 export class NoStreamError extends Error {
-  override readonly name = "NoStream";
+  override readonly name = "NoStreamError";
 
   constructor() {
-    super("no stream takes the message");
+    super("no stream has the subject of the message");
   }
 }
 
@@ -103,7 +103,7 @@ export class AckedPublisher {
     for (const [token, { subject, deadlineMs, reject }] of this.#pending) {
       if (deadlineMs > now && !closed) return;
       this.#pending.delete(token);
-      const error = new PublishNotAcknowledged("the server did not say that it stored the message");
+      const error = new PublishNotAcknowledged("the message bus did not acknowledge the message in time");
       this.#health.recordFailure(subject, error.message);
       reject(error);
     }
@@ -117,7 +117,7 @@ function ackError(message: Msg): Error | undefined {
   try {
     return parseAckError(message);
   } catch (cause) {
-    return new PublishNotAcknowledged("the message bus answered what is no acknowledgement", { cause });
+    return new PublishNotAcknowledged("the message bus sent a malformed acknowledgement", { cause });
   }
 }
 
@@ -125,7 +125,7 @@ function parseAckError(message: Msg): Error | undefined {
   if (message.data.length === 0) return new NoStreamError();
   const ack = message.json<{ stream?: string; seq?: number; error?: { code: number; err_code: number; description: string } } | null>();
   if (ack?.error) return new JetStreamApiError(ack.error);
-  if (typeof ack?.stream !== "string") return new PublishNotAcknowledged("no stream took the message");
+  if (typeof ack?.stream !== "string") return new PublishNotAcknowledged("the message bus acknowledged the message without a stream");
   // A stream whose store fails acknowledges unstored messages with 0; streams count from 1.
   if (!(Number(ack.seq) > 0)) return new PublishNotAcknowledged(`stream ${ack.stream} acknowledged the message without storing it`);
   return undefined;

@@ -17,7 +17,7 @@ function slowServer(most = 128) {
   return { came, store, publish };
 }
 
-it("sends what is given in one go as one, and at once while nothing is on its way", async () => {
+it("sends messages of one call stack as one batch, at once while nothing is in flight", async () => {
   const { came, publish } = slowServer();
   void publish("a");
   void publish("b");
@@ -26,7 +26,7 @@ it("sends what is given in one go as one, and at once while nothing is on its wa
   expect(came).toEqual([["a", "b"], ["c"]]);
 });
 
-it("sends what is given in one turn as one while something is on its way", async () => {
+it("sends messages of one turn of the event loop as one batch while others are in flight", async () => {
   const { came, store, publish } = slowServer();
   const first = publish("a");
   await Promise.resolve();
@@ -41,7 +41,7 @@ it("sends what is given in one turn as one while something is on its way", async
   await first;
 });
 
-it("sends what came meanwhile as one when there is room again", async () => {
+it("sends the queued messages as one batch when capacity is free", async () => {
   const { came, store, publish } = slowServer(1);
   void publish("a");
   await Promise.resolve();

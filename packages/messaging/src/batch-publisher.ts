@@ -4,10 +4,10 @@ import type { OutgoingMessage } from "./acked-publisher.js";
 
 /** The `while` of the sender returned false before the message was sent. */
 export class PublishCancelled extends Error {
-  override readonly name = "PublishGivenUp";
+  override readonly name = "PublishCancelled";
 
   constructor() {
-    super("the message is no longer wanted");
+    super("the caller cancelled the message before it was sent");
   }
 }
 
@@ -52,7 +52,7 @@ export class BatchPublisher {
     private readonly send: (message: Batch) => Promise<void>,
   ) {}
 
-  /** Resolves when the message is stored. @throws PublishGivenUp, and what `send` throws. */
+  /** Resolves when the message is stored. @throws PublishCancelled, and what `send` throws. */
   publish({ subject, data, headers, shouldSend }: PublishRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       const pending = { subject, data, headers, wanted: shouldSend, resolve, reject };

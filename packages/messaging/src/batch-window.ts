@@ -2,6 +2,6 @@
 const BATCH_WINDOW_FACTOR = 3;
 
 /** Returns how long to gather messages after a batch of this duration, ms. */
-export function nextBatchWindow(tookMs: number, window: { readonly least: number; readonly most: number } | undefined): number {
-  return window === undefined ? 0 : Math.min(Math.max(BATCH_WINDOW_FACTOR * tookMs, window.least), window.most);
+export function nextBatchWindow(tookMs: number, window: { readonly min: number; readonly max: number } | undefined): number {
+  return window === undefined ? 0 : Math.min(Math.max(BATCH_WINDOW_FACTOR * tookMs, window.min), window.max);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeBatch, encodeBatch } from "./batch.js";
 
-test("a bundle gives back what was put in", () => {
+test("decodeBatch reverses encodeBatch", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (parts) => {
       const { data, headers } = encodeBatch(parts);
@@ -12,7 +12,7 @@ test("a bundle gives back what was put in", () => {
   );
 });
 
-test("what was cut off is no bundle", () => {
+test("a truncated batch is rejected", () => {
   const { data } = encodeBatch([Buffer.from("one"), Buffer.from("two")]);
   for (const length of [1, 3, 5, 8, 10, 13]) expect(decodeBatch(data.subarray(0, length))).toBeUndefined();
 });

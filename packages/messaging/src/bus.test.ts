@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a server that asks who comes is told by the address", async () => {
+test("credentials in the URL authenticate the connection", async () => {
   const guarded = await startNats({ dataDir: join(folder, "guarded"), args: ["--user", "flyte", "--pass", "a/b"] });
   try {
     const known = await connectBus({ url: `nats://flyte:a%2Fb@127.0.0.1:${guarded.port}`, name: "test", logger });
@@ -39,7 +39,7 @@ test("a server that asks who comes is told by the address", async () => {
   }
 });
 
-test("a stream may be ensured again, changed or not; a wrong one is refused", async () => {
+test("ensureStream creates, updates and repeats, and rejects an invalid specification", async () => {
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 120_000 });
   await expect(bus.ensureStream({ name: "OTHER", subjects: ["news.x"], retention: "limits", maxAgeMs: 0 })).rejects.toThrow(
@@ -47,7 +47,7 @@ test("a stream may be ensured again, changed or not; a wrong one is refused", as
   );
 });
 
-test("what is not acknowledged comes again, what failed too", async () => {
+test("unacknowledged messages are redelivered, also after a failed handler", async () => {
   const seen: string[] = [];
   let refuse = 2;
   const subscription = await bus.subscribe(
@@ -93,7 +93,7 @@ test("every durable consumer of a stream gets each message", async () => {
   for (const subscription of subscriptions) await subscription.close();
 });
 
-test("messages come together after a batch, and the first one at once", async () => {
+test("messages are gathered after a batch, and the first one is delivered at once", async () => {
   const batches: string[][] = [];
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, batchWindowMs: { min: 2_000, max: 2_000 } },
@@ -110,7 +110,7 @@ test("messages come together after a batch, and the first one at once", async ()
   await subscription.close();
 });
 
-test("messages that travelled together come one by one, in their order, and again together", async () => {
+test("messages of a batch arrive one by one in order, and are redelivered together", async () => {
   const sent = Array.from({ length: 100 }, (_, index) => `m${index}`);
   const seen: string[] = [];
   const subscription = await bus.subscribe(
@@ -134,7 +134,7 @@ test("messages that travelled together come one by one, in their order, and agai
   await subscription.close();
 });
 
-test("what is larger than the server takes travels compressed, and is refused where that does not help", async () => {
+test("a message beyond the server's limit is compressed, and rejected where that does not suffice", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "large", subjects: ["work.large"], maxInFlight: 100, batch: 10 },
@@ -156,13 +156,13 @@ test("what is larger than the server takes travels compressed, and is refused wh
   await subscription.close();
 });
 
-test("a subject for which the server would close the connection is refused", async () => {
+test("a subject that is too long is rejected", async () => {
   await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
   expect(() => bus.publishEphemeral(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
   expect(bus.unhealthyReason()).toBeUndefined();
 });
 
-test("a message that nobody wants any more is not sent, those beside it are", async () => {
+test("a cancelled message is not sent, but the others of its batch are", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "wanted", subjects: ["work.e"], maxInFlight: 100, batch: 10 },
@@ -183,7 +183,7 @@ test("a message that nobody wants any more is not sent, those beside it are", as
   await subscription.close();
 });
 
-test("a publisher waits for a server that is away, and subscriptions come back with it", async () => {
+test("publishers wait for an unavailable server, and subscriptions resume with it", async () => {
   const seen = new Set<string>();
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "later", subjects: ["work.b"], maxInFlight: 100, batch: 10 },
@@ -206,7 +206,7 @@ test("a publisher waits for a server that is away, and subscriptions come back w
   await subscription.close();
 });
 
-test("a server that comes back without its streams gets them again, from who publishes and from who listens", async () => {
+test("publishers and subscribers recreate streams that the server has lost", async () => {
   const ownDir = join(folder, "lost");
   let own = await startNats({ dataDir: ownDir });
   const [publisher, listener] = await Promise.all(["publisher", "listener"].map((name) => connectBus({ url: own.url, name, logger })));
@@ -253,7 +253,7 @@ test("a server that comes back without its streams gets them again, from who pub
   }
 });
 
-test("volatile messages reach the listeners of the moment", async () => {
+test("ephemeral messages reach the current listeners", async () => {
   const heard: string[] = [];
   const listening = bus.subscribeEphemeral("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
   await vi.waitFor(() => {
@@ -263,7 +263,7 @@ test("volatile messages reach the listeners of the moment", async () => {
   await listening.close();
 });
 
-test("a consumer that is there hears other subjects too, when it is subscribed with them", async () => {
+test("an existing consumer receives further subjects when it is subscribed with them", async () => {
   const seen: string[] = [];
   const options = { stream: "WORK", durable: "widened", maxInFlight: 10, batch: 5 };
   const take = (messages: readonly { data: Uint8Array; ack(): void }[]) => {
@@ -279,7 +279,7 @@ test("a consumer that is there hears other subjects too, when it is subscribed w
   await again.close();
 });
 
-test("parties with scopes of their own share streams, and neither hears the other", async () => {
+test("buses with different scopes share streams and receive only their own messages", async () => {
   const party = (name: string): BusScope => ({ subject: (subject) => `${subject}.at.${name}`, durable: (durable) => `${durable}=${name}` });
   const seen: string[] = [];
   const join = async (name: string) => {

@@ -80,7 +80,7 @@ export interface Bus {
    * Resolves when the stream has stored the message; retries while the server is unreachable. Messages on one subject
    * keep their order and may be bundled.
    *
-   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` returned false, MessageTooLarge.
+   * @throws BusClosed when the bus is closed first, PublishCancelled when `shouldSend` returned false, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
   /** Sends to the current listeners without acknowledgement; a loss is not reported. */
@@ -191,7 +191,7 @@ class NatsBus implements Bus {
     probe.start();
     // Services that may not create streams depend on these.
     for (const stream of [deadLetters, markers])
-      stream.ensureStream().catch((error: unknown) => logger.warn({ error: String(error) }, "a stream cannot be made yet"));
+      stream.ensureStream().catch((error: unknown) => logger.warn({ error: String(error) }, "cannot create a stream of the message bus"));
     return streams.ensure(spec);
   }
 
@@ -260,13 +260,13 @@ class NatsBus implements Bus {
   #handleEphemeral({ subject, data }: { readonly subject: string; readonly data: Uint8Array }, onMessage: EphemeralHandler): void {
     const { logger } = this.deps;
     if (data.length > MAX_EPHEMERAL_BYTES) {
-      logger.error({ subject, bytes: data.length, limit: MAX_EPHEMERAL_BYTES }, "message dropped: it is too large");
+      logger.error({ subject, bytes: data.length, limit: MAX_EPHEMERAL_BYTES }, "dropping a message that is too large");
       return;
     }
     try {
       onMessage(subject, data);
     } catch (error) {
-      logger.error({ subject, bytes: data.length, error: String(error) }, "message dropped: it cannot be read");
+      logger.error({ subject, bytes: data.length, error: String(error) }, "dropping a message that its handler cannot read");
     }
   }
 
@@ -289,12 +289,12 @@ class NatsBus implements Bus {
       if (status.type === "error" && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;
         this.deps.probe.onPermissionError(status.error);
-        this.deps.logger.error({ operation, subject }, "the message bus refuses this subject to the user of this service");
+        this.deps.logger.error({ operation, subject }, "the user of this service lacks the permission for this subject of the message bus");
       }
       if (status.type === "disconnect") this.#disconnectedReason = "the message bus is not connected";
       if (status.type === "reconnect") this.#disconnectedReason = undefined;
       if (status.type === "disconnect" || status.type === "reconnect")
-        this.deps.logger.info({ status: status.type }, "message bus connection");
+        this.deps.logger.info({ status: status.type }, "message bus connection changed");
     }
   }
 }

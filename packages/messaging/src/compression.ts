@@ -18,7 +18,7 @@ export class MessageTooLarge extends Error {
 
 /** The message is damaged or exceeds the limits of decompression. */
 export class UnpackError extends Error {
-  override readonly name = "Unfoldable";
+  override readonly name = "UnpackError";
 }
 
 /**
@@ -31,7 +31,7 @@ const MAX_SUBJECT_BYTES = 2_048;
 export function checkSubject(subject: string): void {
   const bytes = Buffer.byteLength(subject);
   if (bytes > MAX_SUBJECT_BYTES)
-    throw new MessageTooLarge(`a subject of ${bytes} bytes is longer than the message bus takes: ${subject.slice(0, 100)}…`);
+    throw new MessageTooLarge(`a subject of ${bytes} bytes exceeds the limit of ${MAX_SUBJECT_BYTES} bytes: ${subject.slice(0, 100)}…`);
 }
 
 /** Data and headers as sent to the server. */
@@ -50,12 +50,12 @@ export function compressIfTooLarge(data: Uint8Array, maxPayloadBytes = Number.PO
   if (data.length <= maxPayloadBytes - HEADERS_BYTES) return { data };
   if (data.length > MAX_DECOMPRESSED_BYTES)
     throw new MessageTooLarge(
-      `${data.length} bytes are more than the ${MAX_DECOMPRESSED_BYTES} that a consumer of the message bus unfolds`,
+      `${data.length} bytes exceed the limit of ${MAX_DECOMPRESSED_BYTES} bytes that consumers of the message bus decompress`,
     );
   const compressed = gzipSync(data);
   if (compressed.length > maxPayloadBytes - HEADERS_BYTES)
     throw new MessageTooLarge(
-      `${data.length} bytes, ${compressed.length} compressed, are more than the message bus takes: ` +
+      `${data.length} bytes, ${compressed.length} compressed, exceed the limit of the message bus: ` +
         `its max_payload is ${maxPayloadBytes} bytes and can be raised`,
     );
   const messageHeaders = headers();
@@ -71,7 +71,7 @@ export function isCompressed({ headers: messageHeaders }: { readonly headers?: M
 /**
  * Decompresses the result of `fitting`.
  *
- * @throws Unfoldable when it is damaged or too large for a consumer; then nothing is decompressed.
+ * @throws UnpackError when it is damaged or too large for a consumer; then nothing is decompressed.
  */
 export function decompress({
   data,
@@ -82,11 +82,11 @@ export function decompress({
 }): Uint8Array {
   if (!isCompressed({ headers: messageHeaders })) return data;
   const bytes = maxInflatedBytes(data, "gzip", MAX_DECOMPRESSED_BYTES);
-  if (bytes > MAX_DECOMPRESSED_BYTES) throw new UnpackError(`unfolds to ${bytes} bytes, the limit is ${MAX_DECOMPRESSED_BYTES}`);
+  if (bytes > MAX_DECOMPRESSED_BYTES) throw new UnpackError(`has ${bytes} bytes when decompressed, the limit is ${MAX_DECOMPRESSED_BYTES}`);
   try {
     return gunzipSync(data, { maxOutputLength: Math.max(bytes, 1) });
   } catch (cause) {
     const tooLarge = (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-    throw new UnpackError(tooLarge ? "unfolds to more than its gzip trailer says" : "cannot be decompressed", { cause });
+    throw new UnpackError(tooLarge ? "is larger when decompressed than its gzip trailer says" : "cannot be decompressed", { cause });
   }
 }

@@ -57,7 +57,7 @@ export class DeadLetters {
       ((registry.getSingleMetric(name) as Counter<"consumer" | "kind"> | undefined) ??
         new Counter({
           name,
-          help: "Messages that no consumer can take and that were put aside, by consumer and kind.",
+          help: "Messages that no consumer could process and that became dead letters, by consumer and kind.",
           labelNames: ["consumer", "kind"],
           registers: [registry],
         }));
@@ -80,7 +80,7 @@ export class DeadLetters {
     const location = `${DEAD_LETTER_STREAM.name} ${subjectOf(letter)}`;
     this.deps.logger.error(
       { durable, subject, kind, reason, bytes: data.length, deliveries, where: location },
-      "message put aside as a dead letter",
+      "stored a message as a dead letter",
     );
   }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FairQueue } from "./fair-queue.js";
 
-test("lanes take turns, and each keeps its order", () => {
+test("queues are served round-robin, and each keeps its order", () => {
   const lanes = new FairQueue<string>();
   for (let index = 0; index < 1_000; index++) lanes.push("long", `l${index}`);
   lanes.push("short", "s0");
@@ -10,7 +10,7 @@ test("lanes take turns, and each keeps its order", () => {
   expect(Array.from({ length: 6 }, () => lanes.dequeue())).toEqual(["l0", "s0", "l1", "s1", "l2", "l3"]);
 });
 
-test("gives each item once, in the order of its lane, whatever is put before", () => {
+test("returns each item once, in the order of its queue, with items put in front", () => {
   const step = fc.record({ kind: fc.constantFrom("push", "push", "unshift", "take"), lane: fc.constantFrom("a", "b", "c") });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {

@@ -28,20 +28,20 @@ function taskEvent(count: number): Uint8Array {
   return field(outputs, field(1, Buffer.concat([field(1, Buffer.from("a")), field(2, literal)])));
 }
 
-test("a message of more elements than are decoded is refused with the limit", () => {
+test("a message with too many elements is rejected with the limit", () => {
   expect(() => checkMessageLimits(TaskEventSchema, taskEvent(2_000_000))).toThrow(MessageLimitError);
   expect(() => checkMessageLimits(TaskEventSchema, taskEvent(2_000_000))).toThrow(
     "flytets.plugin.v1.TaskEvent: has more than 1000000 elements",
   );
 });
 
-test("messages inside each other are refused beyond the depth that is decoded", () => {
+test("messages nested beyond the limit are rejected", () => {
   let deep: Uint8Array = field(9, Buffer.alloc(70_000));
   for (let depth = 0; depth < 120; depth++) deep = field(depth % 2 === 0 ? 2 : 1, deep);
   expect(() => checkMessageLimits(LiteralMapSchema, field(1, field(2, field(2, deep))))).toThrow("is nested more than 100 levels deep");
 });
 
-test("what is within the limits is given back as it is", () => {
+test("a message within the limits is returned unchanged", () => {
   const large = taskEvent(100_000);
   expect(checkMessageLimits(TaskEventSchema, large)).toBe(large);
   const small = toBinary(TaskEventSchema, create(TaskEventSchema, { workflowKey: "a/b" }));

@@ -9,10 +9,10 @@ const SCAN_THRESHOLD_BYTES = 64 * 1024;
 
 /** A message exceeds the limits of decoding. */
 export class MessageLimitError extends Error {
-  override readonly name = "MessageRefused";
+  override readonly name = "MessageLimitError";
 }
 
-/** Checks the message's limits before it is decoded, and returns it. @throws MessageRefused, naming the limit. */
+/** Checks the message's limits before it is decoded, and returns it. @throws MessageLimitError, naming the limit. */
 export function checkMessageLimits(schema: DescMessage, data: Uint8Array): Uint8Array {
   if (data.length <= SCAN_THRESHOLD_BYTES) return data;
   const violation = scanMessage(schema, data, MESSAGE_LIMITS);

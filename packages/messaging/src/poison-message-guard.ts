@@ -15,11 +15,11 @@ const MAX_ACCEPTED = 100_000;
 /** Delay before redelivery while the server does not answer, ms. */
 const REDELIVERY_DELAY_MS = 5_000;
 
-const REASON = "each process that had the message in hand ended";
+const REASON = "every process that handled the message ended";
 
 interface PoisonMessageGuardDeps {
-  readonly deadLetters: Pick<DeadLetters, "bury">;
-  readonly markers: Pick<ProcessingMarkers, "hold" | "heldSince" | "settle">;
+  readonly deadLetters: Pick<DeadLetters, "store">;
+  readonly markers: Pick<ProcessingMarkers, "mark" | "markedSince" | "clear">;
   readonly publish: (message: OutgoingMessage) => Promise<void>;
   readonly logger: Logger;
   /** Name of the consumer. */
@@ -82,7 +82,10 @@ export class PoisonMessageGuard {
       if (remainingMs > 0) message.nak(remainingMs);
       else await this.#discardSuspect(message, letter);
     } catch (error) {
-      this.deps.logger.warn({ durable: letter.durable, subject: letter.subject, error: String(error) }, "a suspected message waits");
+      this.deps.logger.warn(
+        { durable: letter.durable, subject: letter.subject, error: String(error) },
+        "cannot check a suspected message; it is redelivered later",
+      );
       message.nak(REDELIVERY_DELAY_MS);
     }
     return undefined;
@@ -102,7 +105,7 @@ export class PoisonMessageGuard {
       await this.deps.markers.clear(letter);
       this.deps.logger.warn(
         { durable: letter.durable, subject: letter.subject, messages: messages.length },
-        "suspected messages are sent apart",
+        "republished the messages of a suspected batch one by one",
       );
     }
     message.ack();
@@ -114,7 +117,9 @@ export class PoisonMessageGuard {
     const renew = (): void => {
       markers
         .mark(letter)
-        .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "the note of a suspected message is not renewed"));
+        .catch((error: unknown) =>
+          logger.warn({ durable, error: String(error) }, "cannot renew the processing marker of a suspected message"),
+        );
     };
     return setInterval(renew, ackWaitMs).unref();
   }
@@ -128,7 +133,7 @@ export class PoisonMessageGuard {
     const { markers, durable, logger } = this.deps;
     await markers
       .clear({ durable, id: String(seq) })
-      .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "a message stays noted as in hand although it is settled"));
+      .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "cannot clear the processing marker of a settled message"));
   }
 
   /** Settles the note before the message. */

@@ -128,7 +128,7 @@ export class PullSubscription implements ExclusiveSubscription {
     this.#stopConsuming = () => messages.close();
     void messages.closed().then((reason) => {
       if (this.#closed || connection.isClosed()) return;
-      logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "consumer lost, subscribing again");
+      logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "the consumer was lost; subscribing again");
       void this.#resubscribe();
     });
   }
@@ -141,7 +141,7 @@ export class PullSubscription implements ExclusiveSubscription {
       try {
         return await this.start();
       } catch (error) {
-        logger.error({ durable: this.options.durable, error: String(error) }, "subscribing again failed");
+        logger.error({ durable: this.options.durable, error: String(error) }, "cannot subscribe again; retrying");
       }
     }
   }
@@ -152,7 +152,7 @@ export class PullSubscription implements ExclusiveSubscription {
     await this.#processing;
     await this.#poisonGuard.close();
     if (this.options.inactiveThresholdMs === undefined) return;
-    // When the server is unreachable, it deletes the consumer after `ownForMs`.
+    // When the server is unreachable, it deletes the consumer after `inactiveThresholdMs`.
     await this.deps.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
   }
 

@@ -10,11 +10,11 @@ import { StreamHealth } from "./stream-health.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-describe("what is told of a server that does not store", () => {
+describe("StreamHealth", () => {
   const clock = { now: 0 };
   const health = () => new StreamHealth(logger, () => clock.now);
 
-  test("a failure counts once it has lasted, each kind of subject by itself, and until one is stored again", () => {
+  test("a stream is unhealthy after lasting failures, until a message is stored", () => {
     clock.now = 0;
     const known = health();
     known.recordFailure("flyte.task.echo.3", "no space");
@@ -28,7 +28,7 @@ describe("what is told of a server that does not store", () => {
     expect(known.unhealthyReason()).toBeUndefined();
   });
 
-  test("what is no longer tried is forgotten", () => {
+  test("failures expire when nothing is published any more", () => {
     clock.now = 0;
     const known = health();
     known.recordFailure("flyte.task.echo.3", "no space");

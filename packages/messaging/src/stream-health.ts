@@ -40,10 +40,10 @@ export class StreamHealth {
     const now = this.now();
     const before = this.#failures.get(prefix);
     const continues = before !== undefined && now - before.last <= FAILURE_TTL_MS;
-    const failure = { since: continues ? before.since : now, last: now, reason, told: continues && before.reported };
+    const failure = { since: continues ? before.since : now, last: now, reason, reported: continues && before.reported };
     this.#failures.set(prefix, failure);
-    if (failure.told || now - failure.since < UNHEALTHY_AFTER_MS) return;
-    failure.told = true;
+    if (failure.reported || now - failure.since < UNHEALTHY_AFTER_MS) return;
+    failure.reported = true;
     this.logger.error({ subjects: prefix, reason }, "the message bus does not store messages");
   }
 

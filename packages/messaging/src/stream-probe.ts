@@ -56,7 +56,7 @@ export class StreamProbe {
     this.stop();
     this.deps.logger.warn(
       { subject: error.subject },
-      "whether the message bus stores messages is seen only when this service publishes some",
+      "the user of this service lacks the permission to probe the message bus; storage failures show only when it publishes",
     );
   }
 

@@ -62,9 +62,9 @@ export class Streams {
     for (const spec of this.#ensured.values()) {
       try {
         await this.#createOrUpdate(spec);
-        this.deps.logger.warn({ stream: spec.name }, "a stream was missing: it is ensured again");
+        this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
       } catch (error) {
-        this.deps.logger.warn({ stream: spec.name, error: String(error) }, "a stream is missing and cannot be made");
+        this.deps.logger.warn({ stream: spec.name, error: String(error) }, "cannot recreate a missing stream");
       }
     }
   }

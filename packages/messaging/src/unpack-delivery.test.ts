@@ -16,7 +16,7 @@ function bundle(names: readonly string[]) {
   return { ack, nak, message, aside, putAside, parts: unpackDelivery(message, putAside) };
 }
 
-test("all is acknowledged once the last one is", () => {
+test("a delivery is acknowledged when its last message is", () => {
   const { ack, nak, parts } = bundle(["a", "b", "c"]);
   expect(parts.map(({ data, deliveries }) => `${Buffer.from(data).toString()}${deliveries}`)).toEqual(["a3", "b3", "c3"]);
   parts[0]?.ack();
@@ -28,7 +28,7 @@ test("all is acknowledged once the last one is", () => {
   expect(nak).not.toHaveBeenCalled();
 });
 
-test("one that is wanted again brings all, after the longest delay asked for", () => {
+test("a nak of one message redelivers the batch after the longest requested delay", () => {
   const { ack, nak, parts } = bundle(["a", "b", "c"]);
   parts[0]?.nak(50);
   parts[1]?.nak(200);
@@ -37,7 +37,7 @@ test("one that is wanted again brings all, after the longest delay asked for", (
   expect(nak).toHaveBeenCalledExactlyOnceWith(200);
 });
 
-test("a message that is put aside counts as settled when its copy is stored, and comes again when it is not", async () => {
+test("a discarded message is settled when its dead letter is stored, and redelivered otherwise", async () => {
   const { ack, nak, aside, parts } = bundle(["a", "b"]);
   parts[0]?.discard("unreadable");
   parts[1]?.ack();

@@ -29,7 +29,7 @@ const REDELIVERY_DELAY_MS = 5_000;
  * Splits a delivery into its messages. It is acknowledged when the last of them is settled, and redelivered whole when
  * one is refused: handlers receive messages more than once anyway.
  *
- * @throws Unfoldable when it is damaged or exceeds a limit.
+ * @throws UnpackError when it is damaged or exceeds a limit.
  */
 export function unpackDelivery(message: Delivery, storeDeadLetter: StoreDeadLetter): readonly BusMessage[] {
   const { subject } = message;
@@ -64,8 +64,7 @@ export function unpackDelivery(message: Delivery, storeDeadLetter: StoreDeadLett
 function batchMessages(message: Delivery): readonly Uint8Array[] | undefined {
   if (message.headers?.has(BATCH_HEADER) !== true) return undefined;
   const messages = decodeBatch(message.data, MAX_RECEIVED_BATCH_MESSAGES);
-  if (messages === undefined || messages.length === 0)
-    throw new UnpackError(`is no bundle of 1 to ${MAX_RECEIVED_BATCH_MESSAGES} messages`);
+  if (messages === undefined || messages.length === 0) throw new UnpackError(`is no batch of 1 to ${MAX_RECEIVED_BATCH_MESSAGES} messages`);
   return messages;
 }
 

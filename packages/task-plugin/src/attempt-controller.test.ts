@@ -76,13 +76,13 @@ class JobWorld implements PluginEnvironment {
   }
 }
 
-describe("a plugin of few lines keeps the contract", () => {
+describe("a minimal plugin passes the conformance cases", () => {
   it.each(pluginConformance(() => new JobWorld()))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });
 });
 
-describe("the harness notices", () => {
+describe("the conformance cases detect", () => {
   it.each([
     ["a plugin that starts again on a repeat", (world: JobWorld) => world.jobs.forEach((job) => job.starts++)],
     ["a plugin whose stopped jobs go on", (world: JobWorld) => world.jobs.forEach((job) => (job.state = "running"))],
@@ -102,7 +102,7 @@ describe("the harness notices", () => {
   });
 });
 
-describe("requests and answers", () => {
+describe("AttemptController", () => {
   let bus: MemoryBus;
   let clock: ManualClock;
   let running: RunningPlugin;
@@ -140,7 +140,7 @@ describe("requests and answers", () => {
     clock = new ManualClock();
   });
 
-  it("shows what is in hand and since when", async () => {
+  it("reports the requests in progress and the age of the oldest", async () => {
     const metrics = new Metrics();
     const level = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
     let answer: (status: TaskStatus) => void = () => undefined;
@@ -153,7 +153,7 @@ describe("requests and answers", () => {
     expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([0, 0]);
   });
 
-  it("grows the version of a phase with each news, and repeats word for word without", async () => {
+  it("raises the phase version with each change and republishes the same event without one", async () => {
     await serve({});
     await send(DesiredState.RUN);
     await host.publishStatus(request, { phase: "RUNNING", reason: "pulling" });
@@ -165,7 +165,7 @@ describe("requests and answers", () => {
     ]);
   });
 
-  it("tells again that an attempt ran before its end, to a propeller that has missed it", async () => {
+  it("publishes RUNNING before the terminal event to a propeller that missed it", async () => {
     await serve({});
     await send(DesiredState.RUN);
     await host.publishStatus(request, { phase: "RUNNING", reason: "pulling" });
@@ -181,20 +181,20 @@ describe("requests and answers", () => {
     expect(told().slice(before)).toEqual([...again, ["SUCCEEDED", 0, ""]]);
   });
 
-  it("goes beyond the version that propeller knows when memory is new", async () => {
+  it("exceeds the phase version that propeller knows after a restart", async () => {
     await serve({});
     await send(DesiredState.RUN, { knownPhase: Phase.RUNNING, knownPhaseVersion: 4 });
     expect(told()).toEqual([["RUNNING", 5, ""]]);
   });
 
-  it("does not go back behind the phase that propeller knows", async () => {
+  it("never reports a phase before the one that propeller knows", async () => {
     await serve({ reconcile: () => ({ phase: "QUEUED" }) });
     await send(DesiredState.RUN, { knownPhase: Phase.RUNNING, knownPhaseVersion: 4 });
     expect(told()).toEqual([]);
     expect(bus.unacknowledged).toBe(0);
   });
 
-  it("keeps a postponed request itself, tells why, and tries again", async () => {
+  it("keeps a requeued request in memory, publishes the reason and retries", async () => {
     let tries = 0;
     await serve({
       reconcile: () => {
@@ -211,7 +211,7 @@ describe("requests and answers", () => {
     ]);
   });
 
-  it("shows an unforeseen error as a reason and tries again", async () => {
+  it("publishes an unexpected error as the reason and retries", async () => {
     let tries = 0;
     await serve({
       reconcile: () => {
@@ -227,7 +227,7 @@ describe("requests and answers", () => {
     ]);
   });
 
-  it("gives a postponed request up for an ABORT", async () => {
+  it("an ABORT cancels a requeued request", async () => {
     let tries = 0;
     await serve({
       reconcile: () => {
@@ -242,7 +242,7 @@ describe("requests and answers", () => {
     expect(told().at(-1)?.[0]).toBe("ABORTED");
   });
 
-  it("leaves FINALIZE on the bus until it is carried out", async () => {
+  it("acknowledges FINALIZE only after it was processed", async () => {
     let tries = 0;
     await serve({
       finalize: () => {
@@ -257,7 +257,7 @@ describe("requests and answers", () => {
     expect(told()).toEqual([]);
   });
 
-  it("says nothing of an attempt that is being aborted but the abort's answer", async () => {
+  it("publishes only the result of the abort while an attempt is aborted", async () => {
     let stopped: () => void = () => undefined;
     await serve({ abort: () => new Promise((resolve) => (stopped = () => resolve({ phase: "ABORTED" }))) });
     await send(DesiredState.RUN);
@@ -268,7 +268,7 @@ describe("requests and answers", () => {
     expect(told().map(([phase]) => phase)).toEqual(["RUNNING", "ABORTED"]);
   });
 
-  it("does not start what propeller knows to have ended", async () => {
+  it("does not start an attempt whose terminal phase propeller knows", async () => {
     let asked = 0;
     await serve({
       reconcile: () => {
@@ -281,7 +281,7 @@ describe("requests and answers", () => {
     expect(bus.unacknowledged).toBe(0);
   });
 
-  it("fails a request whose ids are readable and whose template is of another type", async () => {
+  it("fails a request with readable ids and a template of another task type", async () => {
     await serve({});
     await bus.send(taskRequestSubject("t", 7), toBinary(TaskRequestSchema, sampleRequest("other")));
     await flushPromises();
@@ -289,19 +289,19 @@ describe("requests and answers", () => {
     expect(bus.events[0]?.failure?.recoverable).toBe(false);
   });
 
-  it("announces itself every ten seconds until it stops", async () => {
-    await serve({ finalizes: false });
+  it("sends a heartbeat every ten seconds until it stops", async () => {
+    await serve({});
     await clock.advance(20_000);
     await running.stop();
     await clock.advance(20_000);
-    const hellos = bus.ephemeral.map(({ data }) => decodeHeartbeat(data));
-    const { instance } = hellos[0] ?? {};
+    const heartbeats = bus.ephemeral.map(({ data }) => decodeHeartbeat(data));
+    const { instance } = heartbeats[0] ?? {};
     expect(instance).toMatch(/./);
-    const hello = { name: "test", taskTypes: ["t"], finalizes: false, instance };
-    expect(hellos).toEqual([0, 10_000, 20_000].map((servedMs) => ({ ...hello, servedMs })));
+    const heartbeat = { name: "test", taskTypes: ["t"], instance };
+    expect(heartbeats).toEqual([0, 10_000, 20_000].map((uptimeMs) => ({ ...heartbeat, uptimeMs })));
   });
 
-  it("gives the plugin's state back until it says another", async () => {
+  it("returns the stored plugin state until the plugin sets another", async () => {
     await serve({ reconcile: () => ({ phase: "RUNNING" }) });
     await send(DesiredState.RUN, { pluginState: new Uint8Array([1, 2]) });
     expect([...(bus.events[0]?.pluginState ?? [])]).toEqual([1, 2]);

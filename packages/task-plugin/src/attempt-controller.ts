@@ -111,9 +111,12 @@ export class AttemptController implements PluginHost {
       await Promise.all(attempts.map((attempt) => this.#abortOne(attempt, request)));
       const remaining = attempts.length === 0 ? [] : ((await plugin.listAttempts?.(request)) ?? []);
       if (remaining.length === 0) return message.ack();
-      logger.info({ workflow: request.workflowKey, attempts: remaining.length }, "attempts to abort are left");
+      logger.info(
+        { workflow: request.workflowKey, attempts: remaining.length },
+        "some attempts of the workflow still run; the abort is retried",
+      );
     } catch (error) {
-      logger.warn({ workflow: request.workflowKey, error: errorStack(error) }, "attempts of a workflow cannot be aborted yet");
+      logger.warn({ workflow: request.workflowKey, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
     }
     message.nak(redeliveryDelay(message.deliveries - 1, random));
   }
@@ -165,7 +168,10 @@ export class AttemptController implements PluginHost {
     } catch (error) {
       await this.#requeue(record, delivery, error).catch((publishError: unknown) => {
         // The bus is closed: the message is redelivered to the next process.
-        this.deps.logger.warn({ ...attemptLogFields(delivery.request), error: String(publishError) }, "request left for a later delivery");
+        this.deps.logger.warn(
+          { ...attemptLogFields(delivery.request), error: String(publishError) },
+          "cannot requeue the request; the bus will redeliver it",
+        );
       });
     }
   }
@@ -190,7 +196,7 @@ export class AttemptController implements PluginHost {
     else await this.#publish(published);
   }
 
-  /** A failure that the plugin throws is an answer too. */
+  /** Returns a failure that the plugin throws as a status. */
   async #invokePlugin(request: TaskRequest): Promise<TaskStatus> {
     const { plugin } = this.deps;
     try {
@@ -210,8 +216,9 @@ export class AttemptController implements PluginHost {
     const { logger, metrics, random, clock } = this.deps;
     metrics?.requeued.inc();
     const retryLater = error instanceof RetryLater ? error : undefined;
-    if (retryLater === undefined) logger.error({ ...attemptLogFields(request), error: errorStack(error) }, "plugin failed on a request");
-    else logger.info({ ...attemptLogFields(request), reason: retryLater.message }, "request postponed");
+    if (retryLater === undefined)
+      logger.error({ ...attemptLogFields(request), error: errorStack(error) }, "the plugin threw an error; the request is retried");
+    else logger.info({ ...attemptLogFields(request), reason: retryLater.message }, "the request is retried later");
     const delay = retryLater?.retryAfterMs ?? redeliveryDelay(retries, random);
     if (request.desired === DesiredState.FINALIZE) {
       // This process hands it back.

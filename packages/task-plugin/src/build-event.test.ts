@@ -12,15 +12,15 @@ const now = new Date("2026-01-02T03:04:05.678Z");
 const options = { phaseVersion: 2, pluginIdentifier: "container", producerId: "propeller", now };
 const json = (...args: Parameters<typeof buildTaskEvent>) => toJson(TaskEventSchema, buildTaskEvent(...args)) as Record<string, unknown>;
 
-describe("a minted task event", () => {
-  it("is the same when all but its basis of the request is gone", () => {
+describe("buildTaskEvent", () => {
+  it("builds the same event from a request that holds only the event fields", () => {
     const request = sampleRequest("python-task", { interruptible: true, pluginState: new Uint8Array([1]) });
     for (const status of [{ phase: "RUNNING" }, { phase: "SUCCEEDED" }] as const) {
       expect(json(eventFields(request), status, options)).toEqual(json(request, status, options));
     }
   });
 
-  it("has the fields that a Go propeller sends for a success", () => {
+  it("a success has the fields that a Go propeller sends", () => {
     const request = sampleRequest("python-task", { interruptible: true });
     const outputs = create(LiteralMapSchema, {});
     const told = json(request, { phase: "SUCCEEDED", outputs, deckUri: "s3://bucket/deck.html" }, options);
@@ -46,7 +46,7 @@ describe("a minted task event", () => {
     });
   });
 
-  it("tells a reason in the old and the new field, with the time at which it held", () => {
+  it("a reason is in the old and the new field, with its time", () => {
     const occurredAt = new Date("2026-01-02T03:04:00Z");
     const told = json(sampleRequest("t"), { phase: "QUEUED", reason: "task submitted to K8s", occurredAt }, options);
     expect(told.event).toMatchObject({
@@ -59,7 +59,7 @@ describe("a minted task event", () => {
     expect(told.event).not.toHaveProperty("outputUri");
   });
 
-  it("says whose budget a failure spends and whether another attempt helps", () => {
+  it("a failure carries its retry budget and whether it is recoverable", () => {
     const failure = new RetryableFailure({ code: "Interrupted", message: "node gone", kind: "SYSTEM", cleanup: true });
     expect(json(sampleRequest("t"), { phase: "FAILED", failure }, options)).toMatchObject({
       event: { phase: "FAILED", error: { code: "Interrupted", message: "node gone", kind: "SYSTEM" } },
@@ -72,14 +72,14 @@ describe("a minted task event", () => {
     });
   });
 
-  it("has no error and no output for an aborted attempt", () => {
+  it("an aborted attempt has neither error nor output", () => {
     const { event } = buildTaskEvent(sampleRequest("t"), { phase: "ABORTED" }, options);
     expect(event?.outputResult.case).toBeUndefined();
   });
 });
 
-describe("error text", () => {
-  it("keeps head and tail of what is too long, and whole characters", () => {
+describe("truncateErrorText", () => {
+  it("keeps head and tail of a long text and splits no character", () => {
     const text = `${"ä".repeat(60_000)}end`;
     const bounded = truncateErrorText(text);
     expect(Buffer.byteLength(bounded)).toBeLessThanOrEqual(100 * 1024);

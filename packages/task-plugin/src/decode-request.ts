@@ -7,8 +7,8 @@ export type DecodedRequest =
   /** Stop all attempts of a workflow; `workflow_key` and `owner.uid` are set. */
   | { readonly kind: "abortAll"; readonly request: TaskRequest }
   /** An invalid request that can be answered: its ids are readable. */
-  | { readonly kind: "bad"; readonly request: TaskRequest; readonly reason: string }
-  | { readonly kind: "poison"; readonly reason: string };
+  | { readonly kind: "invalid"; readonly request: TaskRequest; readonly reason: string }
+  | { readonly kind: "undecodable"; readonly reason: string };
 
 /** Decodes a request and checks the fields on which every plugin relies. */
 export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
@@ -16,19 +16,19 @@ export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): D
   try {
     request = decodeMessage(TaskRequestSchema, checkMessageLimits(TaskRequestSchema, data));
   } catch (cause) {
-    return { kind: "poison", reason: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
+    return { kind: "undecodable", reason: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
   }
   if (request.desired === DesiredState.ABORT_ALL) {
     if (request.workflowKey !== "" && (request.owner?.uid ?? "") !== "") return { kind: "abortAll", request };
-    return { kind: "poison", reason: "workflow_key and owner.uid are required to abort all attempts" };
+    return { kind: "undecodable", reason: "workflow_key and owner.uid are required to abort all attempts" };
   }
   const execution = request.id?.nodeExecutionId?.executionId;
   if (execution === undefined || request.workflowKey === "" || request.generatedName === "" || request.namespace === "") {
-    return { kind: "poison", reason: "id.node_execution_id.execution_id, workflow_key, namespace and generated_name are required" };
+    return { kind: "undecodable", reason: "id.node_execution_id.execution_id, workflow_key, namespace and generated_name are required" };
   }
-  if (request.desired === DesiredState.UNSPECIFIED) return { kind: "poison", reason: "desired: is required" };
+  if (request.desired === DesiredState.UNSPECIFIED) return { kind: "undecodable", reason: "desired: is required" };
   const reason = validationError(request, taskTypes);
-  return reason === undefined ? { kind: "request", request } : { kind: "bad", request, reason };
+  return reason === undefined ? { kind: "request", request } : { kind: "invalid", request, reason };
 }
 
 function validationError(request: TaskRequest, taskTypes: readonly string[]): string | undefined {

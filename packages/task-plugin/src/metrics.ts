@@ -27,24 +27,24 @@ export function pluginMetrics(registry: Metrics, load: () => PluginLoad): Plugin
         this.set(read(load()));
       },
     });
-  gauge("flyte_plugin_attempts", "Attempts under way that this process knows of", ({ activeCount }) => activeCount);
-  gauge("flyte_plugin_requests_in_hand", "Requests that are being carried out", ({ inProgress }) => inProgress);
+  gauge("flyte_plugin_attempts", "Attempts in progress that this process tracks", ({ activeCount }) => activeCount);
+  gauge("flyte_plugin_requests_in_hand", "Requests that are being processed", ({ inProgress }) => inProgress);
   gauge(
     "flyte_plugin_oldest_request_seconds",
-    "Age of the oldest request that was taken and is not carried out",
+    "Age of the oldest request that was accepted and is not processed yet",
     ({ oldestPendingMs }) => oldestPendingMs / 1_000,
   );
   return {
     requests: new Counter({
       name: "flyte_plugin_requests_total",
-      help: "Task requests taken",
+      help: "Task requests accepted",
       labelNames: ["desired"],
       registers: [registry],
     }),
     events: new Counter({ name: "flyte_plugin_events_total", help: "Task events published", labelNames: ["phase"], registers: [registry] }),
     requeued: new Counter({
       name: "flyte_plugin_postponed_total",
-      help: "Requests that could not be carried out yet",
+      help: "Requests that could not be processed yet and were requeued",
       registers: [registry],
     }),
   };

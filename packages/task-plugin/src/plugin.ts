@@ -18,15 +18,13 @@ export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
  * Runs attempts of tasks to their end. The three verbs are called one at a time per attempt, may be repeated, and may
  * meet an attempt that an earlier process started.
  *
- * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown NotYet, or any other error, retries the
+ * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other error, retries the
  * request later.
  */
 export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** False when ended attempts leave nothing behind, so that propeller need not send FINALIZE. Default true. */
-  readonly finalizes?: boolean;
   /** `plugin_identifier` where one service represents several plugins. Default: `name`. */
   readonly pluginIdentifierFor?: (taskType: string) => string;
   /** Called once, before any request. */
@@ -52,8 +50,8 @@ export interface Plugin {
 
 /** @throws RangeError when the plugin serves no task type, or the same one twice. */
 export function definePlugin(plugin: Plugin): Plugin {
-  if (plugin.name === "") throw new RangeError("name: a plugin needs one");
-  if (plugin.taskTypes.length === 0) throw new RangeError(`taskTypes: plugin ${plugin.name} serves none`);
-  if (new Set(plugin.taskTypes).size !== plugin.taskTypes.length) throw new RangeError(`taskTypes: plugin ${plugin.name} has one twice`);
+  if (plugin.name === "") throw new RangeError("a plugin needs a name");
+  if (plugin.taskTypes.length === 0) throw new RangeError(`plugin ${plugin.name}: taskTypes is empty`);
+  if (new Set(plugin.taskTypes).size !== plugin.taskTypes.length) throw new RangeError(`plugin ${plugin.name}: taskTypes has duplicates`);
   return plugin;
 }

@@ -13,7 +13,7 @@ export interface RetryLaterOptions {
  * answer. The request is retried later.
  */
 export class RetryLater extends Error {
-  override readonly name = "NotYet";
+  override readonly name = "RetryLater";
   readonly status: Progress | undefined;
   readonly retryAfterMs: number | undefined;
 

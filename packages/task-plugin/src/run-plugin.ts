@@ -70,15 +70,18 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
       case "abortAll":
         attempts.acceptAbortAll(decoded.request, message);
         return;
-      case "bad":
-        logger.warn({ subject: message.subject, ...attemptLogFields(decoded.request), problem: decoded.reason }, "request refused");
+      case "invalid":
+        logger.warn(
+          { subject: message.subject, ...attemptLogFields(decoded.request), reason: decoded.reason },
+          "invalid task request: reporting the attempt as failed",
+        );
         await attempts.publishStatus(decoded.request, {
           phase: "FAILED",
           failure: new PermanentFailure({ code: "BadTaskSpecification", message: decoded.reason, kind: "SYSTEM" }),
         });
         message.ack();
         return;
-      case "poison":
+      case "undecodable":
         message.discard(decoded.reason);
         return;
     }
@@ -102,16 +105,16 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
     ),
   );
 
-  const { name, taskTypes, finalizes = true } = plugin;
+  const { name, taskTypes } = plugin;
   const startedAtMs = clock.now().getTime();
   let cancelHeartbeat: () => void = () => undefined;
   const sendHeartbeat = () => {
     const uptimeMs = clock.now().getTime() - startedAtMs;
-    bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, finalizes, instance, uptimeMs }));
+    bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, instance, uptimeMs }));
     cancelHeartbeat = clock.after(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
   };
   sendHeartbeat();
-  logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin serves");
+  logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin service started");
 
   return {
     async stop() {

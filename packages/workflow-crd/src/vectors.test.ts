@@ -77,21 +77,21 @@ const input: BuildInput = {
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test("a resource with every kind of node equals the one that the original builds", () => {
+test("a resource with every kind of node equals the one that Go Flyte builds", () => {
   expect(asJson(buildFlyteWorkflow(input))).toEqual(expected);
 });
 
-test("building leaves the closure as it was", () => {
+test("building does not change the closure", () => {
   const before = fromJson(CompiledWorkflowClosureSchema, read("closure.json") as JsonValue);
   buildFlyteWorkflow(input);
   expect(closure).toEqual(before);
 });
 
-test("the original's resource parses, also with single spaces in its keys", () => {
+test("a resource of Go Flyte parses, also with spaces in its keys", () => {
   const { model, status, ...rest } = parseFlyteWorkflow(expected);
   const spaced = parseFlyteWorkflow(JSON.parse(JSON.stringify(expected).replace(/" {2}(?=\w+:\\")/g, '" ')));
   expect([...spaced.model.root.nodes.keys()]).toEqual([...model.root.nodes.keys()]);
-  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, fieldsTracked: false, finalizers: ["flyte.org/finalizer"] });
+  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, hasManagedFields: false, finalizers: ["flyte.org/finalizer"] });
   expect(status).toEqual({ phase: 0 });
   expect(model).toMatchObject({
     key: "demo-test/avectorexecution0001",
@@ -121,13 +121,13 @@ test("the original's resource parses, also with single spaces in its keys", () =
   );
 });
 
-test("each kind of node of the original's resource reads as what it was", () => {
+test("each kind of node of a resource of Go Flyte is parsed", () => {
   const { root, subWorkflows, tasks } = parseFlyteWorkflow(expected).model;
   const node = (id: string) => root.nodes.get(id);
   const nodeOf = (id: string) => closure.primary?.template?.nodes.find((each) => each.id === id);
   expect(node("n0")).toMatchObject({
     name: "plain",
-    minAttempts: 3,
+    maxAttempts: 3,
     executionDeadlineMs: 90_500,
     activeDeadlineMs: 181_000,
     interruptible: false,
@@ -146,7 +146,7 @@ test("each kind of node of the original's resource reads as what it was", () => 
     overrides: { podTemplate: node("n0")?.podTemplate, extendedResources: node("n0")?.extendedResources },
   });
   expect(node("n1")).toMatchObject({
-    minAttempts: 5,
+    maxAttempts: 5,
     executionDeadlineMs: undefined,
     activeDeadlineMs: undefined,
     interruptible: undefined,
@@ -164,12 +164,12 @@ test("each kind of node of the original's resource reads as what it was", () => 
   for (const id of ["n5", "n6", "n7"]) expect(node(id)?.target).toMatchObject({ kind: "gate", gate: nodeOf(id)?.target.value });
   expect(node("n8")?.target).toMatchObject({
     array: { parallelismOption: { value: 4 }, successCriteria: { value: Math.fround(0.9) }, boundInputs: ["b", "c"] },
-    subNode: { id: "n8-sub", minAttempts: 4, interruptible: true },
+    subNode: { id: "n8-sub", maxAttempts: 4, interruptible: true },
   });
   expect(node("n9")?.target).toMatchObject({
     array: { parallelismOption: { case: "parallelism", value: 0 }, successCriteria: { case: "minSuccesses", value: 2 } },
   });
-  expect(root.onFailure).toMatchObject({ id: "fn0", minAttempts: 2 });
+  expect(root.onFailure).toMatchObject({ id: "fn0", maxAttempts: 2 });
   expect(root.onFailurePolicy).toBe("FAIL_AFTER_EXECUTABLE_NODES_COMPLETE");
   expect(root.upstream.get("n9")).toEqual(["n8"]);
   expect(tasks.size).toBe(5);

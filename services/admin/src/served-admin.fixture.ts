@@ -50,8 +50,8 @@ export async function serveAdmin(
   };
   await seedProjects(deps);
   // Without a bus there are no notifications of changes.
-  const deaf = { subscribeVolatile: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
-  const live = startLive({ ...deps, bus: given.bus !== undefined && "subscribeVolatile" in given.bus ? given.bus : deaf });
+  const deaf = { subscribeEphemeral: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
+  const live = startLive({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : deaf });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, self: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
   const server: RpcServer = createRpcServer({

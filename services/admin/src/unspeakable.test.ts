@@ -11,7 +11,7 @@ let database: AdminDatabase;
 let served: ServedAdmin;
 beforeAll(async () => {
   database = await adminDatabase();
-  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus });
+  served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus });
   await registerWorkflow(served.admin);
   await registerLaunchPlan(served.admin, "l");
 });

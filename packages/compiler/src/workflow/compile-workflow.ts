@@ -22,7 +22,7 @@ import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWork
 /**
  * Checks a workflow with everything that it references and links its graph. Returns all errors at once, but a missing
  * reference ends the check early. The closure holds the used sub-workflows, in the given order, and the used tasks,
- * sorted. The arguments are not changed unless `templatesMayChange` is set.
+ * sorted. The arguments are not changed unless `mutateTemplates` is set.
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
@@ -37,7 +37,7 @@ export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const launchPlans = new Map(source.launchPlans.map((launchPlan) => [keyOf(launchPlan.id), launchPlan]));
   const { liftArrayInterfaces = false, mutateTemplates = false } = source;
   const interfaces = new InterfaceCache();
-  const inputs = { tasks, launchPlans, subWorkflows, wrapOriginalInterfaces: liftArrayInterfaces, templatesMayChange: mutateTemplates };
+  const inputs = { tasks, launchPlans, subWorkflows, liftArrayInterfaces, mutateTemplates };
   const context: CompileContext = { ...inputs, errors, interfaces };
   const reachable = reachableFrom(source.template, subWorkflows, errors);
   checkReferences(reachable, context);

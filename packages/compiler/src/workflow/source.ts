@@ -18,7 +18,7 @@ export interface LaunchPlanInterface {
 export interface WorkflowSource {
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
-  /** At least those of `requirementsOf`; the closure omits unused ones. */
+  /** At least those of `compileDependencies`; the closure omits unused ones. */
   readonly tasks: readonly CompiledTask[];
   readonly launchPlans: readonly LaunchPlanInterface[];
   /**

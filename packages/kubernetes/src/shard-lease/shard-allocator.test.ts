@@ -15,19 +15,19 @@ function book(member: string, facts: { members: readonly string[]; holders?: Rec
 const kinds = (steps: readonly LeaseAction[]) => steps.map((step) => ("shard" in step ? `${step.kind} ${step.shard}` : step.kind));
 const all = (holder: string) => Object.fromEntries(Array.from({ length: SHARDS }, (_, shard) => [shard, holder]));
 
-test("who is alone takes everything, who is new joins first", () => {
+test("a single member acquires all shards, and a new member joins first", () => {
   expect(kinds(book("a", { members: [] }).nextActions(1))).toEqual(["join"]);
   expect(kinds(book("a", { members: ["a"] }).nextActions(1))).toHaveLength(SHARDS);
 });
 
-test("a newcomer gets its part: the others give up what is beyond theirs, and it takes no more", () => {
+test("a new member gets its fair share, which the others release", () => {
   const old = book("a", { members: ["a", "b"], holders: all("a") });
   expect(kinds(old.nextActions(1))).toEqual(["giveUp 4", "giveUp 5", "giveUp 6", "giveUp 7"]);
   const fresh = book("b", { members: ["a", "b"], holders: { ...all("a"), 4: "", 5: "", 6: "" } });
   expect(kinds(fresh.nextActions(1))).toEqual(["take 4", "take 5", "take 6"]);
 });
 
-test("who comes anew does not take the only shard from its holder", () => {
+test("a new member does not take the only shard from its holder", () => {
   const leader = new ShardAllocator({ member: "z", shards: 1, leaseMs: LEASE });
   leader.onMember("a", "1", 0);
   leader.onRenewed("1", 0);
@@ -35,7 +35,7 @@ test("who comes anew does not take the only shard from its holder", () => {
   expect(leader.nextActions(1)).toEqual([]);
 });
 
-test("parts differ by one at most and leave nothing over", () => {
+test("fair shares differ by at most one and cover all shards", () => {
   for (const members of [["a"], ["a", "b", "c"], ["a", "b", "c", "d", "e"], "abcdefghijk".split("")]) {
     const parts = members.map((member) => book(member, { members }).nextActions(1).length);
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(SHARDS);
@@ -43,7 +43,7 @@ test("parts differ by one at most and leave nothing over", () => {
   }
 });
 
-test("the silent lose their membership before their shards, and only after a whole lease time", () => {
+test("a silent member loses its membership before its shards, and only after the lease time", () => {
   const b = book("b", { members: ["a", "b"], holders: all("a") });
   for (const at of [3_000, 6_000, 9_000]) b.onRenewed(String(at), at);
   expect(kinds(b.nextActions(10_000))).toEqual([]);
@@ -53,7 +53,7 @@ test("the silent lose their membership before their shards, and only after a who
   expect(kinds(b.nextActions(10_003))).toHaveLength(SHARDS);
 });
 
-test("who was cut off stops by itself before others may take over, and judges nobody before it has listened again", () => {
+test("a member without connection stops before others may take over, and spares others until it has seen renewals again", () => {
   const a = book("a", { members: ["a", "b"], holders: all("a") });
   expect(a.holds(3, 6_999)).toBe(true);
   expect(a.holds(3, 7_000)).toBe(false);
@@ -66,7 +66,7 @@ test("who was cut off stops by itself before others may take over, and judges no
   expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expire")).toEqual(["expire"]);
 });
 
-test("a shard that was given up can be taken again, whichever came first, the answer or the watch", () => {
+test("a released shard can be acquired again, whether the response or the watch event came first", () => {
   const first = book("a", { members: ["a"], holders: all("a") });
   first.onReleased(0, "7");
   expect(first.nextActions(1)).toEqual([{ kind: "take", shard: 0, version: "7" }]);

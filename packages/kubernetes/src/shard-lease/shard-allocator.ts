@@ -2,10 +2,10 @@
 export type LeaseAction =
   | { readonly kind: "join" }
   /** Ends the membership of a process that has not renewed it within the lease time, which frees its shards. */
-  | { readonly kind: "expire"; readonly member: string; readonly version: string }
-  | { readonly kind: "take"; readonly shard: number; readonly version: string | undefined }
+  | { readonly kind: "expireMember"; readonly member: string; readonly version: string }
+  | { readonly kind: "acquire"; readonly shard: number; readonly version: string | undefined }
   /** To be written once no work on the shard is in progress. */
-  | { readonly kind: "giveUp"; readonly shard: number; readonly version: string };
+  | { readonly kind: "release"; readonly shard: number; readonly version: string };
 
 export interface ShardAllocatorOptions {
   /** Name of this process's membership; never reused. */
@@ -120,19 +120,20 @@ export class ShardAllocator {
     const { member: me } = this.options;
     if (!this.isMember(now) || !this.#members.has(me)) return this.#members.has(me) ? [] : [{ kind: "join" }];
     const actions: LeaseAction[] = [];
-    for (const [member, { version }] of this.#members) if (this.#isExpired(member, now)) actions.push({ kind: "expire", member, version });
+    for (const [member, { version }] of this.#members)
+      if (this.#isExpired(member, now)) actions.push({ kind: "expireMember", member, version });
     const live = this.#liveMembers(now);
     const rank = live.indexOf(me);
     const fairShare = Math.floor(this.options.shards / live.length) + (rank < this.options.shards % live.length ? 1 : 0);
     const heldShards = this.held(now);
     for (const shard of heldShards.slice(fairShare))
-      actions.push({ kind: "giveUp", shard, version: this.#holders.get(shard)?.version ?? "" });
+      actions.push({ kind: "release", shard, version: this.#holders.get(shard)?.version ?? "" });
     // Members start at different shards, so that two of them seldom want the same.
     const start = Math.floor((rank * this.options.shards) / live.length);
     const shards = this.#allShards();
     const free = [...shards.slice(start), ...shards.slice(0, start)].filter((shard) => this.#isFree(shard));
     for (const shard of free.slice(0, Math.max(0, fairShare - heldShards.length))) {
-      actions.push({ kind: "take", shard, version: this.#holders.get(shard)?.version });
+      actions.push({ kind: "acquire", shard, version: this.#holders.get(shard)?.version });
     }
     return actions;
   }

@@ -55,14 +55,14 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     return leases;
   }
 
-  it("takes over from who had its place before at once", async () => {
+  it("a process takes over at once from its predecessor of the same stable identity", async () => {
     await killed("same", { member: "b-1", slot: "b" });
     const leases = start("same");
     await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
     await leases.stop();
   });
 
-  it("tries again soon what got no answer, however long the lease time is", async () => {
+  it("a write without response is retried soon, whatever the lease time", async () => {
     await killed("lossy", { member: "b-1", slot: "b" });
     const tried = new Set<string>();
     const once = (name: string) => {
@@ -89,7 +89,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     await leases.stop();
   });
 
-  it("waits for others, whose end nobody knows", async () => {
+  it("a process waits for the lease time of others", async () => {
     await killed("other", { member: "a-1", slot: "a" });
     const leases = start("other");
     // Its membership exists: it has seen the other process, and leaves its shards to it.

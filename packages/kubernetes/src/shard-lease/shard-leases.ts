@@ -44,7 +44,7 @@ export interface ShardLeasesOptions {
 /** Longest delay before an unanswered write is retried, ms, whatever the lease time. */
 const RETRY_MS = 1_000;
 
-/** Distributes shards evenly among the processes of a group; see ShardBook for the rules. */
+/** Distributes shards evenly among the processes of a group; see ShardAllocator for the rules. */
 export class ShardLeases {
   readonly #abort = new AbortController();
   readonly #held = new Set<number>();
@@ -104,7 +104,7 @@ export class ShardLeases {
     try {
       await client.delete(LEASES, { namespace, name: memberLeaseName(group, this.#member) });
     } catch (error) {
-      logger.warn({ error: String(error) }, "membership could not be ended, it will expire");
+      logger.warn({ error: String(error) }, "cannot delete the membership lease; it will expire");
     }
   }
 
@@ -136,7 +136,7 @@ export class ShardLeases {
       try {
         await this.#renew();
       } catch (error) {
-        logger.warn({ error: String(error) }, "membership could not be renewed");
+        logger.warn({ error: String(error) }, "cannot renew the membership lease");
       }
       const period = (this.#allocator.isMember(clock()) ? leaseMs / 3 : this.#retryMs) * (0.9 + random() / 5);
       // Measured from the start of the last renewal: a slow server must not cost the membership.
@@ -155,7 +155,7 @@ export class ShardLeases {
       this.#wake();
     } catch (error) {
       if (isNotFound(error) && this.#joined) {
-        logger.warn("another process has ended this one's membership");
+        logger.warn("another process ended the membership of this one");
         this.#revokeAll();
         this.#member = `${this.options.identity}-${++this.#incarnation}`;
         this.#joined = false;
@@ -188,7 +188,7 @@ export class ShardLeases {
           await client.delete(LEASES, { namespace, name: metadata.name });
           break;
         } catch (error) {
-          logger.warn({ error: String(error) }, "membership of the process before could not be ended");
+          logger.warn({ error: String(error) }, "cannot delete the membership lease of the previous process");
           await sleep(this.#retryMs, undefined, { signal }).catch(() => undefined);
         }
       }
@@ -205,7 +205,7 @@ export class ShardLeases {
       this.#notifyChanges();
       const errors = await Promise.all(this.#allocator.nextActions(this.options.clock()).map((action) => this.#tryAction(action)));
       const failed = errors.filter((error) => error !== undefined);
-      for (const error of failed) logger.warn({ error }, "lease could not be written");
+      for (const error of failed) logger.warn({ error }, "cannot write a shard lease");
       if (signal.aborted) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, failed.length > 0 ? this.#retryMs : leaseMs / 10);
@@ -258,28 +258,28 @@ export class ShardLeases {
       case "join":
         // The renewal loop does it.
         return;
-      case "expire":
-        logger.warn({ member: action.member }, "a process has fallen silent, its shards are free");
+      case "expireMember":
+        logger.warn({ member: action.member }, "member lease expired, releasing its shards");
         await client.delete(LEASES, {
           namespace: names.namespace,
           name: memberLeaseName(names.group, action.member),
           resourceVersion: action.version,
         });
         return;
-      case "take": {
+      case "acquire": {
         const lease = shardLease(names, { shard: action.shard, member: this.#member, time: new Date() });
         if (action.version === undefined) await client.create(LEASES, lease);
         else await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion: action.version } });
         return;
       }
-      case "giveUp":
+      case "release":
         // Not awaited: each shard is released as soon as its own runs are written.
         if (!this.#releasing.has(action.shard)) void this.#release(action);
         return;
     }
   }
 
-  async #release({ shard, version: resourceVersion }: LeaseAction & { kind: "giveUp" }): Promise<void> {
+  async #release({ shard, version: resourceVersion }: LeaseAction & { kind: "release" }): Promise<void> {
     const { client, logger } = this.options;
     this.#releasing.add(shard);
     try {
@@ -288,7 +288,7 @@ export class ShardLeases {
       const { metadata } = await client.replace<Lease>(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion } });
       this.#allocator.onReleased(shard, metadata.resourceVersion ?? "");
     } catch (error) {
-      if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "shard could not be given up");
+      if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "cannot release the shard");
     } finally {
       this.#releasing.delete(shard);
     }

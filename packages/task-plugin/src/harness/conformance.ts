@@ -50,17 +50,17 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectStartCount(1);
       scenario.expectAllAcknowledged();
     }),
-    scenario("starts a repeated request once and answers every repeat", async (scenario) => {
+    scenario("starts the attempt of a repeated request once and answers every repeat", async (scenario) => {
       await Promise.all([scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN)]);
       const before = scenario.bus.published.length;
       await scenario.send(DesiredState.RUN);
-      assert.ok(scenario.bus.published.length > before, "a repeat is answered");
+      assert.ok(scenario.bus.published.length > before, "a repeated request is answered");
       await scenario.complete();
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
       scenario.expectAllAcknowledged();
     }),
-    scenario("tells the end again when the answer was lost", async (scenario) => {
+    scenario("repeats the terminal event when it was lost", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       scenario.bus.published.length = 0;
@@ -68,7 +68,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("tells the end again when answer and memory were lost", async (scenario) => {
+    scenario("reports the end again when the event and the process were lost", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       scenario.bus.published.length = 0;
@@ -78,7 +78,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("goes on with what an earlier process started", async (scenario) => {
+    scenario("continues an attempt that an earlier process started", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.RUN);
@@ -86,7 +86,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("stops an attempt and says so", async (scenario) => {
+    scenario("aborts an attempt and reports it", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.send(DesiredState.ABORT);
       await scenario.settleTimers();
@@ -94,7 +94,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("answers ABORT of an attempt that never began, and does not start it later", async (scenario) => {
+    scenario("reports ABORTED for an attempt that never started, and does not start it later", async (scenario) => {
       await scenario.send(DesiredState.ABORT);
       await scenario.settleTimers();
       scenario.expectLast(Phase.ABORTED);
@@ -111,7 +111,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("stops what an earlier process started", async (scenario) => {
+    scenario("aborts an attempt that an earlier process started", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.ABORT);
@@ -119,7 +119,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
       scenario.expectNothingRuns();
     }),
-    scenario("stops all attempts of a workflow that cannot name them, its own and those of an earlier process", async (scenario) => {
+    scenario("aborts all attempts of a workflow, its own and those of an earlier process", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.RUN);
@@ -131,7 +131,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       await scenario.abortAll();
       scenario.expectAllAcknowledged();
     }),
-    scenario("takes FINALIZE twice, before and after a restart, and reports nothing", async (scenario) => {
+    scenario("accepts repeated FINALIZE requests, before and after a restart, without events", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       const before = scenario.bus.published.length;
@@ -144,7 +144,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("drops what it cannot read and serves the next request", async (scenario) => {
+    scenario("discards an undecodable request and serves the next", async (scenario) => {
       await scenario.bus.send(scenario.subject, new Uint8Array([0xff, 0xff, 0xff]));
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
@@ -154,7 +154,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
   ];
   if (makeEnvironment().invalidRequest !== undefined) {
     cases.push(
-      scenario("fails a template that can never work, for good", async (scenario) => {
+      scenario("fails permanently for an invalid template", async (scenario) => {
         await scenario.send(DesiredState.RUN, scenario.environment.invalidRequest?.());
         await scenario.settleTimers();
         scenario.expectLast(Phase.FAILED);
@@ -249,7 +249,7 @@ class Scenario {
   }
 
   expectStartCount(times: number): void {
-    if (this.environment.startCount !== undefined) assert.equal(this.environment.startCount(this.request), times, "times started");
+    if (this.environment.startCount !== undefined) assert.equal(this.environment.startCount(this.request), times, "number of starts");
   }
 
   expectSomethingRuns(): void {
@@ -261,7 +261,7 @@ class Scenario {
   }
 
   expectAllAcknowledged(): void {
-    assert.equal(this.bus.unacknowledged, 0, "messages without acknowledgement");
+    assert.equal(this.bus.unacknowledged, 0, "number of unacknowledged messages");
   }
 
   /** Checks that every event names its attempt and that none follows an end. */
@@ -271,10 +271,10 @@ class Scenario {
       checkIds(event, this.request);
       const phase = event.event?.phase ?? Phase.UNDEFINED;
       if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) terminalPhases.add(phase);
-      else assert.equal(terminalPhases.size, 0, "an attempt that ended does not come back");
+      else assert.equal(terminalPhases.size, 0, "no event follows a terminal one");
     }
     // A plugin without external state forgets an end that it reported before a restart; consumers keep the first.
-    if (this.environment.startCount !== undefined) assert.ok(terminalPhases.size <= 1, "an attempt ends in one way");
+    if (this.environment.startCount !== undefined) assert.ok(terminalPhases.size <= 1, "an attempt has one terminal phase");
   }
 }
 

@@ -35,10 +35,10 @@ export const END_NODE = "end-node";
 export type Tasks = ReadonlyMap<string, TaskTemplate>;
 
 /**
- * `json` for a resource; `kept` for callers that parse the form at once: bindings, the largest part of a large graph,
+ * `json` for a resource; `message` for callers that parse the form at once: bindings, the largest part of a large graph,
  * stay protobuf messages.
  */
-export type BindingForm = "json" | "kept";
+export type BindingForm = "json" | "message";
 
 /** A node in the form of the resource. */
 export type NodeJson = JsonObject & { readonly id: string };
@@ -86,7 +86,7 @@ function buildCommon({ node, task, overrides, bindings }: NodeSource): NodeJson 
   if (node.outputAliases.length > 0) json["outputAlias"] = node.outputAliases.map((alias) => goStructJson(AliasSchema, alias));
   if (node.inputs.length > 0)
     json["inputBindings"] = node.inputs.map((binding) =>
-      bindings === "kept" ? (binding as unknown as JsonObject) : protobufJson(BindingSchema, binding),
+      bindings === "message" ? (binding as unknown as JsonObject) : protobufJson(BindingSchema, binding),
     );
   return json;
 }

@@ -38,7 +38,7 @@ interface ClosureSource {
 
 /** Converts a closure's graphs to the form of the resource; nodes are converted one by one, as they are read. */
 function closureSource({ closure, nodes }: StreamedClosure, platform: PlatformResources): ClosureSource {
-  const { spec, tasks, subWorkflows } = closureGraphs(closure, platform, { bindings: "kept", nodes });
+  const { spec, tasks, subWorkflows } = closureGraphs(closure, platform, { bindings: "message", nodes });
   const root = new Field({}, "closure");
   const subWorkflowsField = new Field({}, "subWorkflows", root);
   return {
@@ -59,8 +59,8 @@ function* nodeFields(nodes: Iterable<NodeJson>, parent: Field): Generator<readon
 
 /** Ensures that every reference of a node exists. Yields between parts of a large graph. */
 export function* parseGraphs({ spec, tasks, subWorkflows }: ClosureSource): Generator<void, ClosureModel> {
-  const targets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
-  const targets = { tasks: new Map(targets), subWorkflows: new Set(subWorkflows.keys()) };
+  const taskTargets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
+  const targets = { tasks: new Map(taskTargets), subWorkflows: new Set(subWorkflows.keys()) };
   const root = yield* parseGraph(spec, targets);
   const subWorkflowModels = new Map<string, GraphModel>();
   for (const [key, source] of subWorkflows) subWorkflowModels.set(key, yield* parseGraph(source, targets));

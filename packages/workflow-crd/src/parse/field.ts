@@ -113,7 +113,7 @@ export class Field {
 }
 
 function describeValue(value: unknown): string {
-  if (value === undefined) return "not there";
+  if (value === undefined) return "absent";
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? typeof value : text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

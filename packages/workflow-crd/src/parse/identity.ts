@@ -47,7 +47,7 @@ function checkStoragePaths(root: Field, { project, domain, name }: WorkflowExecu
 
 function requireEqual(field: Field, expected: string, rule: string): void {
   if (field.value !== expected)
-    throw field.error(`must be ${JSON.stringify(expected)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
+    throw field.error(`must be ${JSON.stringify(expected)}, ${rule}, is ${JSON.stringify(field.value) ?? "absent"}`);
 }
 
 /** Requires these consecutive folders in the address. */
@@ -55,5 +55,5 @@ function requirePathSegments(uriField: Field, segments: readonly string[]): void
   const parts = uriField.stringOrEmpty().split("/");
   if (parts.length === 1 && parts[0] === "") return;
   const contains = parts.some((_, start) => segments.every((segment, index) => parts[start + index] === segment));
-  if (!contains || parts.includes("..")) throw uriField.error(`must be an address below the folder ${segments.join("/")} of the execution`);
+  if (!contains || parts.includes("..")) throw uriField.error(`must be a URI below the directory ${segments.join("/")} of the execution`);
 }

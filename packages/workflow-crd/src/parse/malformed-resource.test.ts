@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readMalformed } from "./malformed-resource.js";
 
-test("task types are read of what is there", () => {
+test("task types are read from a malformed resource", () => {
   const tasks = { a: { type: "container" }, b: { type: "container" }, c: { type: 7 }, d: 5, e: null, f: { type: "echo" } };
   expect(readMalformed({ tasks }).taskTypes).toEqual(["container", "echo"]);
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`t${index}`, { type: `type${index}` }]));
@@ -20,12 +20,12 @@ test.each([
   [7, true],
   [[], true],
 ])("status %j: something may have begun is %s", (status, begun) => {
-  expect(readMalformed({ status }).mayHaveStarted).toBe(begun);
+  expect(readMalformed({ status }).maybeStarted).toBe(begun);
 });
 
 test.each([undefined, null, 5, "text", [], { tasks: "none" }, { tasks: [null] }])(
   "%j is no resource at all, and read all the same",
   (json) => {
-    expect(readMalformed(json)).toEqual({ taskTypes: [], mayHaveBegun: false });
+    expect(readMalformed(json)).toEqual({ taskTypes: [], maybeStarted: false });
   },
 );

@@ -3,7 +3,7 @@ export interface MalformedResource {
   /** Task types of its own task templates; at most `MOST_TASK_TYPES`. */
   readonly taskTypes: readonly string[];
   /** False when its status shows that nothing of it has started. */
-  readonly mayHaveStarted: boolean;
+  readonly maybeStarted: boolean;
 }
 
 const MAX_TASK_TYPES = 100;
@@ -20,10 +20,10 @@ export function readMalformed(json: unknown): MalformedResource {
     if (typeof type === "string" && type !== "" && type.length <= MAX_TASK_TYPE_LENGTH) types.add(type);
     if (types.size === MAX_TASK_TYPES) break;
   }
-  return { taskTypes: [...types], mayHaveStarted: mayHaveStarted(status) };
+  return { taskTypes: [...types], maybeStarted: maybeStarted(status) };
 }
 
-function mayHaveStarted(status: unknown): boolean {
+function maybeStarted(status: unknown): boolean {
   if (status === undefined || status === null) return false;
   if (typeof status !== "object" || Array.isArray(status)) return true;
   return Object.entries(status).some(([key, value]) => key !== "phase" || value !== 0);

@@ -145,7 +145,7 @@ function parseDeadline(field: Field): number | undefined {
   if (field.isAbsent) return undefined;
   // Go's metav1.Duration is text; a bare time.Duration would be a number of nanoseconds.
   const ms = typeof field.value === "number" ? field.number() / 1e6 : milliseconds(parseGoDuration(field.string()));
-  if (ms === undefined) throw field.error(`must be a duration as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
+  if (ms === undefined) throw field.error(`must be a duration such as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
   return ms > 0 ? ms : undefined;
 }
 

@@ -5,7 +5,7 @@ import { Field } from "./field.js";
 import { parseStatus } from "./status.js";
 import { referencesOf } from "./workflow.js";
 
-test("a status that takes a newer build is refused before anything of it is read", () => {
+test("a status that requires a newer build is rejected before it is parsed", () => {
   const of = (requires: unknown) => () =>
     referencesOf({ status: { phase: 1, requires, slices: requires === 9 ? { version: 0 } : undefined } });
   expect(of(undefined)).not.toThrow();
@@ -13,7 +13,7 @@ test("a status that takes a newer build is refused before anything of it is read
   expect(of(9)).toThrow(new StatusTooNewError("status.requires is 9: a newer version of propeller wrote it; this one reads up to 1"));
 });
 
-test("fields that are not known are kept, of the workflow and of its nodes", () => {
+test("unknown fields of workflow and node statuses are kept", () => {
   const status = {
     phase: 2,
     later: { a: 1 },

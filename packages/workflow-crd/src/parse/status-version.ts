@@ -3,12 +3,12 @@ import type { Field } from "./field.js";
 
 /** A newer build of propeller wrote the status, and this one must not act on it: the resource is left to a newer build. */
 export class StatusTooNewError extends Error {
-  override readonly name = "NewerStatusError";
+  override readonly name = "StatusTooNewError";
 }
 
 /**
  * @param status `status` of the resource.
- * @throws NewerStatusError when this build is too old to read it.
+ * @throws StatusTooNewError when this build is too old to read it.
  */
 export function checkStatusVersion(status: Field): void {
   if (status.isAbsent) return;
@@ -20,7 +20,7 @@ export function checkStatusVersion(status: Field): void {
 export function checkVersion(field: Field, known: number): void {
   if (field.value === known) return;
   if (Number.isSafeInteger(field.value) && (field.value as number) > known) throw statusTooNew(field, known);
-  throw field.error(`must be ${known}, is ${JSON.stringify(field.value) ?? "not there"}`);
+  throw field.error(`must be ${known}, is ${JSON.stringify(field.value) ?? "absent"}`);
 }
 
 function statusTooNew(field: Field, known: number): StatusTooNewError {

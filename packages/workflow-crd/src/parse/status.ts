@@ -58,5 +58,5 @@ function checkPhase(field: Field, known: ReadonlySet<number>): void {
 
 function checkTime(field: Field): void {
   if (field.isAbsent) return;
-  if (Number.isNaN(Date.parse(field.string()))) throw field.error(`must be a time as RFC 3339 has it, is ${JSON.stringify(field.value)}`);
+  if (Number.isNaN(Date.parse(field.string()))) throw field.error(`must be an RFC 3339 time, is ${JSON.stringify(field.value)}`);
 }

@@ -39,7 +39,7 @@ export interface OffloadedParts {
 
 /**
  * Reads the references; call it first.
- * @throws WorkflowFormatError when the value is no object or an address no text, NewerStatusError when the resource is
+ * @throws WorkflowFormatError when the value is no object or an address no text, StatusTooNewError when the resource is
  * for a newer build.
  */
 export function referencesOf(json: unknown): WorkflowReferences {
@@ -98,7 +98,7 @@ function attachSlices(status: WorkflowStatus, root: Field, slices: readonly Load
   const expected = sliceReferences(root.at("status"));
   const fetchedNames = new Map(slices.map(({ key, name }) => [key, name]));
   const missing = expected.find(({ key, name }) => fetchedNames.get(key) !== name);
-  if (missing !== undefined) throw root.at("status").at("slices").error(`slice ${missing.key} stands elsewhere and was not fetched`);
+  if (missing !== undefined) throw root.at("status").at("slices").error(`slice ${missing.key} is in the blob store and was not fetched`);
   return expected.length === 0 ? status : { ...status, nodeStatus: assembleSlices(slices) };
 }
 
@@ -112,7 +112,7 @@ export function platformOf(json: unknown): PlatformResources {
 
 function parseOwnGraphs(root: Field): ClosureModel {
   const reference = root.at("workflowClosureReference");
-  if (!reference.isAbsent) throw reference.error("the closure stands elsewhere and was not fetched");
+  if (!reference.isAbsent) throw reference.error("the closure is in the blob store and was not fetched");
   const graphs = parseGraphs({
     spec: graphFromResource(root.at("spec")),
     tasks: root.at("tasks"),
@@ -128,7 +128,7 @@ function parseOwnGraphs(root: Field): ClosureModel {
 
 function parseInputs(root: Field): LiteralMap {
   const reference = root.at("offloadedInputs");
-  if (!reference.isAbsent) throw reference.error("the inputs stand elsewhere and were not fetched");
+  if (!reference.isAbsent) throw reference.error("the inputs are in the blob store and were not fetched");
   return root.at("inputs").message(LiteralMapSchema);
 }
 
@@ -139,6 +139,6 @@ function parseWorkflowId(id: string): Identifier {
 
 function parseTime(field: Field): Date {
   const time = new Date(field.string());
-  if (Number.isNaN(time.getTime())) throw field.error(`must be a time as RFC 3339 has it, is ${JSON.stringify(field.value)}`);
+  if (Number.isNaN(time.getTime())) throw field.error(`must be an RFC 3339 time, is ${JSON.stringify(field.value)}`);
   return time;
 }

@@ -33,7 +33,7 @@ export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
 
 /**
  * @param key the slice's, for errors.
- * @throws WorkflowFormatError when the bytes are no slice, NewerStatusError when a newer build wrote them.
+ * @throws WorkflowFormatError when the bytes are no slice, StatusTooNewError when a newer build wrote them.
  */
 export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
   const root = sliceField(key, decompressSlice(bytes, key));
@@ -57,7 +57,7 @@ function sliceField(key: string, value: unknown): Field {
 
 /** @throws WorkflowFormatError for the slice of that key. */
 export function sliceNotFound(key: string, uri: string): WorkflowFormatError {
-  return sliceField(key, undefined).error(`nothing stands at ${uri}`);
+  return sliceField(key, undefined).error(`the blob ${uri} does not exist`);
 }
 
 function decompressSlice(bytes: Uint8Array, key: string): unknown {

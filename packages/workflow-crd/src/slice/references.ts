@@ -29,7 +29,7 @@ export function sliceReferences(status: Field): readonly SliceReference[] {
     .entries()
     .map(([key, field]) => {
       const name = field.string();
-      if (!BLOB_NAME.test(name)) throw field.error("must be a name without folders");
+      if (!BLOB_NAME.test(name)) throw field.error("must be a blob name without directories");
       return { key, name, uri: sliceUri(prefix, name) };
     });
 }

@@ -60,7 +60,7 @@ const healthOfNow = {
   suspect: (name: string) => health.suspect(name),
   whileHealthy: <T>(name: string, work: Promise<T>) => health.whileHealthy(name, work),
 };
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 let database: AdminDatabase;
 let served: ServedAdmin;
 

@@ -45,7 +45,7 @@ let clock = 0;
 beforeAll(async () => {
   database = await adminDatabase();
   db = database.db;
-  served = await serveAdmin({ db, blobs, bus: { publishVolatile: () => undefined } as unknown as Bus });
+  served = await serveAdmin({ db, blobs, bus: { publishEphemeral: () => undefined } as unknown as Bus });
   admin = served.admin;
 });
 afterAll(async () => {

@@ -22,7 +22,7 @@ import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 let database: AdminDatabase;
 let db: Database;
 let served: ServedAdmin;

@@ -19,7 +19,7 @@ import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./regi
 
 let wakes: [string, string, string][] = [];
 const bus = {
-  publishVolatile: (subject: string, data: Uint8Array) => {
+  publishEphemeral: (subject: string, data: Uint8Array) => {
     if (!subject.startsWith("flyte.wake.")) return;
     const { workflowKey, subject: about } = fromBinary(WakeSchema, data);
     wakes.push([subject, workflowKey, `${about.case}:${about.value}`]);

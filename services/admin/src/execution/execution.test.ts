@@ -30,7 +30,7 @@ const config = adminConfigSchema.parse({});
 const clock = () => new Date();
 
 const sent: { subject: string; data: Uint8Array }[] = [];
-const bus = { publishVolatile: (subject: string, data: Uint8Array) => sent.push({ subject, data }) } as unknown as Bus;
+const bus = { publishEphemeral: (subject: string, data: Uint8Array) => sent.push({ subject, data }) } as unknown as Bus;
 let kube = new MemoryKube();
 const cluster = {
   name: "one",

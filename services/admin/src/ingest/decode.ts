@@ -21,7 +21,7 @@ import type { Item } from "./item.js";
  * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
  * part of the array's own task execution.
  *
- * @throws BadEvent, MessageRefused, or the decoder's own error, for an invalid message.
+ * @throws InvalidEventError, MessageLimitError, or the decoder's own error, for an invalid message.
  */
 export function decodeItem(subject: string, data: Uint8Array, names: OffloadUris): Item | undefined {
   const origin = eventOrigin(subject);

@@ -418,7 +418,7 @@ describe("from the bus", () => {
     const told: string[] = [];
     const byHand = {
       subscribe: (_: unknown, handler: typeof hand) => void (hand = handler),
-      publishVolatile: () => void told.push("recorded"),
+      publishEphemeral: () => void told.push("recorded"),
     } as unknown as Bus;
     await startIngest({ db, bus: byHand, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
     const message = (data: Uint8Array): BusMessage => ({

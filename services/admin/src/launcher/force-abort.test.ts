@@ -19,7 +19,7 @@ import { startLauncher } from "./start.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 const clock = () => new Date();
 let database: AdminDatabase;
 let db: Database;

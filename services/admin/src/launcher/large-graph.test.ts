@@ -14,7 +14,7 @@ import { MemoryKube } from "./memory-kube.fixture.js";
 import { startLauncher } from "./start.js";
 
 const config = adminConfigSchema.parse({});
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 const clock = () => new Date();
 const kube = new MemoryKube();
 const NODES = 90;

@@ -21,7 +21,7 @@ const launches: Launches = {
 
 beforeAll(async () => {
   database = await adminDatabase();
-  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus, launches });
+  served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus, launches });
   await registerWorkflow(served.admin);
   await registerLaunchPlan(served.admin, "l");
 });

@@ -22,7 +22,7 @@ let admin: ServiceClient<typeof AdminService>;
 
 beforeAll(async () => {
   database = await adminDatabase();
-  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus });
+  served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus });
   admin = served.admin;
   await registerWorkflow(admin);
   await registerLaunchPlan(admin, "l");

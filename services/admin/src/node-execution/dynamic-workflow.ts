@@ -25,7 +25,7 @@ export async function offloadDynamicWorkflow(
 /**
  * Reads the compiled workflow of a dynamic node; undefined without one.
  *
- * @throws BlobError or StoredMessageRefused when its blob cannot be read.
+ * @throws BlobError or StoredMessageError when its blob cannot be read.
  */
 export async function readDynamicWorkflow(
   blobs: BlobStore,

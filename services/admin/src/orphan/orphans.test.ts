@@ -14,7 +14,7 @@ function world(action: "abort" | "keep" = "abort") {
   const done: string[] = [];
   const state = { down: false };
   const bus = {
-    publishVolatile: (_: string, data: Uint8Array) => {
+    publishEphemeral: (_: string, data: Uint8Array) => {
       const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
       done.push(`recorded ${workflowKey} ${phase}`);
     },

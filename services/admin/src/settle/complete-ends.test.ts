@@ -33,7 +33,7 @@ import { completeEnds } from "./complete-ends.js";
 const config = adminConfigSchema.parse({});
 const names = offloadNames(config);
 const logger = createLogger({ service: "test", level: "silent" });
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
 const ids = new ExecutionIds();
 const nothing = { head: () => Promise.resolve(undefined) } as unknown as BlobStore;
@@ -156,7 +156,7 @@ test("the repair of an end records what the resource tells of the nodes before t
   await record([workflow(Workflow.RUNNING), node("n0", Node.RUNNING), task("n0", Task.RUNNING)]);
   let recorded: unknown;
   const announcing = {
-    publishVolatile: () => void (recorded ??= outputOf("n0").catch((error: unknown) => error)),
+    publishEphemeral: () => void (recorded ??= outputOf("n0").catch((error: unknown) => error)),
   } as unknown as Bus;
   await repairOnce({ ...resourceDeps(), bus: announcing, clock: () => new Date() } as unknown as Parameters<typeof repairOnce>[0], {
     quietMs: 0,

@@ -32,7 +32,7 @@ import { settleOnce } from "./settle.js";
 const config = adminConfigSchema.parse({});
 const names = offloadNames(config);
 const logger = createLogger({ service: "test", level: "silent" });
-const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
 let database: AdminDatabase;
 let db: Database;

@@ -37,7 +37,7 @@ export interface TriggerWorld {
 /** An admin with workflow `w` and an injected clock. */
 export async function triggerWorld(config: Partial<AdminConfig> = {}, clock: () => Date = () => new Date()): Promise<TriggerWorld> {
   const database = await adminDatabase();
-  const bus = { publishVolatile: () => undefined } as unknown as Bus;
+  const bus = { publishEphemeral: () => undefined } as unknown as Bus;
   const parsed = adminConfigSchema.parse({ projects: ["flytesnacks", "other"], ...config });
   const served = await serveAdmin({ db: database.db, bus, clock, config: parsed });
   if (parsed.auth.mode === "open") await registerWorkflow(served.admin);

@@ -77,7 +77,7 @@ describe.each([
 });
 
 describe("echo", () => {
-  it("answers with one event, SUCCEEDED, with the outputs by value", async () => {
+  it("publishes one event, SUCCEEDED, with the outputs by value", async () => {
     const bus = new MemoryBus();
     const clock = new ManualClock();
     await runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
@@ -89,7 +89,7 @@ describe("echo", () => {
     expect(bus.events[0]?.event?.outputResult).toEqual({ case: "outputUri", value: expect.stringMatching(/\/n0\/data\/0\/outputs\.pb$/) });
   });
 
-  it("pairs any number of inputs by type and order", () => {
+  it("maps any number of inputs to outputs by type and order", () => {
     const names = Array.from({ length: 11 }, (_, i) => `in${String(i).padStart(2, "0")}`);
     const request = echoRequest(
       { ...Object.fromEntries(names.map((name) => [name, SimpleType.INTEGER])), text: SimpleType.STRING },
@@ -103,7 +103,7 @@ describe("echo", () => {
     expect(literals).not.toHaveProperty("o0");
   });
 
-  it("pairs inputs and outputs of one name first", () => {
+  it("maps inputs and outputs of equal name first", () => {
     const request = echoRequest(
       { a: SimpleType.INTEGER, b: SimpleType.INTEGER },
       { b: SimpleType.INTEGER, c: SimpleType.INTEGER },
@@ -112,7 +112,7 @@ describe("echo", () => {
     expect(echoOutputs(request).literals).toEqual({ b: integer(2), c: integer(1) });
   });
 
-  it("refuses an interface that does not pair up, and inputs that are not in the request", () => {
+  it("fails when inputs and outputs do not match, or the request lacks inputs", () => {
     expect(() => echoOutputs(echoRequest({ a: SimpleType.INTEGER }, {}, {}))).toThrow("same type for each input");
     const absent = echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.INTEGER }, {});
     absent.inputs = undefined;
@@ -133,7 +133,7 @@ describe("core-sleep", () => {
   };
   const phases = (bus: MemoryBus) => bus.events.map(({ event }) => event?.phase);
 
-  it("is RUNNING until its time is over", async () => {
+  it("is RUNNING until its duration has passed", async () => {
     const { bus, clock, send } = await stage();
     await send(sleepRequest(5_000));
     await clock.advance(4_999);
@@ -142,7 +142,7 @@ describe("core-sleep", () => {
     expect(phases(bus)).toEqual([Phase.RUNNING, Phase.SUCCEEDED]);
   });
 
-  it("keeps its end over a restart, by the state that propeller gives back", async () => {
+  it("keeps its wake time over a restart by the plugin state", async () => {
     const { bus, clock, send, running, start } = await stage();
     await send(sleepRequest(5_000));
     const pluginState = bus.events[0]?.pluginState ?? new Uint8Array();
@@ -157,7 +157,7 @@ describe("core-sleep", () => {
     expect(phases(bus).at(-1)).toBe(Phase.SUCCEEDED);
   });
 
-  it("holds any number on one timer, and ends them in time and not when aborted", async () => {
+  it("ends many sleeps on time with one timer, and none that was aborted", async () => {
     const { bus, clock, send } = await stage();
     const timersBefore = clock.pending;
     for (let i = 0; i < 300; i++)

@@ -40,10 +40,10 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     const pending = pendingSleeps.get(key);
     pendingSleeps.delete(key);
     if (pending === undefined || host === undefined) return;
-    logger.debug({ object: key }, "sleep ended");
+    logger.debug({ object: key }, "sleep finished");
     host.publishStatus(decodeMessage(TaskRequestSchema, pending.request), pending.result).catch((error: unknown) => {
       // Propeller resends the request, and by then the end time has passed.
-      logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
+      logger.warn({ attempt: key, error: String(error) }, "cannot report the end of a sleep; propeller will ask again");
     });
   });
 
@@ -53,13 +53,13 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     if (pending === undefined) {
       const wakeMs = wakeTime(request, durationMs, clock.now());
       if (wakeMs <= clock.now().getTime()) {
-        logger.debug({ object: key }, "sleep is past");
+        logger.debug({ object: key }, "the sleep has already finished");
         return result;
       }
       pending = { workflowKey: request.workflowKey, wakeMs, request: encodeMessage(TaskRequestSchema, eventFields(request)), result };
       pendingSleeps.set(key, pending);
       alarms.set(key, wakeMs);
-      logger.debug({ object: key, until: wakeMs }, "sleep begun");
+      logger.debug({ object: key, until: wakeMs }, "sleep started");
     }
     return { phase: "RUNNING", pluginState: encodeWakeTime(pending.wakeMs) };
   };
@@ -68,7 +68,6 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     name: "echo",
     taskTypes: manifest.taskTypes,
     pluginIdentifierFor: (taskType) => taskType,
-    finalizes: false,
     start: (pluginHost) => {
       host = pluginHost;
     },
@@ -84,7 +83,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       ),
     abort: (request) => {
       const key = attemptKey(request);
-      if (pendingSleeps.delete(key)) logger.debug({ object: key }, "sleep called off");
+      if (pendingSleeps.delete(key)) logger.debug({ object: key }, "sleep aborted");
       alarms.callOff(key);
       return { phase: "ABORTED" };
     },

@@ -66,7 +66,7 @@ const leader = lead.enabled
       random: Math.random,
       onLost: () => {
         // Another process owns all work from now on. The supervisor restarts this one as a standby.
-        logger.fatal("the lead is lost");
+        logger.fatal("leadership lost, exiting");
         process.exit(1);
       },
     })
@@ -85,7 +85,7 @@ onShutdown(
   },
   { logger },
 );
-if (leader !== undefined) logger.info("standing by");
+if (leader !== undefined) logger.info("waiting for leadership");
 await leader?.becameLeader;
 running = await runPlugin({ plugin: podPlugin(controller, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
 serving = true;

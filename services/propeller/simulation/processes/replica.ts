@@ -216,10 +216,10 @@ export class Replica {
     switch (step.kind) {
       case "join":
         return;
-      case "expire":
+      case "expireMember":
         this.#send(() => leases.write(step.member, Number(step.version), undefined), ignore);
         return;
-      case "take": {
+      case "acquire": {
         const version = step.version === undefined ? undefined : Number(step.version);
         this.#send(() => leases.write(shardLease(step.shard), version, member), ignore);
         return;

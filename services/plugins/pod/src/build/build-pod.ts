@@ -37,7 +37,7 @@ export interface BuildPodOptions {
 
 /**
  * Builds the pod of an attempt (contract §6.1). Pure: the same request gives the same pod.
- * @throws BadSpecification, TemplateError, QuantityError: errors of the task.
+ * @throws InvalidPodSpecError, TemplateError, QuantityError: errors of the task.
  */
 export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
   const { config, base } = options;

@@ -18,7 +18,7 @@ export interface PlatformResources {
 
 /**
  * Resources of a container definition. `storage` is left out: it sizes volumes and is not a container resource.
- * @throws BadSpecification for an invalid quantity.
+ * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function containerResources(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
   if (resources === undefined) return {};
@@ -69,7 +69,7 @@ export function mergeResources(base: ResourceRequirements | undefined, over: Res
  * default limit, whichever is more, both missing the platform's default; all capped by the platform's limit, requests
  * by the limits. Ephemeral storage and GPUs only when requested. With `fillIn` false, missing values stay missing and
  * only the limits apply.
- * @throws BadSpecification for an invalid quantity.
+ * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function resolveResources(
   requested: ResourceRequirements,

@@ -3,7 +3,7 @@ import type { SharedMemory } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { PodSpec } from "../kube/pod-types.js";
 import { InvalidPodSpecError } from "./invalid-pod-spec.js";
 
-/** Mounts memory as a folder into the primary container. @throws BadSpecification */
+/** Mounts memory as a folder into the primary container. @throws InvalidPodSpecError */
 export function addSharedMemory(spec: PodSpec, memory: SharedMemory | undefined, primaryContainer: string): PodSpec {
   if (memory === undefined) return spec;
   const { mountName, mountPath, sizeLimit } = memory;

@@ -16,7 +16,7 @@ const pod: Pod = {
 };
 const uri = `${request.outputPrefix}/logs/main.log`;
 
-describe("the archive of logs", () => {
+describe("LogArchive", () => {
   const clock = new ManualClock();
   let store: MemoryStore;
   let failures: KubeError[];
@@ -46,7 +46,7 @@ describe("the archive of logs", () => {
     asked.length = 0;
   });
 
-  it("has a copy of each container that has ended, and the attempt links to it", async () => {
+  it("copies the log of each terminated container and links to the copies", async () => {
     const logs = archive();
     expect(logs.archive(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
     await logs.waitUntilArchived(request);
@@ -54,7 +54,7 @@ describe("the archive of logs", () => {
     expect(asked).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
   });
 
-  it("asks again when the data plane does not answer, and gives up where there is nothing", async () => {
+  it("retries transient errors and stops when the log does not exist", async () => {
     const logs = archive();
     failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
     logs.archive(pod, request);
@@ -70,13 +70,13 @@ describe("the archive of logs", () => {
     expect(kept()).toBe("");
   });
 
-  it("is not made unless it is wanted", () => {
+  it("copies nothing while it is disabled", () => {
     expect(archive(false).archive(pod, request)).toEqual([]);
     expect(asked).toEqual([]);
   });
 });
 
-describe("the end of a long log", () => {
+describe("tailBytes", () => {
   async function* parts(...texts: string[]) {
     for (const text of texts) yield await Promise.resolve(Buffer.from(text));
   }

@@ -86,7 +86,7 @@ export class LogArchive {
         return;
       } catch (error) {
         if (tries === TRIES || !(isTransient(error) || error instanceof BlobUnavailable)) {
-          logger.warn({ pod: `${log.namespace}/${log.name}`, error: String(error) }, "a log could not be archived");
+          logger.warn({ pod: `${log.namespace}/${log.name}`, error: String(error) }, "cannot archive the log of a container");
           return;
         }
         await new Promise<void>((resolve) => clock.after(PAUSE_MS * tries, resolve));

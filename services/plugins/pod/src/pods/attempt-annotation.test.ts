@@ -6,7 +6,7 @@ import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { describe, expect, it } from "vitest";
 import { ATTEMPT_ANNOTATION, reduceRequest, encodeAttemptAnnotation, decodeAttemptAnnotation } from "./attempt-annotation.js";
 
-describe("the record of an attempt on its pod", () => {
+describe("the attempt annotation", () => {
   const request = sampleRequest("python-task", { interruptible: true });
   if (request.template !== undefined) {
     request.template.interface = create(TypedInterfaceSchema, { outputs: { variables: { o0: { description: "long" }, o1: {} } } });
@@ -16,7 +16,7 @@ describe("the record of an attempt on its pod", () => {
     metadata: { name, namespace: request.namespace, annotations: { [ATTEMPT_ANNOTATION]: annotation } },
   });
 
-  it("is enough for every event, and small", () => {
+  it("holds all fields of events and stays small", () => {
     const text = encodeAttemptAnnotation(request);
     const record = decodeAttemptAnnotation(pod(text));
     const options = { phaseVersion: 0, pluginIdentifier: "container", producerId: "propeller", now: new Date(0) };
@@ -28,7 +28,7 @@ describe("the record of an attempt on its pod", () => {
     expect(text.length).toBeLessThan(1_000);
   });
 
-  it("of another pod, or no record at all, is none", () => {
+  it("is ignored when it is malformed or belongs to another pod", () => {
     expect(decodeAttemptAnnotation(pod(encodeAttemptAnnotation(request), "other"))).toBeUndefined();
     expect(decodeAttemptAnnotation(pod("!"))).toBeUndefined();
     expect(decodeAttemptAnnotation({ metadata: { name: "x" } })).toBeUndefined();

@@ -40,13 +40,13 @@ export function toCreateError(error: unknown): Error {
 /** Kubernetes is unavailable now; users see why their task does not progress. */
 export function kubeUnavailable(error: unknown): RetryLater {
   const retryAfterMs = error instanceof KubeError ? error.retryAfterMs : undefined;
-  const message = `Kubernetes does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `the Kubernetes API is unavailable: ${error instanceof Error ? error.message : String(error)}`;
   return new RetryLater(message, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
-/** Converts a transient error of Kubernetes or the blob store to NotYet; others are returned unchanged. */
+/** Converts a transient error of Kubernetes or the blob store to RetryLater; others are returned unchanged. */
 export function asRetryLater(error: unknown): Error {
   if (isTransient(error)) return kubeUnavailable(error);
-  if (error instanceof BlobUnavailable) return new RetryLater(`the blob store does not answer: ${error.message}`, { cause: error });
+  if (error instanceof BlobUnavailable) return new RetryLater(`the blob store is unavailable: ${error.message}`, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }

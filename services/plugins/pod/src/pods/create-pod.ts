@@ -17,7 +17,7 @@ export interface CreatePodDeps extends PrerequisiteDeps {
 
 /**
  * Creates the attempt's pod, or adopts the existing one.
- * @throws PermanentFailure, RetryableFailure, NotYet
+ * @throws PermanentFailure, RetryableFailure, RetryLater
  */
 export async function createPod(request: TaskRequest, deps: CreatePodDeps): Promise<Pod> {
   const pod = await buildAttemptPod(request, deps);
@@ -49,6 +49,6 @@ async function adoptExisting(request: TaskRequest, client: Pick<KubeClient, "get
   const existing = await client.get<Pod>(PODS, { namespace, name }).catch((error: unknown) => {
     throw asRetryLater(error);
   });
-  if (existing === undefined) throw new RetryLater(`an older pod ${namespace}/${name} is going away`);
+  if (existing === undefined) throw new RetryLater(`waiting for the deletion of an older pod ${namespace}/${name}`);
   return requireAttemptPod(existing, request);
 }

@@ -18,12 +18,12 @@ export function belongsToAttempt({ metadata }: Pod, { owner, workflowKey }: Task
 
 /**
  * Returns the pod, if it is the attempt's.
- * @throws NotYet while an older one of its name is being deleted; RetryableFailure when one stays, since the next
+ * @throws RetryLater while an older one of its name is being deleted; RetryableFailure when one stays, since the next
  * attempt has another name.
  */
 export function requireAttemptPod(pod: Pod, request: TaskRequest): Pod {
   if (belongsToAttempt(pod, request)) return pod;
   const name = `${request.namespace}/${request.generatedName}`;
-  if (pod.metadata.deletionTimestamp !== undefined) throw new RetryLater(`an older pod ${name} is going away`);
-  throw new RetryableFailure({ code: "PodNameTaken", kind: "SYSTEM", message: `pod ${name} exists and is not of this attempt` });
+  if (pod.metadata.deletionTimestamp !== undefined) throw new RetryLater(`waiting for the deletion of an older pod ${name}`);
+  throw new RetryableFailure({ code: "PodNameTaken", kind: "SYSTEM", message: `pod ${name} exists and belongs to another attempt` });
 }

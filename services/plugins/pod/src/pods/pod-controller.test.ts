@@ -82,13 +82,13 @@ class PodWorld implements PluginEnvironment {
   }
 }
 
-describe("pods keep the contract", () => {
+describe("the pod plugin passes the conformance cases", () => {
   it.each(pluginConformance(() => new PodWorld()))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });
 });
 
-describe("an attempt's pod", () => {
+describe("PodController", () => {
   let world: PodWorld;
   let bus: MemoryBus;
   let clock: ManualClock;
@@ -119,7 +119,7 @@ describe("an attempt's pod", () => {
   });
   afterEach(() => running.stop());
 
-  it("is stopped with all others of its resource, by the uid alone, and others stay", async () => {
+  it("aborts all attempts of a resource by its uid, and no others", async () => {
     const owner = podRequest().owner;
     const beside = podRequest({ generatedName: "beside-n0-0", workflowKey: "p-development/beside", namespace: "p-development" });
     if (beside.owner !== undefined) beside.owner = { ...beside.owner, uid: "other" };
@@ -141,7 +141,7 @@ describe("an attempt's pod", () => {
     expect(bus.unacknowledged).toBe(0);
   });
 
-  it("is told from submission to its end, with outputs by value", async () => {
+  it("reports an attempt from submission to success, with outputs by value", async () => {
     await send(DesiredState.RUN);
     run();
     await flushPromises();
@@ -157,7 +157,7 @@ describe("an attempt's pod", () => {
     expect(last()?.event?.metadata?.pluginIdentifier).toBe("container");
   });
 
-  it("is told as submitted first, though the watch saw it run before its creation was answered", async () => {
+  it("reports the submission first, even if the watch delivers RUNNING before the create call returns", async () => {
     const create = world.cluster.create.bind(world.cluster);
     world.cluster.create = async (ref, object) => {
       const pod = await create(ref, object);
@@ -173,24 +173,24 @@ describe("an attempt's pod", () => {
     ]);
   });
 
-  it("has its inputs written before it exists, unless they are written", async () => {
+  it("writes the inputs before it creates the pod, unless they exist", async () => {
     await send(DesiredState.RUN);
     const written = world.store.blobs.get(podRequest().inputUri);
     expect(fromBinary(LiteralMapSchema, written ?? new Uint8Array()).literals.a?.hash).toBe("in");
     expect(world.cluster.pod?.spec.containers[0]?.args).toEqual(["run", podRequest().inputUri]);
   });
 
-  it("is not made while inputs cannot be written, and users see why", async () => {
+  it("creates no pod while the inputs cannot be written, and publishes the reason", async () => {
     world.store.unavailable = true;
     await send(DesiredState.RUN);
     expect(world.cluster.pods.size).toBe(0);
-    expect(told()).toEqual([["QUEUED", expect.stringContaining("the blob store does not answer")]]);
+    expect(told()).toEqual([["QUEUED", expect.stringContaining("the blob store is unavailable")]]);
     world.store.unavailable = false;
     await clock.advance(1_000);
     expect(told().at(-1)).toEqual(["QUEUED", "task submitted to K8s"]);
   });
 
-  it("that ended is told of by a new process that nobody asked", async () => {
+  it("a new process reports a terminated pod without a request", async () => {
     await send(DesiredState.RUN);
     await running.stop();
     world.complete(podRequest());
@@ -200,7 +200,7 @@ describe("an attempt's pod", () => {
     expect(last()?.event?.inputValue).toEqual({ case: "inputUri", value: podRequest().inputUri });
   });
 
-  it("that ended long before the start is not told of again", async () => {
+  it("a new process does not report pods that terminated long before its start", async () => {
     await send(DesiredState.RUN);
     world.complete(podRequest());
     await flushPromises();
@@ -214,7 +214,7 @@ describe("an attempt's pod", () => {
     expect(told()).toEqual([]);
   });
 
-  it("that is deleted from outside is the system's failure", async () => {
+  it("a pod that another client deletes fails with kind SYSTEM", async () => {
     await send(DesiredState.RUN);
     run();
     await flushPromises();
@@ -228,7 +228,7 @@ describe("an attempt's pod", () => {
     expect(last()?.failure?.recoverable).toBe(true);
   });
 
-  it("that was deleted while nobody looked is the system's failure, and not made again", async () => {
+  it("a pod that was deleted while the service was down fails with kind SYSTEM and is not recreated", async () => {
     await send(DesiredState.RUN);
     const pluginState = last()?.pluginState ?? new Uint8Array();
     await running.stop();
@@ -239,7 +239,7 @@ describe("an attempt's pod", () => {
     expect(world.startCount(podRequest())).toBe(1);
   });
 
-  it("of another owner with the same name is left alone", async () => {
+  it("a pod of the same name with another owner is left unchanged", async () => {
     await send(DesiredState.RUN);
     await running.stop();
     await start();
@@ -250,7 +250,7 @@ describe("an attempt's pod", () => {
     expect(world.cluster.pods.size).toBe(1);
   });
 
-  it("is deleted for an abort, with a short grace, and ABORTED is told when it is gone", async () => {
+  it("an abort deletes the pod with a short grace period and reports ABORTED when it is gone", async () => {
     await send(DesiredState.RUN);
     run();
     await flushPromises();
@@ -262,7 +262,7 @@ describe("an attempt's pod", () => {
     expect(told().filter(([phase]) => phase === "FAILED")).toEqual([]);
   });
 
-  it("that does not go keeps the abort waiting", async () => {
+  it("an abort is retried while the pod still exists", async () => {
     await send(DesiredState.RUN);
     run();
     await flushPromises();
@@ -275,7 +275,7 @@ describe("an attempt's pod", () => {
     expect(told().at(-1)?.[0]).toBe("ABORTED");
   });
 
-  it("that has ended before the abort keeps its end", async () => {
+  it("an abort reports the result of a pod that terminated before", async () => {
     await send(DesiredState.RUN);
     await running.stop();
     world.complete(podRequest());
@@ -308,7 +308,7 @@ describe("an attempt's pod", () => {
     expect(told().at(-1)?.[0]).toBe("SUCCEEDED");
   });
 
-  it("waits for a full quota, and users see why", async () => {
+  it("waits while the quota is exhausted and publishes the reason", async () => {
     const message = 'pods "x" is forbidden: exceeded quota: q, requested: limits.cpu=500m, used: limits.cpu=2, limited: limits.cpu=2';
     world.cluster.createErrors.push(new KubeError(message, { status: 403, reason: "Forbidden" }));
     await send(DesiredState.RUN);
@@ -318,7 +318,7 @@ describe("an attempt's pod", () => {
     expect(told().at(-1)).toEqual(["QUEUED", "task submitted to K8s"]);
   });
 
-  it("waits for the account that every new namespace gets", async () => {
+  it("waits for the default service account of a new namespace", async () => {
     const message = 'pods "x" is forbidden: error looking up service account p-d/default: serviceaccount "default" not found';
     world.cluster.createErrors.push(new KubeError(message, { status: 403, reason: "Forbidden" }));
     await send(DesiredState.RUN);
@@ -347,16 +347,16 @@ describe("an attempt's pod", () => {
     expect(last()?.failure?.recoverable).toBe(recoverable);
   });
 
-  it("is made when Kubernetes answers again, and users see why it was not", async () => {
+  it("creates the pod after an outage of Kubernetes and publishes the reason for the delay", async () => {
     world.cluster.unavailable = true;
     await send(DesiredState.RUN);
-    expect(told()).toEqual([["QUEUED", expect.stringContaining("Kubernetes does not answer: connect ECONNREFUSED")]]);
+    expect(told()).toEqual([["QUEUED", expect.stringContaining("the Kubernetes API is unavailable: connect ECONNREFUSED")]]);
     world.cluster.unavailable = false;
     await clock.advance(1_000);
     expect(told().at(-1)).toEqual(["QUEUED", "task submitted to K8s"]);
   });
 
-  it("fails after the grace period of an image that cannot be pulled, and is marked for removal", async () => {
+  it("an image that cannot be pulled fails after the grace period and requests cleanup", async () => {
     await send(DesiredState.RUN);
     const lastTransitionTime = clock.now().toISOString();
     const condition = { type: "Ready", status: "False", reason: "ContainersNotReady", message: "unready", lastTransitionTime };
@@ -371,19 +371,19 @@ describe("an attempt's pod", () => {
     expect(last()?.failure).toMatchObject({ recoverable: true, cleanup: true });
   });
 
-  it("whose outputs cannot be read yet is RUNNING, with the reason", async () => {
+  it("stays RUNNING with a reason while the outputs cannot be read", async () => {
     await send(DesiredState.RUN);
     world.store.unavailable = true;
     world.complete(podRequest());
     await flushPromises();
-    expect(told().at(-1)).toEqual(["RUNNING", expect.stringContaining("outputs cannot be read yet")]);
+    expect(told().at(-1)).toEqual(["RUNNING", expect.stringContaining("the outputs cannot be read yet")]);
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
     world.store.unavailable = false;
     await clock.advance(1_000);
     expect(told().at(-1)).toEqual(["SUCCEEDED", ""]);
   });
 
-  it("is built on the PodTemplate that its task names, or fails when there is none", async () => {
+  it("builds on the PodTemplate that the task names, and fails when it does not exist", async () => {
     const request = podRequest();
     const template = { ...request.template, metadata: create(TaskMetadataSchema, { podTemplateName: "mine" }) } as TaskRequest["template"];
     world.cluster.templates.set("p-development/mine", {

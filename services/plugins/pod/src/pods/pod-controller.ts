@@ -27,7 +27,7 @@ import { trimPod } from "./trim-pod.js";
 import { clockTimers } from "./timers.js";
 
 export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
-  readonly archive: Pick<LogArchive, "keep" | "kept">;
+  readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
   readonly client: KubeClient;
   readonly logger: Logger;
   /**
@@ -99,7 +99,7 @@ export class PodController {
 
   /** Reason why pods cannot be followed now. */
   notReadyReason(): string | undefined {
-    return this.#informer?.lagMs() === undefined ? "the pods are not listed yet" : undefined;
+    return this.#informer?.lagMs() === undefined ? "the first list of pods is not complete" : undefined;
   }
 
   async stop(): Promise<void> {
@@ -244,7 +244,7 @@ export class PodController {
         const current = await this.#getPod(request);
         if (current === undefined || current.metadata.uid !== uid) return;
       }
-      throw new RetryLater(`pod ${key} is not gone yet`);
+      throw new RetryLater(`pod ${key} still exists after its deletion`);
     } finally {
       deletion.cancel();
     }
@@ -274,7 +274,7 @@ export class PodController {
     });
     const first = await Promise.race([this.#informer?.synced, late]);
     cancelTimer();
-    if (first === "late") throw kubeUnavailable("the pods cannot be listed");
+    if (first === "late") throw kubeUnavailable("the first list of pods is not complete");
   }
 
   #requestFor(key: string, pod: Pod | undefined): TaskRequest | undefined {

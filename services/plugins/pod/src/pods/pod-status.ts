@@ -19,7 +19,7 @@ export interface PodStatusDeps {
   readonly limits: ResultLimits;
   readonly logLinks: readonly LogLink[];
   readonly config: PodConfig;
-  readonly archive: Pick<LogArchive, "keep">;
+  readonly archive: Pick<LogArchive, "archive">;
 }
 
 export interface PodObservation {
@@ -45,7 +45,7 @@ export class PodStatusReader {
     this.#store = new OutageTrackingStore(deps.store, deps.clock);
   }
 
-  /** @throws NotYet when the end cannot be read now. */
+  /** @throws RetryLater when the end cannot be read now. */
   async read(pod: Pod, request: TaskRequest): Promise<PodObservation> {
     const { clock, logLinks: configuredLinks } = this.deps;
     const key = attemptKey(request);
@@ -117,12 +117,12 @@ export class PodStatusReader {
 
 type Failure = (AttemptState & { kind: "failed" })["failure"];
 
-/** @throws NotYet when the store does not answer. */
+/** @throws RetryLater when the store does not answer. */
 async function orRetryLater<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    const message = `outputs cannot be read yet: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `the outputs cannot be read yet: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new RetryLater(message, { status: { phase: "RUNNING", reason: message, pluginState: POD_CREATED_STATE }, cause });
   }
 }

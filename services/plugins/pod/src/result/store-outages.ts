@@ -43,7 +43,7 @@ export function mayBeStoreOutage(pod: Pod, failure: AttemptFailure): boolean {
 
 /** Converts the failure to a system failure, which uses no retry of the user. */
 export function asSystemFailure(failure: RetryableFailure | PermanentFailure): RetryableFailure {
-  const message = `${failure.details.message}\nThe blob store was away while the attempt ran, so the failure is not counted against the task's retries.`;
+  const message = `${failure.details.message}\nThe blob store was unavailable while the attempt ran, so the failure does not use the task's retries.`;
   return new RetryableFailure({ ...failure.details, kind: "SYSTEM", message });
 }
 

@@ -48,12 +48,12 @@ const pending = (reason: string | undefined, sinceMs = 0, message = "why"): PodS
 const told = "\r\n[main] terminated with exit code (3). Reason [Error]. Message: \ntail.";
 
 describe("a pending pod", () => {
-  it("that nobody has looked at says nothing", () => {
+  it("without conditions has no state to report", () => {
     expect(look(pod({ phase: "Pending" }))).toEqual({ kind: "waiting" });
     expect(look(pod({}))).toEqual({ kind: "waiting" });
   });
 
-  it("that fits nowhere is queued, with the scheduler's reason", () => {
+  it("that cannot be scheduled is QUEUED with the scheduler's reason", () => {
     const conditions = [
       { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1 nodes are available", lastTransitionTime: ago(5) },
     ];
@@ -89,7 +89,7 @@ describe("a pending pod", () => {
     });
   });
 
-  it.each(["CreateContainerError", "ImagePullBackOff"])("%s is initializing within its grace period", (reason) => {
+  it.each(["CreateContainerError", "ImagePullBackOff"])("with %s is INITIALIZING within the grace period", (reason) => {
     expect(look(pod(pending(reason, 3 * MINUTE - 1_000)))).toEqual({
       kind: "progress",
       phase: "INITIALIZING",
@@ -98,7 +98,7 @@ describe("a pending pod", () => {
     });
   });
 
-  it("with a name of no image fails for good, at once", () => {
+  it("with an invalid image name fails permanently at once", () => {
     expect(look(pod(pending("InvalidImageName")))).toEqual({
       recoverable: false,
       code: "ContainersNotReady|InvalidImageName",
@@ -108,7 +108,7 @@ describe("a pending pod", () => {
     });
   });
 
-  it("that waits for anything else is the system's failure", () => {
+  it("with any other waiting reason fails with kind SYSTEM", () => {
     expect(look(pod(pending("RunContainerError")))).toMatchObject({
       recoverable: true,
       kind: "SYSTEM",
@@ -117,7 +117,7 @@ describe("a pending pod", () => {
     });
   });
 
-  it("fails for an init container's image too", () => {
+  it("fails for the image of an init container as well", () => {
     const status = {
       ...pending("PodInitializing", 10 * MINUTE),
       initContainerStatuses: [container({ waiting: { reason: "ImagePullBackOff", message: "no" } }, "setup")],
@@ -125,7 +125,7 @@ describe("a pending pod", () => {
     expect(look(pod(status))).toMatchObject({ code: "ContainersNotReady|ImagePullBackOff", recoverable: true });
   });
 
-  it("may be pending no longer than the installation allows", () => {
+  it("fails when it is pending longer than the configured limit", () => {
     const limit = { podPendingMs: 5 * MINUTE };
     expect(look(pod(pending("ContainerCreating", 5 * MINUTE)), limit)).toMatchObject({
       code: "PodPendingTimeout",
@@ -144,7 +144,7 @@ describe("a pending pod", () => {
   });
 });
 
-describe("a pod that nobody has seen running", () => {
+describe("a pod that terminated before it was reported as running", () => {
   it.each([
     [exited(0, "Completed"), { kind: "succeeded" }],
     [exited(3), { kind: "USER", code: "Error" }],
@@ -158,39 +158,39 @@ describe("a pod that nobody has seen running", () => {
 describe("a running pod", () => {
   const running = (...containerStatuses: ReturnType<typeof container>[]): PodStatus => ({ phase: "Running", containerStatuses });
 
-  it("is RUNNING while its primary container runs or is about to", () => {
+  it("is RUNNING while its primary container runs or starts", () => {
     for (const state of [{ running: { startedAt: ago(5) } }, { waiting: { reason: "ContainerCreating" } }]) {
       expect(look(pod(running(container(state))))).toEqual({ kind: "progress", phase: "RUNNING" });
     }
     expect(look(pod(running()))).toEqual({ kind: "progress", phase: "RUNNING" });
   });
 
-  it("has succeeded with its primary container, whatever the others do", () => {
+  it("succeeds with its primary container, whatever the others do", () => {
     expect(look(pod(running(container(exited(0, "Completed")), container({ running: {} }, "sidecar"))))).toEqual({ kind: "succeeded" });
   });
 
-  it("fails the user for an exit code, with the log's tail", () => {
+  it("fails with kind USER for an exit code, with the tail of the log", () => {
     expect(look(pod(running(container(exited(3)))))).toEqual({ recoverable: true, code: "Error", message: told, kind: "USER" });
   });
 
-  it.each([137, 247])("fails the system for a kill (%i)", (code) => {
+  it.each([137, 247])("fails with kind SYSTEM for exit code %i of SIGKILL", (code) => {
     expect(look(pod(running(container(exited(code)))))).toMatchObject({ recoverable: true, code: "Interrupted", kind: "SYSTEM" });
   });
 
-  it("fails the user for memory, though that is a kill too", () => {
+  it("fails with kind USER when it ran out of memory", () => {
     expect(look(pod(running(container(exited(137, "OOMKilled")))))).toMatchObject({ recoverable: true, code: "OOMKilled", kind: "USER" });
     // The kernel killed another process of the container than the first.
     const message = "\r\n[main] terminated with ExitCode 0. A process in it was killed: OOMKilled.";
     expect(look(pod(running(container(exited(0, "OOMKilled")))))).toMatchObject({ code: "OOMKilled", kind: "USER", message });
   });
 
-  it("without its primary container can never end", () => {
+  it("fails when its primary container does not exist", () => {
     const lost = pod(running(container({ running: {} }, "other")), { containers: ["other"] });
     expect(look(lost)).toMatchObject({ recoverable: false, code: "PrimaryContainerNotFound" });
     expect(look(pod(running(container({ running: {} }, "other"))))).toEqual({ kind: "progress", phase: "RUNNING" });
   });
 
-  it("of several equal containers has succeeded when all have, sidecars too", () => {
+  it("without a primary container succeeds when all containers have", () => {
     const done = container(exited(0, "Completed"), "a");
     const status = running(done, container(exited(0, "Completed"), "b"));
     expect(look(pod(status, { primary: null }))).toEqual({ kind: "succeeded" });
@@ -201,7 +201,7 @@ describe("a running pod", () => {
     expect(look(pod(running(), { primary: null }))).toMatchObject({ phase: "RUNNING" });
   });
 
-  it("that somebody deletes is the system's failure", () => {
+  it("that is deleted by another client fails with kind SYSTEM", () => {
     const metadata = { deletionTimestamp: ago(0) };
     const failure = {
       recoverable: true,
@@ -214,7 +214,7 @@ describe("a running pod", () => {
     expect(look(pod(running(container(exited(0))), { metadata }))).toEqual({ kind: "succeeded" });
   });
 
-  it("that somebody deletes at once is gone, but for finalizers", () => {
+  it("that is deleted without grace period counts as missing, unless it has finalizers", () => {
     const metadata = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 0 };
     const status = running(container({ running: {} }));
     expect(look(pod(status, { metadata }))).toEqual({
@@ -229,10 +229,10 @@ describe("a running pod", () => {
   });
 });
 
-describe("an ended pod", () => {
+describe("a terminated pod", () => {
   const failed = (over: PodStatus = {}): PodStatus => ({ phase: "Failed", ...over });
 
-  it("has succeeded, unless memory ran out unseen", () => {
+  it("succeeds unless a container ran out of memory", () => {
     expect(look(pod({ phase: "Succeeded", containerStatuses: [container(exited(0, "Completed"))] }))).toEqual({ kind: "succeeded" });
     expect(look(pod({ phase: "Succeeded", containerStatuses: [container(exited(0, "OOMKilled"))] }))).toMatchObject({
       code: "OOMKilled",
@@ -241,7 +241,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it("fails in the same way as if its container had been seen first", () => {
+  it("fails in the same way as when its container status is observed first", () => {
     for (const state of [exited(3), exited(137), exited(137, "OOMKilled")]) {
       const status = { containerStatuses: [container(state)] };
       expect(look(pod(failed(status)))).toEqual(look(pod({ phase: "Running", ...status })));
@@ -258,7 +258,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it.each(["Evicted", "Preempting"])("%s is the system's failure", (reason) => {
+  it.each(["Evicted", "Preempting"])("fails with kind SYSTEM for the reason %s", (reason) => {
     expect(look(pod(failed({ reason, message: "low on memory" })))).toEqual({
       recoverable: true,
       code: reason,
@@ -267,7 +267,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it("fails the user for another reason of Kubernetes", () => {
+  it("fails with kind USER for other reasons of Kubernetes", () => {
     expect(look(pod(failed({ reason: "DeadlineExceeded", message: "too long" })))).toMatchObject({
       code: "DeadlineExceeded",
       kind: "USER",
@@ -276,7 +276,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it("of which nothing is known is the system's failure", () => {
+  it("fails with kind SYSTEM without any container status", () => {
     expect(look(pod(failed()))).toMatchObject({
       code: "Interrupted",
       kind: "SYSTEM",
@@ -284,7 +284,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it("without a primary container fails for the one that did, and tells of all", () => {
+  it("without a primary container fails for the failed one and describes all", () => {
     const status = failed({ containerStatuses: [container(exited(0, "Completed"), "a"), container(exited(3), "main")] });
     expect(look(pod(status, { primary: null }))).toMatchObject({
       code: "Error",
@@ -297,7 +297,7 @@ describe("an ended pod", () => {
     });
   });
 
-  it("fails for an init container", () => {
+  it("fails for a failed init container", () => {
     const status = failed({
       initContainerStatuses: [container(exited(3), "main")],
       containerStatuses: [container({ waiting: { reason: "PodInitializing" } })],
@@ -305,13 +305,13 @@ describe("an ended pod", () => {
     expect(look(pod(status))).toMatchObject({ code: "Error", kind: "USER", message: told });
   });
 
-  describe("that the cluster takes away", () => {
+  describe("a pod that the cluster disrupts", () => {
     const why = "Taint manager: deleting due to NoExecute taint";
     const target = { type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager", message: why };
     const running = (status: ContainerStatus): PodStatus => ({ phase: "Running", containerStatuses: [status] });
     const asked = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 30 };
 
-    it("is told with the cluster's own words", () => {
+    it("fails with the message of the disruption", () => {
       expect(look(pod({ ...running(container({ running: {} })), conditions: [target] }, { metadata: asked }))).toMatchObject({
         code: "UnexpectedObjectDeletion",
         kind: "SYSTEM",
@@ -325,7 +325,7 @@ describe("an ended pod", () => {
       expect(look(pod(failed(lost)))).toMatchObject({ code: "Interrupted", kind: "SYSTEM", message: "PodGC: node no longer exists" });
     });
 
-    it("is not failed by how its container ends, which was told to", () => {
+    it("ignores the exit code of a container that the disruption stopped", () => {
       const status = running(container(exited(143)));
       expect(look(pod({ ...status, conditions: [target] }))).toMatchObject({
         code: "Interrupted",
@@ -336,7 +336,7 @@ describe("an ended pod", () => {
       expect(look(pod({ ...status, conditions: [{ ...target, status: "False" }] }))).toMatchObject({ code: "Error", kind: "USER" });
     });
 
-    it("has an end of its own when that came first", () => {
+    it("keeps the result of a container that exited before the disruption", () => {
       const later = { ...asked, deletionTimestamp: ago(-30_000) };
       expect(look(pod(running(container(exited(3))), { metadata: later }))).toMatchObject({ code: "Error", kind: "USER" });
       expect(look(pod(running(container(exited(137, "OOMKilled"))), { metadata: asked }))).toMatchObject({ code: "OOMKilled" });

@@ -71,8 +71,8 @@ function nodeFailure({ status }: Pod, details: string): RetryableFailure | undef
   const message = `${status?.message || reason}${details}`;
   if (NODE_SHUTDOWN_REASONS.has(reason)) return interruptedFailure(message);
   if (EVICTION_REASONS.has(reason)) return new RetryableFailure({ code: reason, message, kind: "SYSTEM" });
-  const reason = disruptionReason(status);
-  return reason === undefined ? undefined : interruptedFailure(`${reason}${details}`);
+  const disruption = disruptionReason(status);
+  return disruption === undefined ? undefined : interruptedFailure(`${disruption}${details}`);
 }
 
 function interruptedFailure(message: string): RetryableFailure {

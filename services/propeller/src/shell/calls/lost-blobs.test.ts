@@ -71,7 +71,7 @@ describe("what the resource names", () => {
       });
       await expect(load(blobs, { [field]: garble(`${field}.pb`) })).rejects.toMatchObject({
         name: "UnreadableWorkflow",
-        message: expect.stringMatching(new RegExp(`^${field}: what stands there (is no|cannot be read:) flyteidl\\.`)),
+        message: expect.stringMatching(new RegExp(`^${field}: (the blob is no|what stands there cannot be read:) flyteidl\\.`)),
       });
     },
   );

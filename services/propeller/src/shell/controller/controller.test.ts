@@ -63,7 +63,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       const spec = specs.get(name);
       if (resource !== undefined && spoilt.has(name)) {
         const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
-        throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveStarted: true });
+        throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], maybeStarted: true });
       }
       if (resource === undefined || spec === undefined) return undefined;
       const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });

@@ -372,16 +372,16 @@ export class Shard {
   async #abortAttempts(
     key: string,
     meta: KubeObject["metadata"],
-    { taskTypes, maybeStarted: mayHaveBegun, aborts, message }: AbandonRequest,
+    { taskTypes, maybeStarted, aborts, message }: AbandonRequest,
   ): Promise<boolean> {
     const { bus, effects, holdsShard: holds, now, plugins, queue, random } = this.options;
     const until = now() + ABORT_PUBLISH_TIMEOUT_MS;
-    const fence = { while: () => holds() && now() < until };
+    const fence = { shouldSend: () => holds() && now() < until };
     const { discoveryDone: complete, available: served, stale: silent } = plugins();
     await effects.executeAll(key, aborts, fence);
     const notified = new Set([...taskTypes, ...served, ...silent.keys()]);
     await abortAttempts({ bus, meta, taskTypes: notified, reason: message, now: now() }, fence);
-    if (complete || !mayHaveBegun) return true;
+    if (complete || !maybeStarted) return true;
     queue.addAt(key, now() + RECHECK_PLUGINS_MS * (0.5 + random() / 2));
     return false;
   }

@@ -116,7 +116,7 @@ export class EffectExecutor {
 
   /** Fence for the effects of one workflow, which run in sequence. */
   #fenceFor(key: string): Fence {
-    if (this.#lastFence?.key !== key) this.#lastFence = { key, while: () => this.options.holdsWorkflow(key) };
+    if (this.#lastFence?.key !== key) this.#lastFence = { key, shouldSend: () => this.options.holdsWorkflow(key) };
     return this.#lastFence;
   }
 

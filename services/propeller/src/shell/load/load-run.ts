@@ -114,7 +114,7 @@ async function loadAndMap(
       ended: false,
       aborts: [],
       taskTypes: known.taskTypes,
-      maybeStarted: known.mayHaveStarted,
+      maybeStarted: known.maybeStarted,
     };
   }
 }

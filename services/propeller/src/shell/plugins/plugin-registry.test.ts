@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PluginRegistry } from "./plugin-registry.js";
 
-const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, finalizes: true, instance: "p-0", servedMs: 100_000 });
+const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
 
 test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
   const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
