@@ -178,10 +178,7 @@ test("a task type that nobody serves waits and says so, and can be aborted", asy
 
 test("a plugin that is there and never answers is waited for with a reason; once it is gone that is said too", async () => {
   const announce = () =>
-    broken.bus.publishEphemeral(
-      pluginHelloSubject,
-      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }),
-    );
+    broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   announce();
   const timer = setInterval(announce, 1_000);
   // Propeller counts its executions once a second.

@@ -58,10 +58,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   let aloneMs = await measureWorkload();
 
   const announce = () =>
-    broken.bus.publishEphemeral(
-      pluginHelloSubject,
-      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }),
-    );
+    broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   const timer = setInterval(announce, 1_000);
   announce();
   writeFileSync(join(folder, "loud.py"), HUGE_ERROR_PROGRAM);

@@ -224,7 +224,7 @@ export class Replica {
         this.#send(() => leases.write(shardLease(step.shard), version, member), ignore);
         return;
       }
-      case "giveUp":
+      case "release":
         this.#release(step.shard, step.version);
     }
   }

@@ -4,7 +4,7 @@ import { decodeHeartbeat } from "@flyte-ts/task-plugin";
 import type { PluginRegistry } from "./plugin-registry.js";
 
 export interface HeartbeatConsumerOptions {
-  readonly bus: Pick<Bus, "subscribeVolatile">;
+  readonly bus: Pick<Bus, "subscribeEphemeral">;
   readonly registry: PluginRegistry;
   readonly now: () => number;
   readonly onChange: () => void;
