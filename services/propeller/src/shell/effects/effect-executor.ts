@@ -156,7 +156,7 @@ export class EffectExecutor {
 
   /** During an outage of a shared dependency very many fail at once. */
   #logFailure(key: string, kind: Effect["kind"], error: unknown): void {
-    const suppressed = this.#sampler.take(kind);
+    const suppressed = this.#sampler.sample(kind);
     if (suppressed !== undefined)
       this.options.logger.error({ workflow: key, effect: kind, error: String(error), left: suppressed }, "effect failed");
   }
