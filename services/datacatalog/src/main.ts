@@ -1,11 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  Metrics,
+  onShutdown,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+  startRounds,
+} from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { catalogLimits } from "./request-limits.js";
 import { forgetReservations } from "./reservation/forget.js";
@@ -13,8 +22,8 @@ import { datacatalogServices, trouble } from "./server.js";
 
 const FORGET_EVERY_MS = 600_000;
 
-mapStacks();
-const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
+installSourceMapSupport();
+const config = loadServiceConfig(datacatalogConfigSchema, "datacatalog", process);
 const logger = createLogger({ service: "datacatalog", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
@@ -53,7 +62,7 @@ const forgetting = startRounds(
 readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

@@ -1,6 +1,6 @@
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
 import { bindingsOf, isGranted, needText, type RoleBinding } from "@flyte-ts/auth";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -84,7 +84,7 @@ const textOf = ({ project, domain, name }: { readonly project: string; readonly 
 
 function isFinal(error: unknown): boolean {
   if (error instanceof RpcError) return FINAL_CODES.includes(error.code);
-  return [FiringRefused, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
+  return [FiringRefused, JsonLiteralError, BlobTooLargeError, StoredMessageRefused].some((kind) => error instanceof kind);
 }
 
 /** Starts the trigger's launch plan. Idempotent: the execution name is the same. */

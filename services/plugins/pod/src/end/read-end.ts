@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -75,7 +75,7 @@ async function readError(
   for (const uri of uris) {
     const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
     const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(refusal);
-    if (document instanceof BlobTooLarge) return tooLarge(document);
+    if (document instanceof BlobTooLargeError) return tooLarge(document);
     if (document instanceof StoredMessageRefused) return badFormat(document.message, uri);
     if (document !== undefined) return errorOf(document, uri);
   }
@@ -109,7 +109,7 @@ type Outputs =
 async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: EndLimits): Promise<Outputs> {
   const value = await readStored(store, { uri, schema: LiteralMapSchema, limits: { bytes: inlineBytes } }).catch(refusal);
   if (value === undefined) return { kind: "none" };
-  if (value instanceof BlobTooLarge) {
+  if (value instanceof BlobTooLargeError) {
     const { size } = value;
     return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
   }
@@ -121,8 +121,8 @@ async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inli
 }
 
 /** Returns an error about the document itself; rethrows others. */
-function refusal(error: unknown): BlobTooLarge | StoredMessageRefused {
-  if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused) return error;
+function refusal(error: unknown): BlobTooLargeError | StoredMessageRefused {
+  if (error instanceof BlobTooLargeError || error instanceof StoredMessageRefused) return error;
   throw error;
 }
 
