@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type ApiProxy, kubernetesFixture, type KubernetesFixture, startApiProxy } from "@flyte-ts/testing";
+import { type FaultProxy, kubernetesFixture, type KubernetesFixture, startFaultProxy } from "@flyte-ts/testing";
 import { cpuSecondsOf } from "../stack/cpu-time.js";
 import { type RunningStack, type StackPart, startStack } from "../stack/stack-fixture.js";
 
@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** A stack that reaches the Kubernetes API through a proxy that injects faults. */
 export interface FaultInjectionStack {
   readonly stack: RunningStack;
-  readonly proxy: ApiProxy;
+  readonly proxy: FaultProxy;
   /** Kubeconfig that bypasses the proxy. */
   readonly kubeconfig: string;
   /** Set only with a real kube-apiserver. */
@@ -32,7 +32,7 @@ export async function startFaultInjectionStack(real: boolean): Promise<FaultInje
     const local = kubernetes === undefined ? await startLocalCluster() : undefined;
     if (local !== undefined) stops.push(() => local.stop());
     const kubeconfig = kubernetes?.kubeconfig ?? local?.kubeconfig ?? "";
-    const proxy = await startApiProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
+    const proxy = await startFaultProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
     stops.push(() => proxy.stop());
     const stack = await startStack(["--no-example", "--kubeconfig", proxy.kubeconfig]);
     stops.push(() => stack.stop());

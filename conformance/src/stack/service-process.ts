@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { respondsOk } from "./http-probe.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -121,7 +121,7 @@ function spawnService({ service, env }: ServiceSpec, { configFile, lines, build 
     detached: true,
     env: { ...process.env, ...env },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 

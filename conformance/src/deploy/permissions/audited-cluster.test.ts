@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuditedCluster } from "./audited-cluster.js";
 import { serviceNames } from "@flyte-ts/service-manifest";
@@ -12,7 +12,7 @@ import { hasKubectl } from "../manifests.js";
 const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
   ({ manifest }) => serviceNames(manifest).kubernetes,
 );
-const unavailable = !hasKubectl() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 const program = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "packages", "cli", "dist", "main.js");
 
 // Checks that the cluster of access.test.ts, in which nothing is refused, does refuse other

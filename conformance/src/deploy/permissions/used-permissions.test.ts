@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { serviceNames } from "@flyte-ts/service-manifest";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEPLOYED } from "../../services.js";
 import { type ExecutionName, waitForEnd } from "../../stack/executions.js";
@@ -13,7 +13,7 @@ import { type RunningStack, startStack } from "../../stack/stack-fixture.js";
 import { AuditedCluster } from "./audited-cluster.js";
 import { hasKubectl, kubernetesFolder } from "../manifests.js";
 
-const unavailable = !hasKubectl() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 
 /** One task of each kind that needs permissions; none disturbs the pods. */
 const TEMPLATES = {

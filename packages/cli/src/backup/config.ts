@@ -17,7 +17,7 @@ export const DATABASES: readonly string[] = (await loadServices(repositoryRoot))
   .toSorted((a, b) => a.position - b.position)
   .map(({ id }) => id);
 
-const places = {
+const targetSettings = {
   /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
   databases: z.strictObject(Object.fromEntries(DATABASES.map((name) => [name, z.string().optional()]))).prefault({}),
   /** The only data plane. */
@@ -30,20 +30,20 @@ const places = {
 export const backupConfigSchema = z.strictObject({
   /** A folder that does not exist yet. */
   to: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
 export const restoreConfigSchema = z.strictObject({
   /** A folder that a backup wrote. */
   from: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
-type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
+type TargetSettings = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
 
 export type NamedCluster = z.infer<typeof cluster>;
 
-export function databasesOf({ databases }: Places): readonly { readonly name: string; readonly url: string }[] {
+export function databasesOf({ databases }: TargetSettings): readonly { readonly name: string; readonly url: string }[] {
   return DATABASES.flatMap((name) => {
     const url = databases[name];
     return url === undefined ? [] : [{ name, url }];
@@ -51,6 +51,6 @@ export function databasesOf({ databases }: Places): readonly { readonly name: st
 }
 
 /** The only data plane has the name `local`. */
-export function clustersOf({ kubeconfig, context, clusters }: Places): readonly NamedCluster[] {
+export function clustersOf({ kubeconfig, context, clusters }: TargetSettings): readonly NamedCluster[] {
   return kubeconfig === undefined ? clusters : [{ name: "local", kubeconfig, ...(context && { context }) }, ...clusters];
 }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, natsFixture, postgresFixture } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason, natsFixture, postgresFixture } from "@flyte-ts/testing";
 import { findVersitygw, startVersitygw } from "@flyte-ts/local-servers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { doctorCommand } from "./command.js";
@@ -121,10 +121,10 @@ test.each([
   [-2_600, 500, "warning"],
   [60_000, 500, "warning"],
 ])("a clock that differs by %i ms, known to %i ms, is %s", (difference, blur, verdict) => {
-  expect(clockFinding("x", difference, blur).verdict).toBe(verdict);
+  expect(clockFinding("x", difference, blur).severity).toBe(verdict);
 });
 
-describe.skipIf(await kubernetesUnavailable())("a data plane", () => {
+describe.skipIf(await kubernetesSkipReason())("a data plane", () => {
   let kubernetes: KubernetesFixture;
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
