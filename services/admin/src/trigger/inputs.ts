@@ -1,5 +1,5 @@
 import {
-  atPointer,
+  resolveJsonPointer,
   floatLiteral,
   integerLiteral,
   JsonLiteralError,
@@ -56,7 +56,7 @@ function inputOf({ source }: InputSource, cause: Cause, type: LiteralType): Lite
       return wholeNumber(atOutput(cause.outputs, source.value), type);
     case "body":
       if (cause.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
-      return literalFromJson(atPointer(cause.body, source.value), type, source.value);
+      return literalFromJson(resolveJsonPointer(cause.body, source.value), type, source.value);
     case "about":
       return aboutLiteral(source.value, cause);
     case undefined:

@@ -1,5 +1,5 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { shardOf, wakeSubject } from "@flyte-ts/domain";
+import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
 import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
@@ -18,5 +18,5 @@ export function publishWake(
 ): void {
   const workflowKey = `${namespaceOf(config.namespaceTemplate, waiting.project, waiting.domain)}/${waiting.name}`;
   const message = create(WakeSchema, { workflowKey, ...(subject && { subject }) });
-  bus.publishVolatile(wakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
+  bus.publishVolatile(executionWakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
 }
