@@ -25,7 +25,7 @@ export interface PresignedRequest {
 }
 
 export interface GetOptions {
-  /** Larger blobs are rejected with BlobTooLarge instead of read. */
+  /** Larger blobs are rejected with BlobTooLargeError instead of read. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface PutOptions {
 export const MAX_PRESIGN_SECONDS = 604_800;
 
 export interface PresignGetOptions {
-  /** At most MAX_SIGNED_SECONDS. */
+  /** At most MAX_PRESIGN_SECONDS. */
   readonly expiresInSeconds: number;
 }
 
@@ -59,7 +59,7 @@ export interface PresignPutOptions extends PresignGetOptions {
 
 /**
  * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are not decoded. Every
- * method may reject with BlobUnavailable (transient) or BlobError (permanent).
+ * method may reject with BlobUnavailableError (transient) or BlobError (permanent).
  */
 export interface BlobStore {
   /** Returns the content; undefined when the blob does not exist. */

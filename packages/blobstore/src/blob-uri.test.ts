@@ -2,17 +2,17 @@ import { expect, test } from "vitest";
 import { joinUri, parseBlobUri } from "./blob-uri.js";
 
 test.each([
-  ["s3://b/k/é?#%20", { scheme: "s3", root: "s3://b/", container: "b", key: "k/é?#%20" }],
-  ["s3a://b//k", { scheme: "s3", root: "s3a://b/", container: "b", key: "/k" }],
-  ["s3://b", { scheme: "s3", root: "s3://b/", container: "b", key: "" }],
-  ["gs://b/k@x", { scheme: "gs", root: "gs://b/", container: "b", key: "k@x" }],
-  ["abfs://c/k", { scheme: "abfs", root: "abfs://c/", container: "c", key: "k" }],
+  ["s3://b/k/é?#%20", { scheme: "s3", root: "s3://b/", bucket: "b", key: "k/é?#%20" }],
+  ["s3a://b//k", { scheme: "s3", root: "s3a://b/", bucket: "b", key: "/k" }],
+  ["s3://b", { scheme: "s3", root: "s3://b/", bucket: "b", key: "" }],
+  ["gs://b/k@x", { scheme: "gs", root: "gs://b/", bucket: "b", key: "k@x" }],
+  ["abfs://c/k", { scheme: "abfs", root: "abfs://c/", bucket: "c", key: "k" }],
   [
     "abfss://c@a.dfs.core.windows.net/k",
-    { scheme: "abfs", root: "abfss://c@a.dfs.core.windows.net/", container: "c", host: "a.dfs.core.windows.net", key: "k" },
+    { scheme: "abfs", root: "abfss://c@a.dfs.core.windows.net/", bucket: "c", host: "a.dfs.core.windows.net", key: "k" },
   ],
-  ["/a/b", { scheme: "file", root: "", container: "", key: "/a/b" }],
-  ["file:///a/b", { scheme: "file", root: "file://", container: "", key: "/a/b" }],
+  ["/a/b", { scheme: "file", root: "", bucket: "", key: "/a/b" }],
+  ["file:///a/b", { scheme: "file", root: "file://", bucket: "", key: "/a/b" }],
 ])("%s is an address", (uri, address) => {
   expect(parseBlobUri(uri)).toEqual({ uri, ...address });
 });

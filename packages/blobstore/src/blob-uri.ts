@@ -24,7 +24,7 @@ const URI_FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or fil
  * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an
  * absolute path.
  *
- * @throws BlobAddressRefused for other schemes, for a missing bucket, and for file paths with `..` in them.
+ * @throws BlobUriError for other schemes, for a missing bucket, and for file paths with `..` in them.
  */
 export function parseBlobUri(uri: string): BlobLocation {
   const match = /^(s3a?|gs|abfss?):\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
@@ -38,7 +38,7 @@ export function parseBlobUri(uri: string): BlobLocation {
 
 function parseBucketUri(uri: string, [, scheme, authority = "", key = ""]: RegExpExecArray): BlobLocation {
   const root = uri.slice(0, uri.length - key.length);
-  const location = { uri, root: root.endsWith("/") ? root : `${root}/`, container: authority, key };
+  const location = { uri, root: root.endsWith("/") ? root : `${root}/`, bucket: authority, key };
   if (scheme === "gs") return { scheme, ...location };
   if (scheme === "s3" || scheme === "s3a") return { scheme: "s3", ...location };
   const [bucket = "", host] = authority.split("@", 2);

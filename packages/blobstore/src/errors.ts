@@ -13,17 +13,17 @@ export class BlobError extends Error {
 
 /** The address is invalid or its scheme is not accepted; permanent. */
 export class BlobUriError extends BlobError {
-  override readonly name = "BlobAddressRefused";
+  override readonly name = "BlobUriError";
 }
 
 /** The blob store does not answer, or reports a transient failure; a retry may help. */
 export class BlobUnavailableError extends BlobError {
-  override readonly name = "BlobUnavailable";
+  override readonly name = "BlobUnavailableError";
 }
 
 /** The blob exceeds the reader's limit. */
 export class BlobTooLargeError extends BlobError {
-  override readonly name = "BlobTooLarge";
+  override readonly name = "BlobTooLargeError";
 
   constructor(
     uri: string,

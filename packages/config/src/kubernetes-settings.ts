@@ -27,9 +27,9 @@ export const kubernetesSettings = {
 export type KubernetesSettings = z.infer<z.ZodObject<typeof kubernetesSettings>>;
 
 /** Reports conflicting keys. For `superRefine` of a schema that has the keys. */
-export function checkKubernetesSettings(settings: KubernetesSettings, context: z.core.$RefinementCtx): void {
+export function checkKubernetesSettings(settings: KubernetesSettings, refinement: z.core.$RefinementCtx): void {
   const { kubeconfig, context, inCluster, endpoint, auth } = settings;
-  const issue = (key: keyof KubernetesSettings, message: string) => context.addIssue({ code: "custom", path: [key], message });
+  const issue = (key: keyof KubernetesSettings, message: string) => refinement.addIssue({ code: "custom", path: [key], message });
   const given = [kubeconfig !== undefined && "kubeconfig", inCluster && "inCluster", endpoint !== undefined && "endpoint"].filter(
     (name) => name !== false,
   );

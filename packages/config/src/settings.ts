@@ -130,5 +130,3 @@ export const drainSettings = z
     deadlineMs: z.number().int().min(0).default(10_000),
   })
   .prefault({});
-
-export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);

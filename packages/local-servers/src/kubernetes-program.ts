@@ -19,9 +19,9 @@ export function findKubernetesProgram(name: KubernetesProgram, onProgress?: (wha
     name,
     version: VERSION,
     module: "kubernetes",
-    package: `k8s.io/kubernetes/cmd/${name}`,
+    mainPackage: `k8s.io/kubernetes/cmd/${name}`,
     linkerFlags: [versionFlag("gitVersion", `v${VERSION}`), versionFlag("gitMajor", "1"), versionFlag("gitMinor", "34")].join(" "),
-    variable: OVERRIDE_VARIABLES[name],
+    overrideVariable: OVERRIDE_VARIABLES[name],
   };
   return findGoProgram(program, { onProgress });
 }

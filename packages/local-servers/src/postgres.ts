@@ -42,7 +42,7 @@ export async function startPostgres({ dataDir, port, durable = true, watchdog, s
   const data = join(folder, "data");
   const isNew = !existsSync(join(data, "PG_VERSION"));
   const password = readOrProposePassword(folder);
-  const dataDirOptions = { data, password: password.text, durable, guard: watchdog, signal };
+  const dataDirOptions = { data, password: password.text, durable, watchdog, signal };
   if (isNew) await createDataDir(binaries, dataDirOptions);
   else await stopStaleServer(data);
   if (!isNew && !password.confirmed) await alterPassword(binaries.postgres, dataDirOptions);

@@ -5,7 +5,7 @@ export interface CopilotErrorOptions extends ErrorOptions {
 
 /** Inputs could not be downloaded or outputs not be uploaded. */
 export class CopilotError extends Error {
-  override readonly name = "CopilotFailure";
+  override readonly name = "CopilotError";
   readonly code: string | undefined;
 
   constructor(

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
 
-// The blob store client of all services, over the AWS SDK, against this server: what conformance/src/blobs does not try on every store.
+// Tests the blob store client of all services (AWS SDK) against this server, where conformance/src/blobs does not cover
+// it.
 let server: ServerFixture;
 let blobs: BlobStore;
 const config = () => ({
@@ -65,7 +66,7 @@ test("a server that closes answers what is under way, and does not wait for clie
       last++;
     }
   });
-  // They may end before the server has told that it is closed.
+  // The writers may end before the server reports that it is closed.
   const allEnded = Promise.allSettled(writers);
   while (last < 20) await new Promise((resolve) => setTimeout(resolve, 5));
   await own.close();

@@ -6,7 +6,7 @@ import { startBlobstore } from "./server.js";
 import { describeDiskFull, isDiskFull } from "./store/disk-space.js";
 
 installSourceMapSupport();
-// Objects are files: they belong to the user of this service alone.
+// Restricts object files to the user of this service.
 process.umask(0o077);
 const config = loadServiceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
@@ -30,13 +30,13 @@ const server = await startBlobstore({
 });
 const readiness = new Readiness({
   now: () => performance.now(),
-  // Nothing recovers of a full disk within a grace: it is told at once.
+  // A full disk does not recover within a grace period, so readiness reports it at once.
   graceMs: 0,
   checks: { disk: () => server.problem() },
 });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-logger.info({ host, port: server.port, dataDir }, "serving blobs");
+logger.info({ host, port: server.port, dataDir }, "listening");
 
 startIdleGc();
 onShutdown(

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { startBlobstore, type Blobstore } from "./server.js";
 
-/** A server of its own over a new folder, with a clock that the test may move. */
+/** A server on a new directory, with a clock that the test can shift. */
 export interface ServerFixture extends Blobstore {
   readonly folder: string;
-  /** Added to the real time, ms. */
+  /** Offset from the real time, ms. */
   skewMs: number;
 }
 

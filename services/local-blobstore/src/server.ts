@@ -19,10 +19,13 @@ export interface BlobstoreOptions {
   readonly port: number;
   readonly credentials: Credentials;
   readonly buckets: readonly string[];
-  /** Names by which clients ask, and origins of web pages whose scripts may; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  /**
+   * Accepted host names of requests, and origins of web pages whose scripts may read responses; see {@link
+   * import("@flyte-ts/http-policy").HttpPolicyOptions}.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly allowedOrigins?: readonly string[];
-  /** How long a client may take to send the rest of a request that was refused, ms; 10 s when not given. */
+  /** Timeout for reading the rest of a failed request, ms. Default 10 s. */
   readonly drainTimeoutMs?: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -31,9 +34,9 @@ export interface BlobstoreOptions {
 
 export interface Blobstore {
   readonly port: number;
-  /** Reason why nothing can be written now, such as a full disk; undefined when it can. */
+  /** Reason why writes fail now, such as a full disk; undefined when they succeed. */
   problem(): Promise<string | undefined>;
-  /** Takes no more requests and resolves when those under way are answered. */
+  /** Accepts no more requests and resolves when the current ones are answered. */
   close(): Promise<void>;
 }
 
@@ -43,7 +46,7 @@ interface Exchange {
   readonly sendContinue: () => void;
 }
 
-/** Serves the folder over the S3 protocol, with path-style addresses. */
+/** Serves the directory over the S3 protocol with path-style URLs. */
 export async function startBlobstore(options: BlobstoreOptions): Promise<Blobstore> {
   const store = await Store.open(options.dataDir);
   const uploads = new Uploads(store.uploadsFolder, options.clock);
@@ -54,25 +57,25 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     dataDir: folder,
     probeDir: store.temporaryFolder,
     onChange: (problem) => {
-      if (problem === undefined) logger.info({ folder }, "the disk has room again: writing goes on");
-      else logger.error({ folder, error: problem }, "the disk is full: writes are refused");
+      if (problem === undefined) logger.info({ folder }, "the disk has free space again, writes resume");
+      else logger.error({ folder, error: problem }, "the disk is full, writes are rejected");
     },
   });
   const durations = new Histogram({
     name: "flyte_blobstore_request_duration_seconds",
-    help: "Time from a request's head to the end of its answer",
+    help: "Time from the headers of a request to the end of its response.",
     labelNames: ["operation"],
     buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers: [options.metrics],
   });
   const failures = new Counter({
     name: "flyte_blobstore_refusals_total",
-    help: "Requests that were not carried out, by S3 error code",
+    help: "Failed requests by S3 error code.",
     labelNames: ["code"],
     registers: [options.metrics],
   });
 
-  // A signed address is a secret: pages of this machine that were given one may show what it leads to.
+  // A presigned URL is a secret: pages of the same site that hold one may embed its object.
   const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
   const policy = createHttpPolicy({ listenAddress: listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
 
@@ -100,21 +103,21 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   const sendFailure = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
     const fields = { method: message.method, path: withoutQuery(message.url) };
     if (isClientDisconnect(error)) {
-      options.logger.debug(fields, "client went away");
+      options.logger.debug(fields, "client disconnected");
       response.destroy();
       return;
     }
     const s3Error = toS3Error(error, diskSpace);
     failures.inc({ code: s3Error.code });
     if (s3Error.status === 500 || s3Error.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
-    else options.logger.debug({ ...fields, code: s3Error.code, reason: s3Error.message }, "request refused");
+    else options.logger.debug({ ...fields, code: s3Error.code, reason: s3Error.message }, "request rejected");
     sendError(s3Error, { message, response, drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS });
   };
 
   let closing = false;
   const serve = (exchange: Exchange): void => {
     const { message, response } = exchange;
-    // A client that sends one request after another would keep its connection, and this server, up for ever.
+    // A client that keeps sending requests would otherwise keep its connection, and this server, open.
     if (closing) response.setHeader("connection", "close");
     response.once("close", () => {
       if (closing) server.closeIdleConnections();
@@ -127,7 +130,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     });
   };
 
-  // No limit on the time of a request: a large object over a slow line takes long.
+  // Requests have no timeout: a large object over a slow connection takes long.
   const server = createServer({
     maxHeaderSize: 32 * 1024,
     requestTimeout: 0,
@@ -161,7 +164,7 @@ const MAX_DRAIN_BYTES = 16 * 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 10_000;
 const RESOURCE_EXHAUSTED_CODES = ["EMFILE", "ENFILE"];
 
-/** The connection ended before the request or its answer did. */
+/** True when the connection ended before the request or its response. */
 function isClientDisconnect(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET" || code === "EPIPE";
@@ -200,7 +203,8 @@ function sendError(error: S3Error, { message, response, drainTimeoutMs }: Failed
     "",
   );
   if (!message.complete) {
-    // A client that is sending may not read an answer before it is through, so a small rest is read; else the connection ends.
+    // A client may read the response only after it has sent the whole body: a small rest is drained, otherwise the
+    // connection is closed.
     if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= MAX_DRAIN_BYTES)
       drain(message, drainTimeoutMs);
     else response.setHeader("connection", "close");
@@ -209,19 +213,19 @@ function sendError(error: S3Error, { message, response, drainTimeoutMs }: Failed
   response.end(message.method === "HEAD" ? undefined : body);
 }
 
-/** Reads the rest of a request and drops it. A client that takes long for it loses its connection. */
+/** Reads and discards the rest of a request; closes the connection after a timeout. */
 function drain(message: IncomingMessage, timeoutMs: number): void {
   const timer = setTimeout(() => message.destroy(), timeoutMs);
   timer.unref();
   message.once("close", () => clearTimeout(timer)).resume();
 }
 
-/** Without the query, which may hold a signature. */
+/** Removes the query, which may contain a signature. */
 function withoutQuery(url = ""): string {
   return url.replace(/\?.*$/s, "");
 }
 
-/** Lets scripts of an origin that may call read the answer. */
+/** Lets scripts of an allowed origin read the response. */
 function setCorsHeaders({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
   if (origin === undefined || !policy.allowsOrigin(origin)) return;
   response.setHeader("access-control-allow-origin", origin);

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Form of a token, as the configuration has it. */
+/** Format of a token, as in the configuration. */
 const TOKEN_PATTERN = /^[\w-]{16,256}$/;
 
 /**
- * The secret that callers of the API have to know, which a file keeps over restarts. A file that a power cut or a full disk has left without its content
- * gets a new one: an empty secret would let everybody in.
+ * Reads the API token from a file, or creates one. Replaces an incomplete token, as a power failure or a full disk
+ * leaves it: an empty secret would admit every caller.
  */
 export function readOrCreateToken(file: string): string {
   const kept = read(file);

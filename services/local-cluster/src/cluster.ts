@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isLoopback } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { STORAGE } from "./api/type/built-in-types.js";
@@ -30,27 +31,27 @@ import { openStore } from "./store/persistent-store.js";
 export interface Cluster {
   readonly port: number;
   readonly kubeconfig: string;
-  /** Stops serving; pods keep running or end, as configured. */
+  /** Stops serving; running pods are kept or killed as configured. */
   close(): Promise<void>;
-  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
+  /** Kills pods synchronously where `podsOnStop` is `kill`, for a process that is exiting. */
   killPodsNow(): void;
 }
 
 export interface ClusterOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** The process cannot go on: its memory is ahead of the disk. */
+  /** Called when the process must exit because its memory is ahead of the disk. */
   readonly fatal: (error: Error) => void;
   readonly now: () => number;
-  /** File of python/warm.py. */
+  /** Path of python/fork_server.py. */
   readonly forkServerProgram: string;
 }
 
 const EVENT_EXPIRY_INTERVAL_MS = 30_000;
 
-/** Starts the store, its controllers, the pods and the API. */
+/** Starts the store, the controllers, the kubelet and the API server. */
 export async function startCluster({ config: options, logger, fatal, now, forkServerProgram }: ClusterOptions): Promise<Cluster> {
-  // Pods have other working folders: paths must not depend on ours.
+  // Pods have other working directories, so paths must be absolute.
   const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
@@ -59,17 +60,17 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
     folder: storeFolder,
     fail: (error) => fatal(new Error(describeDiskError(error, storeFolder), { cause: error })),
     onFull: (error) => {
-      if (error === undefined) logger.info({ folder: storeFolder }, "the disk has room again: writing goes on");
-      else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full: writes wait for room");
+      if (error === undefined) logger.info({ folder: storeFolder }, "the disk has free space again, writes resume");
+      else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full, writes wait");
     },
     onSnapshotFailed: (error) =>
       logger.warn(
         { folder: storeFolder, error: describeDiskError(error, storeFolder) },
-        "the snapshot could not be written: the logs stay",
+        "snapshot failed, the logs are kept",
       ),
   });
   const notWritable = () => (persistent.full === undefined ? undefined : describeDiskError(persistent.full, storeFolder));
-  if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a write that a crash had cut off");
+  if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a truncated log record");
   const { store } = persistent;
   const context: ApiContext = {
     store,
@@ -97,9 +98,8 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
   const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: true });
 
   const token = config.access === "token" ? (config.token ?? readOrCreateToken(join(config.dataDir, "token"))) : undefined;
-  const loopback = /^(localhost|127\.|::1$)/.test(config.host);
-  if (!loopback && token === undefined)
-    throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
+  if (!isLoopback(config.host) && token === undefined)
+    throw new Error(`host ${config.host} is not loopback: set access to token, because this API starts processes`);
   const metrics = new Metrics();
   const allowedHosts = config.allowedHosts ?? (config.advertisedHost === undefined ? undefined : [config.advertisedHost]);
   const handler = createHandler({
@@ -132,7 +132,7 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
   };
 }
 
-/** Registers this machine, keeping the identity of the node it was before. */
+/** Registers this machine as node; keeps the identity of an existing node. */
 function putNode(context: ApiContext, description: NodeDescription): void {
   const node = nodeObject(description);
   const known = context.store.get({ resource: STORAGE.nodes, namespace: "", name: description.name })?.object;
@@ -140,7 +140,7 @@ function putNode(context: ApiContext, description: NodeDescription): void {
   context.store.put(STORAGE.nodes, withMeta(node, { uid, creationTimestamp } as Partial<KubeObject["metadata"]>));
 }
 
-/** Letters and digits of generated names, without those that form words. */
+/** Generates a suffix from letters and digits that form no words. */
 function randomSuffix(length: number): string {
   const alphabet = "bcdfghjklmnpqrstvwxz2456789";
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");

@@ -6,7 +6,7 @@ import { configSchema } from "./config.js";
 import { describeDiskError, isDiskFull } from "./store/disk-errors.js";
 
 installSourceMapSupport();
-// Pods inherit it: what they and this service write belongs to their user alone.
+// Restricts files of this service and its pods to their user.
 process.umask(0o077);
 const config = loadServiceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
@@ -15,15 +15,15 @@ try {
     config,
     logger,
     now: Date.now,
-    forkServerProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../python/fork_server.py", import.meta.url)),
     fatal: (error) => {
-      logger.fatal({ error: error.message }, "the store cannot be written: ending");
+      logger.fatal({ error: error.message }, "the store cannot be written, exiting");
       process.exit(1);
     },
   });
   startIdleGc();
   const stop = () => {
-    // Also when it is told to a second time. After any other end the next process takes the pods over.
+    // Applies also to a second signal. After any other end the next process adopts the pods.
     process.once("exit", () => cluster.killPodsNow());
     return cluster.close();
   };

@@ -30,5 +30,5 @@ function isTransient(error: unknown): boolean {
   return !(error instanceof Error && /^(CredentialUnavailableError|AuthenticationError|AggregateAuthenticationError)$/.test(error.name));
 }
 
-/** @throws BlobUnavailable, BlobError */
+/** @throws BlobUnavailableError, BlobError */
 export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

@@ -66,9 +66,9 @@ export class GcsDriver implements BlobDriver {
     const file = await this.#file(location);
     const response = await mapErrors(location.uri, () => undefinedIfMissing(file.getMetadata()));
     if (response === undefined) return undefined;
-    const [metadata] = response;
-    const metadata = Object.entries(metadata.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
-    return { ...entryOf(metadata), metadata: Object.fromEntries(metadata) };
+    const [stored] = response;
+    const metadata = Object.entries(stored.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
+    return { ...entryOf(stored), metadata: Object.fromEntries(metadata) };
   }
 
   async delete(location: BlobLocation): Promise<void> {

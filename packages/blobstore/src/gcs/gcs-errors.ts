@@ -26,5 +26,5 @@ function isTransient(error: unknown): boolean {
   return !isLocalFileError(error) && !/default credentials|client_email|Cannot sign/i.test(messageOf(error));
 }
 
-/** @throws BlobUnavailable, BlobError */
+/** @throws BlobUnavailableError, BlobError */
 export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

@@ -6,7 +6,7 @@ import { statusOf } from "./gcs-errors.js";
  * Reads a blob of at most `maxBytes`. Requests one byte more, so that the answer shows whether the blob is larger;
  * breaking off a stream would close the SDK's other connections.
  *
- * @throws BlobTooLarge, and the SDK's errors.
+ * @throws BlobTooLargeError, and the SDK's errors.
  */
 export async function readLimited(file: File, { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number }): Promise<Uint8Array> {
   const stream = file.createReadStream({ start: 0, end: maxBytes, decompress: false });

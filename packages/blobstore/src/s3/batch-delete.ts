@@ -17,7 +17,7 @@ interface Connection {
   readonly client: Sdk.S3Client;
 }
 
-/** Deletes at most MAX_DELETES blobs of one bucket in one request. */
+/** Deletes at most MAX_BATCH_DELETE blobs of one bucket in one request. */
 export async function batchDelete({ sdk, client }: Connection, locations: readonly BlobLocation[]): Promise<void> {
   const [first] = locations;
   if (first === undefined) return;

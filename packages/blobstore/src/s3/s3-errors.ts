@@ -31,5 +31,5 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** @throws BlobUnavailable, BlobError */
+/** @throws BlobUnavailableError, BlobError */
 export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

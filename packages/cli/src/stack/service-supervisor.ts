@@ -34,7 +34,7 @@ const SEMI_SPACE_FLAG = "--max-semi-space-size=8";
 const SERIAL_SCAVENGE_FLAG = "--no-parallel-scavenge";
 
 /**
- * Heap growth between full collections while a service starts; afterwards it sets this itself (`setHeapGrowth`). By
+ * Heap growth between full collections while a service starts; afterwards it sets this itself (`startHeapGrowthControl`). By
  * default V8 lets the heap grow to a multiple. For a closure of 30,000 nodes read four times: 243 instead of 359 MiB,
  * for 5 to 10 % more processor time.
  */
@@ -44,7 +44,7 @@ const HEAP_GROWTH_FLAG = "--heap-growing-percent=60";
  * Memory of buffers, outside V8's heap. With one arena per thread freed memory hardly ever returns to the system; nor
  * does it after a buffer of MiB was freed, when malloc raises its mmap threshold: a fixed threshold prevents that. From
  * 32 KiB on each buffer is mapped separately and returned when it is freed: data read from sockets, and the pool of
- * small buffers (`returnMemory`).
+ * small buffers (`startIdleGc`).
  */
 const MALLOC_ENV = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 

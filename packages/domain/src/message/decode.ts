@@ -109,13 +109,13 @@ function valueReader(field: DescField): ValueReader | undefined {
 }
 
 function messageReader(schema: DescMessage): ValueReader {
-  let reader: Reader | undefined;
+  let messageShape: Reader | undefined;
   return {
     wireType: WireType.LengthDelimited,
     read: (reader) => {
-      reader ??= readerOf(schema);
+      messageShape ??= readerOf(schema);
       const outer = reader.enter();
-      const message = readMessage(reader, reader);
+      const message = readMessage(messageShape, reader);
       reader.leave(outer);
       return message;
     },

@@ -102,7 +102,7 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     await gateway.kill();
     await finish();
     const { rows } = await kept.db.query<{ last_error: string }>({ text: "SELECT last_error FROM execution_deletions" });
-    expect(rows).toEqual([{ last_error: expect.stringContaining("BlobUnavailable: s3://bucket/") as string }]);
+    expect(rows).toEqual([{ last_error: expect.stringContaining("BlobUnavailableError: s3://bucket/") as string }]);
     expect(await kept.rows()).toEqual([id]);
     gateway = await startVersitygw({ dataDir, buckets: ["bucket"], ...KEYS });
     expect(await kept.exist(kept.blobsOf({ name: "e1" }))).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ export interface InputsTarget {
 
 /**
  * Downloads the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws
- * CopilotFailure, BlobError
+ * CopilotError, BlobError
  */
 export async function downloadInputs({ from, folder, format }: InputsTarget, context: DownloadContext): Promise<void> {
   await mkdir(folder, { recursive: true });

@@ -11,7 +11,7 @@ export interface OutputFile {
 
 /**
  * Finds the output of a task: the file or folder of that name, or else the only one of that name with an extension.
- * @throws CopilotFailure when there is none, or more than one.
+ * @throws CopilotError when there is none, or more than one.
  */
 export async function findOutputFile(path: string): Promise<OutputFile> {
   const found = await statOutput(path);

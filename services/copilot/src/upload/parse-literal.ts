@@ -19,7 +19,7 @@ import { CopilotError } from "../copilot-error.js";
 /**
  * Parses the content of an output's file. Simple types as flytecopilot reads them, without surrounding spaces and ends
  * of line; lists, maps and unions as JSON.
- * @throws CopilotFailure
+ * @throws CopilotError
  */
 export function parseLiteral(bytes: Uint8Array, type: LiteralType): Literal {
   const text = trimBlanks(new TextDecoder().decode(bytes));

@@ -5,10 +5,10 @@ import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from 
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
 const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
-/** Clocks may differ by this much. */
+/** Maximum clock skew between client and server, ms. */
 const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
-/** x-amz headers that change nothing of what a request does, and that clients or proxies add after signing. */
+/** Headers that may be unsigned: clients and proxies add them after signing, and they do not change the request. */
 const UNSIGNED_HEADERS_ALLOWED = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
 
 export interface Credentials {
@@ -16,9 +16,9 @@ export interface Credentials {
   readonly secretAccessKey: string;
 }
 
-/** Who sent a request is known, and what its body's signature must continue from. */
+/** Result of the authentication: the data with which the signatures of chunks are verified. */
 export interface Authenticated {
-  /** `x-amz-content-sha256`: a hash, UNSIGNED-PAYLOAD or the name of a streaming form. */
+  /** Value of `x-amz-content-sha256`: a hash, UNSIGNED-PAYLOAD or the name of a streaming form. */
   readonly payloadHash: string;
   readonly key: Buffer;
   readonly scope: Scope;
@@ -28,8 +28,8 @@ export interface Authenticated {
 }
 
 /**
- * Checks a request's signature (AWS Signature Version 4, in the Authorization header
- * or in the query).
+ * Verifies a request's signature: AWS Signature Version 4 in the Authorization header or in the query.
+ *
  * @throws S3Error when it is missing, malformed, expired or wrong.
  */
 export function authenticate(request: S3Request, credentials: Credentials, now: Date): Authenticated {
@@ -67,10 +67,10 @@ function claimFromHeader({ headers, query }: S3Request, now: Date): SignatureCla
   const authorization = headers.get("authorization");
   if (authorization === undefined) {
     const version2 = query.some(([name]) => name === "AWSAccessKeyId");
-    if (version2) throw new S3Error("InvalidRequest", `signatures of version 2 are not accepted, sign with version 4 (${ALGORITHM})`);
+    if (version2) throw new S3Error("InvalidRequest", `AWS Signature Version 2 is not supported, use version 4 (${ALGORITHM})`);
     throw new S3Error("AccessDenied", "the request is not signed");
   }
-  if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only signatures of ${ALGORITHM} are accepted`);
+  if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only ${ALGORITHM} signatures are supported`);
   const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION_PATTERN.exec(authorization) ?? [];
   if (credential === undefined) throw new S3Error("AuthorizationHeaderMalformed");
   const time = headers.get("x-amz-date") ?? compactTime(headers.get("date") ?? "");
@@ -112,7 +112,7 @@ function claimFromQuery(request: S3Request, now: Date): SignatureClaim {
     time,
     signedHeaders: sortedNames(required("X-Amz-SignedHeaders")),
     signature,
-    // The body of a signed address is not part of the signature, unless the signer put its hash there.
+    // The signature of a presigned URL does not cover the body, unless it includes the body's hash.
     payloadHash: parameter(request, "X-Amz-Content-Sha256") ?? UNSIGNED_PAYLOAD,
   };
 }
@@ -128,20 +128,20 @@ function parseCredential(
   return { accessKeyId, scope: { day, region, service } };
 }
 
-/** @throws S3Error where a name comes twice: each repeat would write the header's value again into the text that is signed. */
+/** @throws S3Error for duplicate names: each repetition would add the header's value again to the text to be signed. */
 function sortedNames(text: string): string[] {
   const names = text.toLowerCase().split(";");
-  if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "a signed header is named twice");
+  if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "SignedHeaders contains a duplicate");
   return names.toSorted();
 }
 
-/** Whoever has a signed request may send it only as it was signed: with no other x-amz header, and to the same host. */
+/** Requires signatures over the host and all x-amz headers, so that a signed request can be sent only as it was signed. */
 function checkSignedHeaders({ headers }: S3Request, signed: readonly string[]): void {
   const names = new Set(signed);
   if (!names.has("host")) throw new S3Error("AccessDenied", "the host header must be signed");
   for (const name of headers.keys()) {
     if (name.startsWith("x-amz-") && !names.has(name) && !UNSIGNED_HEADERS_ALLOWED.includes(name)) {
-      throw new S3Error("AccessDenied", `the header ${name} is there but not signed`);
+      throw new S3Error("AccessDenied", `the header ${name} is not signed`);
     }
   }
 }
@@ -154,7 +154,7 @@ function parseTime(time: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** `YYYYMMDDTHHMMSSZ` of an HTTP date; the text itself when it is none. */
+/** Converts an HTTP date to `YYYYMMDDTHHMMSSZ`; returns other texts unchanged. */
 function compactTime(date: string): string {
   const at = Date.parse(date);
   return Number.isNaN(at) ? date : `${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;

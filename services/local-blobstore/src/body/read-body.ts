@@ -5,20 +5,20 @@ import { S3Error } from "../http/s3-error.js";
 import { decodeChunks, isChunkedForm } from "./aws-chunked.js";
 import { type Checksum, type ChecksumHeader, createChecksum, isChecksumHeader } from "./checksum.js";
 
-/** A body that arrived whole and matches all that its sender said of it. */
+/** A complete body that matches its declared length and checksums. */
 export interface ReceivedBody {
   readonly size: number;
   /** Hex. */
   readonly md5: string;
-  /** What the sender sent and was found right, by header. */
+  /** Verified checksums by header name. */
   readonly checksums: Readonly<Record<string, string>>;
 }
 
 /**
- * Hands the content of a request to `write`, piece by piece, and checks it: its length,
- * Content-MD5, x-amz-content-sha256, signatures of chunks, and checksums in headers or
- * after the content.
- * @throws S3Error when it does not match; what was written must then be dropped.
+ * Passes the content of a request to `write` and verifies its length, Content-MD5, x-amz-content-sha256, chunk
+ * signatures, and checksums in headers or trailers.
+ *
+ * @throws S3Error on a mismatch; the caller must then discard the written content.
  */
 export async function readBody(
   request: S3Request,
@@ -53,7 +53,11 @@ export async function readBody(
   return { size, md5: digest.toString("hex"), checksums: checkChecksums(request, { checksums, trailers }) };
 }
 
-/** A small body as text. @throws S3Error EntityTooLarge, or as receive. */
+/**
+ * Reads a small body as text.
+ *
+ * @throws S3Error EntityTooLarge, and those of readBody.
+ */
 export async function readTextBody(request: S3Request, auth: Authenticated, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -69,11 +73,11 @@ function declaredLength({ headers }: S3Request, chunked: boolean): number {
   const text = headers.get(chunked ? "x-amz-decoded-content-length" : "content-length");
   if (text === undefined) {
     if (chunked) throw new S3Error("MissingContentLength", "x-amz-decoded-content-length is required");
-    // Without a length and without chunks of HTTP there is no body at all.
+    // Without a length and without chunked transfer encoding there is no body.
     return headers.has("transfer-encoding") ? Number.POSITIVE_INFINITY : 0;
   }
   const length = Number(text);
-  if (!Number.isSafeInteger(length) || length < 0) throw new S3Error("InvalidRequest", "the announced length is no number");
+  if (!Number.isSafeInteger(length) || length < 0) throw new S3Error("InvalidRequest", "the declared length is not a number");
   return length;
 }
 
@@ -99,7 +103,7 @@ function checkChecksums({ headers }: S3Request, { checksums, trailers }: Checksu
   const found: Record<string, string> = {};
   for (const [name, checksum] of checksums) {
     const declared = headers.get(name) ?? trailers.get(name);
-    if (declared === undefined) throw new S3Error("InvalidRequest", `${name} was announced and did not follow the content`);
+    if (declared === undefined) throw new S3Error("InvalidRequest", `${name} was declared in x-amz-trailer but is missing`);
     const digest = checksum.digest();
     if (declared !== digest) throw new S3Error("BadDigest", `${name} does not match the content`);
     found[name] = digest;

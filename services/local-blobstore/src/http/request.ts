@@ -1,25 +1,25 @@
 import type { IncomingMessage } from "node:http";
 import { S3Error } from "./s3-error.js";
 
-/** A request as the S3 protocol sees it. */
+/** A parsed S3 request. */
 export interface S3Request {
   readonly method: string;
-  /** Empty for the service itself. */
+  /** Empty for requests to the service itself. */
   readonly bucket: string;
-  /** Empty for a bucket. */
+  /** Empty for requests to a bucket. */
   readonly key: string;
-  /** Path, decoded, with its first slash. */
+  /** Decoded path with its leading slash. */
   readonly path: string;
-  /** Parameters in the order in which they came, decoded. */
+  /** Decoded parameters in their original order. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Headers by lower-case name; several of one name joined with commas. */
+  /** Headers by lower-case name; repeated headers are joined with commas. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: IncomingMessage;
-  /** Tells a client that waits for it to send the body; call it before reading. */
+  /** Sends `100 Continue` to a client that waits for it; call it before reading the body. */
   readonly sendContinue: () => void;
 }
 
-/** @throws S3Error InvalidURI when the address is not valid UTF-8 in percent form. */
+/** @throws S3Error InvalidURI when the path is not valid percent-encoded UTF-8. */
 export function readRequest(message: IncomingMessage, sendContinue: () => void): S3Request {
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
@@ -37,7 +37,7 @@ export function readRequest(message: IncomingMessage, sendContinue: () => void):
   };
 }
 
-/** Value of a parameter, undefined when it is not there; "" when it has no value. */
+/** Value of a parameter: undefined when it is absent, empty when it has no value. */
 export function parameter(request: S3Request, name: string): string | undefined {
   return request.query.find(([each]) => each === name)?.[1];
 }

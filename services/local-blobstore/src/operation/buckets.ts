@@ -29,7 +29,7 @@ export async function listBuckets(context: OperationContext): Promise<void> {
   ]);
 }
 
-/** CreateBucket; the region that the body may ask for is this machine. */
+/** CreateBucket. The requested region is ignored. */
 export async function createBucket(context: OperationContext): Promise<void> {
   const { bucket } = context.request;
   if (!(await context.store.createBucket(bucket))) throw new S3Error("BucketAlreadyOwnedByYou");
@@ -48,13 +48,13 @@ export async function deleteBucket(context: OperationContext): Promise<void> {
   sendEmpty(context, 204);
 }
 
-/** GetBucketLocation: the default region, which S3 writes as nothing. */
+/** GetBucketLocation; S3 represents the default region by an empty element. */
 export function bucketLocation(context: OperationContext): void {
   context.store.requireBucket(context.request.bucket);
   sendXml(context, ["LocationConstraint", ""]);
 }
 
-/** GetBucketVersioning: there are no versions. */
+/** GetBucketVersioning; always disabled. */
 export function bucketVersioning(context: OperationContext): void {
   context.store.requireBucket(context.request.bucket);
   sendXml(context, ["VersioningConfiguration", ""]);

@@ -5,7 +5,7 @@ import { xmlDocument, type XmlElement } from "../http/xml.js";
 import type { Store } from "../store/store.js";
 import type { Uploads } from "../store/uploads.js";
 
-/** What an operation works with. */
+/** Dependencies and data of an operation. */
 export interface OperationContext {
   readonly request: S3Request;
   readonly auth: Authenticated;

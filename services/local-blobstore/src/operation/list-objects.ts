@@ -7,13 +7,13 @@ import { type OperationContext, quoted, sendXml } from "./context.js";
 import { numberParameter } from "./write-object.js";
 
 const MAX_KEYS = 1000;
-/** Files read at once for a page. */
+/** Number of files read concurrently for a page. */
 const READ_CONCURRENCY = 16;
 
-/** Where a page begins. */
+/** Start position of a page. */
 interface PageStart {
   readonly after: string;
-  /** A common prefix that the page before ended with. */
+  /** Common prefix at the end of the previous page; its keys are skipped. */
   readonly skip: string;
 }
 
@@ -21,7 +21,7 @@ interface Page {
   readonly keys: readonly XmlElement[];
   readonly prefixes: readonly XmlElement[];
   readonly count: number;
-  /** What the page ended with, when more follows. */
+  /** Last entry of the page; undefined when no more follow. */
   readonly last: ListEntry | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function listObjectsV2(context: OperationContext): Promise<void> {
   ]);
 }
 
-/** ListObjects, the first version. */
+/** ListObjects (version 1). */
 export async function listObjectsV1(context: OperationContext): Promise<void> {
   const { request } = context;
   const marker = parameter(request, "marker") ?? "";
@@ -116,13 +116,13 @@ async function keyElements(items: readonly Extract<ListEntry, { kind: "key" }>[]
         ],
       ];
     });
-    // An object may have been deleted since its name was read.
+    // The object may have been deleted after its name was read.
     elements.push(...(await Promise.all(read)).filter((element) => element !== undefined));
   }
   return elements;
 }
 
-/** One damaged file must not hide all others; reading it tells of the damage. */
+/** Omits corrupt files from listings; reading one reports the error. */
 function ignoreCorruptObject(error: unknown): undefined {
   if (!(error instanceof S3Error)) throw error;
 }
@@ -131,7 +131,7 @@ function maxKeys(request: S3Request): number {
   return Math.min(MAX_KEYS, numberParameter(request, "max-keys", { min: 0, max: 2 ** 31 - 1, otherwise: MAX_KEYS }));
 }
 
-/** Keys may hold what XML cannot; then clients ask for them percent-encoded. */
+/** Encodes keys on request, since XML cannot represent all of them. */
 function encoder(request: S3Request): (text: string) => string {
   if (parameter(request, "encoding-type") === undefined) return (text) => text;
   if (parameter(request, "encoding-type") !== "url") throw new S3Error("InvalidArgument", "encoding-type must be url");
@@ -148,5 +148,5 @@ function parseToken(token: string): PageStart {
   const rest = text.slice(1);
   if (text.startsWith("k")) return { after: rest, skip: "" };
   if (text.startsWith("p")) return { after: rest, skip: rest };
-  throw new S3Error("InvalidArgument", "the continuation token is none that this server gave");
+  throw new S3Error("InvalidArgument", "the continuation token is invalid");
 }

@@ -60,7 +60,7 @@ export async function copyPart(context: OperationContext): Promise<void> {
   });
 }
 
-/** CompleteMultipartUpload. A repeat of one that succeeded succeeds again. */
+/** CompleteMultipartUpload. Repeating a successful completion succeeds. */
 export async function completeUpload(context: OperationContext): Promise<void> {
   const { request, auth, store, uploads } = context;
   const parts = parseParts(await readTextBody(request, auth, 4 * 1024 * 1024));
@@ -77,7 +77,7 @@ export async function completeUpload(context: OperationContext): Promise<void> {
     for (const [index, { number, etag }] of parts.entries()) {
       await using part = await uploads.openPart(upload, number);
       if (part === undefined || part.info.etag !== etag)
-        throw new S3Error("InvalidPart", `part ${number} is not there or its ETag differs`);
+        throw new S3Error("InvalidPart", `part ${number} does not exist or has another ETag`);
       if (part.size < MIN_PART_BYTES && index < parts.length - 1)
         throw new S3Error("EntityTooSmall", `part ${number} has fewer than ${MIN_PART_BYTES} bytes`);
       digests.update(Buffer.from(part.info.etag, "hex"));
@@ -133,7 +133,7 @@ export async function listParts(context: OperationContext): Promise<void> {
   ]);
 }
 
-/** ListMultipartUploads, all of them at once. */
+/** ListMultipartUploads, without paging. */
 export async function listUploads(context: OperationContext): Promise<void> {
   const { request, store, uploads } = context;
   store.requireBucket(request.bucket);

@@ -7,7 +7,7 @@ const METADATA_PREFIX = "x-amz-meta-";
 const MAX_METADATA_BYTES = 8 * 1024;
 const STORED_HEADERS = ["content-type", "cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
 
-/** Headers and metadata of a request that are kept with the object it puts. */
+/** Selects the request headers and metadata that are stored with the object. */
 export function storedHeaders({ headers }: S3Request): Pick<ObjectInfo, "headers" | "metadata"> {
   const kept: Record<string, string> = {};
   for (const name of STORED_HEADERS) {
@@ -25,7 +25,7 @@ export function storedHeaders({ headers }: S3Request): Pick<ObjectInfo, "headers
   return { headers: kept, metadata };
 }
 
-/** The framing of the request is no property of the object. */
+/** Removes `aws-chunked`, which describes the request and not the object. */
 function withoutChunking(encoding: string | undefined): string | undefined {
   return encoding
     ?.split(",")
@@ -35,19 +35,23 @@ function withoutChunking(encoding: string | undefined): string | undefined {
 }
 
 /**
- * What is stored is other people's: a page among it (a deck is one) may run its scripts, but as a page of nowhere, which
- * reaches neither other objects nor what else this host serves.
+ * Isolates stored HTML pages, such as decks: scripts may run, but only in an opaque origin without access to other
+ * objects of this host.
  */
 const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox allow-scripts allow-popups allow-downloads",
 } as const;
 
-/** Bytes that a header's value cannot hold (RFC 9110 §5.5). */
+/** Matches bytes that a header value must not contain (RFC 9110 §5.5). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes that are refused.
 const INVALID_HEADER_BYTES = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Headers that a reader of an object gets. @throws S3Error InvalidArgument for a header that cannot be sent. */
+/**
+ * Builds the response headers of an object.
+ *
+ * @throws S3Error InvalidArgument for a header that cannot be sent.
+ */
 export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObject): Record<string, string> {
   const headers: Record<string, string> = { "content-type": "binary/octet-stream", ...info.headers };
   for (const name of STORED_HEADERS) {

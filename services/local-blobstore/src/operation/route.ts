@@ -8,13 +8,13 @@ import { abortUpload, completeUpload, copyPart, createUpload, listParts, listUpl
 import { readObject } from "./read-object.js";
 import { copyObject, putObject } from "./write-object.js";
 
-/** An operation of the S3 protocol: its name and what carries it out. */
+/** An operation of the S3 protocol and its handler. */
 export interface Operation {
   readonly name: string;
   readonly run: (context: OperationContext) => void | Promise<void>;
 }
 
-/** Parameters that choose operations which this server does not have. */
+/** Parameters that select unsupported operations. */
 const UNSUPPORTED_SUBRESOURCES = [
   "accelerate",
   "acl",
@@ -49,7 +49,7 @@ const UNSUPPORTED_SUBRESOURCES = [
 /** @throws S3Error NotImplemented or MethodNotAllowed. */
 export function route({ request }: Pick<OperationContext, "request">): Operation {
   const unsupported = UNSUPPORTED_SUBRESOURCES.find((name) => parameter(request, name) !== undefined);
-  if (unsupported !== undefined) throw new S3Error("NotImplemented", `this server does not know ?${unsupported}`);
+  if (unsupported !== undefined) throw new S3Error("NotImplemented", `this server does not support ?${unsupported}`);
   const operation = request.bucket === "" ? routeService(request.method) : request.key === "" ? routeBucket(request) : routeObject(request);
   if (operation === undefined) throw new S3Error("MethodNotAllowed");
   return operation;

@@ -45,7 +45,7 @@ export async function copyObject(context: OperationContext): Promise<void> {
   });
 }
 
-/** Runs `work` with a new stage, of which nothing stays but what was committed. */
+/** Runs `work` with a staged upload; discards it afterwards unless it was committed. */
 export async function withStagedUpload(context: OperationContext, work: (staged: StagedUpload) => Promise<void>): Promise<void> {
   const staged = context.store.stageUpload();
   try {
@@ -55,7 +55,11 @@ export async function withStagedUpload(context: OperationContext, work: (staged:
   }
 }
 
-/** The object that `x-amz-copy-source` names. @throws S3Error also when its conditions do not hold. */
+/**
+ * Opens the object named by `x-amz-copy-source`.
+ *
+ * @throws S3Error, also when its conditions fail.
+ */
 export async function openCopySource({ request, store }: OperationContext): Promise<OpenObject> {
   const header = request.headers.get("x-amz-copy-source") ?? "";
   const mark = header.indexOf("?");
@@ -78,7 +82,7 @@ export async function openCopySource({ request, store }: OperationContext): Prom
   }
 }
 
-/** Adds the content of an object, or a range of it, to a stage. */
+/** Appends the content of an object, or a range of it, to a staged upload. */
 export async function copyContent(
   source: OpenObject,
   staged: StagedUpload,
@@ -93,14 +97,14 @@ export async function copyContent(
   }
 }
 
-/** @throws S3Error NotImplemented for an If-None-Match other than `*`, which S3 does not know either. */
+/** @throws S3Error NotImplemented for an If-None-Match other than `*`, like S3. */
 export function writeConditions({ headers }: S3Request): WriteConditions {
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw new S3Error("NotImplemented", "If-None-Match of a write must be *");
   return { ifNoneMatch: ifNoneMatch !== undefined, ifMatch: headers.get("if-match") };
 }
 
-/** A whole number among the parameters. @throws S3Error InvalidArgument. */
+/** Parses an integer parameter. @throws S3Error InvalidArgument. */
 export function numberParameter(
   request: S3Request,
   name: string,

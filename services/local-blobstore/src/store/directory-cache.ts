@@ -2,9 +2,9 @@ import { readdir, stat } from "node:fs/promises";
 import { compareKeys, decodeName } from "./key-path.js";
 import { isMissing } from "./object-file.js";
 
-/** A name in a folder, as the part of keys that it stands for. */
+/** A directory entry with the part of a key that its name represents. */
 export interface DirectoryEntry {
-  /** For folders with the slash that follows. */
+  /** Directories include the trailing slash. */
   readonly part: string;
   readonly kind: "folder" | "file";
   readonly name: string;
@@ -17,18 +17,17 @@ interface CachedListing {
 
 const MIN_CACHED_ENTRIES = 2_000;
 const MAX_CACHED_DIRS = 8;
-/** Two changes closer together than this may leave a folder the same time stamp. */
+/** Maximum time between two changes that may leave the same modification time. */
 const MTIME_RESOLUTION_NS = 2_000_000_000n;
 
 /**
- * Reads folders in the order of keys. The last few large ones are remembered for as
- * long as they do not change, or paging through a large folder would read it anew for
- * each page.
+ * Reads directories in key order. Caches the last few large ones until they change, so that paging does not read a
+ * large directory for each page.
  */
 export class DirectoryCache {
   readonly #listings = new Map<string, CachedListing>();
 
-  /** None when there is no such folder. */
+  /** Empty when the directory does not exist. */
   async read(folder: string): Promise<readonly DirectoryEntry[]> {
     const changedNs = await modificationTime(folder);
     if (changedNs === undefined) return [];

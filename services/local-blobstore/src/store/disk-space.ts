@@ -2,39 +2,39 @@ import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Errors of a disk, or a quota on it, that has no room now and may have some later. */
+/** Error codes of a disk, or a quota on it, without free space; transient. */
 const DISK_FULL_CODES: readonly string[] = ["ENOSPC", "EDQUOT"];
 
-/** Bytes that a disk must take before it counts as having room again. */
+/** Size of the test file, bytes: the disk counts as writable again when it fits. */
 const PROBE_BYTES = 256 * 1024;
 
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && "code" in error && DISK_FULL_CODES.includes(String(error.code));
 }
 
-/** Tells a person of a full disk: which folder, and what to do. */
+/** Formats the error for the operator: the directory and the remedy. */
 export function describeDiskFull(error: unknown, folder: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  return `the disk that holds ${folder} is full (${text}): free some space, and writing goes on by itself`;
+  return `the disk that holds ${folder} is full (${text}): free some space; writes then resume`;
 }
 
 export interface DiskSpaceOptions {
-  /** Folder of the store, as it is told. */
+  /** Directory of the store, for messages. */
   readonly dataDir: string;
-  /** Folder on the same disk for the file that tries whether there is room; it is emptied when the store is opened. */
+  /** Directory on the same disk for test files; it is emptied when the store is opened. */
   readonly probeDir: string;
-  /** Told once when the disk is full, and, with undefined, when it has room again. */
+  /** Called once when the disk is full, and with undefined when it has space again. */
   readonly onChange: (problem: string | undefined) => void;
 }
 
-/** Whether the disk of the store takes writes. A write that fails says that it does not; from then on each question tries again. */
+/** Tracks whether the disk of the store accepts writes. A failed write marks it as full; then each query writes a test file. */
 export class DiskSpaceMonitor {
   #problem: string | undefined;
   #probing: Promise<void> | undefined;
 
   constructor(private readonly options: DiskSpaceOptions) {}
 
-  /** Takes note of a write that failed for want of room. @returns the problem, for a person */
+  /** Records a write that failed for lack of space. @returns the problem for the operator */
   reportFull(error: unknown): string {
     const problem = describeDiskFull(error, this.options.dataDir);
     if (this.#problem === undefined) this.options.onChange(problem);
@@ -42,7 +42,7 @@ export class DiskSpaceMonitor {
     return problem;
   }
 
-  /** Reason why nothing can be written now; undefined when it can. */
+  /** Reason why writes fail now; undefined when they succeed. */
   async problem(): Promise<string | undefined> {
     if (this.#problem === undefined) return undefined;
     this.#probing ??= this.#probe().finally(() => {

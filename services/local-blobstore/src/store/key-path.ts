@@ -1,27 +1,26 @@
 import { createHash } from "node:crypto";
 
 /**
- * How keys become paths. A key's parts between slashes become folders, its last part a
- * file whose name ends with `~`, which no folder's does: so `a` and `a/b` can both be.
- * Bytes outside a plain set are written `%XX`, an empty part `%`. A key with a part that
- * would be too long for a file system stands under its hash in one folder of its own.
+ * Path of an object file. Parts of the key become directories, the last one a file whose name ends with `~`; directory
+ * names never do, so `a` and `a/b` can both exist. Bytes outside a safe set are written as `%XX`, an empty part as `%`.
+ * A key with a part too long for the file system is stored under its hash in a separate directory.
  */
 export interface KeyPath {
-  /** Names of folders below the bucket's. */
+  /** Directory names below the bucket's. */
   readonly folders: readonly string[];
   readonly file: string;
-  /** The name does not tell the key, so the object itself must. */
+  /** The key cannot be derived from the file name and is stored in the object. */
   readonly hashed: boolean;
 }
 
-/** Folder of objects whose keys do not fit into names; no encoded part has this name. */
+/** Directory of objects whose keys do not fit into file names; no encoded part has this name. */
 export const HASHED_KEYS_DIR = "%long";
 const FILE_SUFFIX = "~";
 const MAX_NAME_BYTES = 240;
 const MAX_PATH_BYTES = 3000;
 
 export interface NameRules {
-  /** The file system takes `A` and `a` for one name. */
+  /** The file system treats `A` and `a` as the same name. */
   readonly foldsCase: boolean;
 }
 
@@ -33,7 +32,7 @@ export function keyPath(key: string, rules: NameRules): KeyPath {
   return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_SUFFIX}`, hashed: false };
 }
 
-/** Part of a key that a folder's or file's name stands for; undefined for names that are none of ours. */
+/** Decodes a directory or file name to its part of the key; undefined for names of other origin. */
 export function decodeName(name: string): { readonly part: string; readonly kind: "folder" | "file" } | undefined {
   const kind = name.endsWith(FILE_SUFFIX) ? "file" : "folder";
   const encoded = kind === "file" ? name.slice(0, -1) : name;
@@ -59,7 +58,7 @@ function encodePart(part: string, { foldsCase }: NameRules): string {
   return encoded;
 }
 
-/** Order of keys: that of their UTF-8 bytes. */
+/** Compares keys by their UTF-8 bytes, as S3 orders them. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -69,7 +68,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of surrogate pairs stand for characters above all others, though their numbers are lower than some. */
+/** Surrogates encode characters above U+FFFF, but their code units are lower than some others. */
 function utf8Rank(codeUnit: number): number {
   return codeUnit >= 0xd800 && codeUnit < 0xe000 ? codeUnit + 0x10000 : codeUnit;
 }

@@ -1,4 +1,4 @@
-/** Lets one at a time work on a key; others wait in the order in which they came. */
+/** Serializes tasks that share a key, in order of arrival. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 

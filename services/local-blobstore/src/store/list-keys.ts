@@ -4,27 +4,27 @@ import type { DirectoryCache } from "./directory-cache.js";
 import { compareKeys, HASHED_KEYS_DIR } from "./key-path.js";
 import { isMissing, openObject } from "./object-file.js";
 
-/** A key of a bucket, or the common start of several. */
+/** A key of a bucket, or the common prefix of several. */
 export type ListEntry =
   | { readonly kind: "key"; readonly key: string; readonly path: string }
   | { readonly kind: "prefix"; readonly prefix: string };
 
 export interface ListKeysOptions {
-  /** Folder of the bucket. */
+  /** Directory of the bucket. */
   readonly folder: string;
   readonly entries: DirectoryCache;
   readonly prefix: string;
-  /** Only keys after this one. */
+  /** List only keys after this one. */
   readonly after: string;
-  /** Nothing that starts with this; "" for none. */
+  /** Skip keys with this prefix; empty: skip none. */
   readonly skip: string;
-  /** Fold keys that have this after the prefix into their common start; "" for no folding. */
+  /** Group keys that contain this after the prefix; empty: no grouping. */
   readonly delimiter: string;
 }
 
-/** Keys and common prefixes of a bucket in the order of keys, each once. */
+/** Lists keys and common prefixes of a bucket in key order, each once. */
 export async function* listKeys(options: ListKeysOptions): AsyncGenerator<ListEntry> {
-  // A folder is what the delimiter folds nearly always; then it need not be entered.
+  // Groups by delimiter usually equal directories, which then need not be read.
   const plain = foldPrefixes(listDirectory({ path: options.folder, at: "" }, options), options);
   const hashed = foldPrefixes(listHashedKeys(options), options);
   let last: string | undefined;
@@ -36,7 +36,7 @@ export async function* listKeys(options: ListKeysOptions): AsyncGenerator<ListEn
   }
 }
 
-/** What an item stands at in the order. */
+/** Returns the text by which entries are ordered. */
 export function sortText(item: ListEntry): string {
   return item.kind === "key" ? item.key : item.prefix;
 }
@@ -59,7 +59,7 @@ async function* foldPrefixes(items: AsyncIterable<ListEntry>, { prefix, skip, de
 
 interface DirectoryPosition {
   readonly path: string;
-  /** Start of all keys below it. */
+  /** Prefix of all keys below it. */
   readonly at: string;
 }
 
@@ -87,7 +87,7 @@ async function* takeFirst(items: AsyncIterable<ListEntry>): AsyncGenerator<ListE
   }
 }
 
-/** Keys that do not fit into names: few, so all are read and sorted. */
+/** Lists keys that do not fit into file names: few, so all are read and sorted. */
 async function* listHashedKeys({ folder, prefix, after }: ListKeysOptions): AsyncGenerator<ListEntry> {
   const found: { key: string; path: string }[] = [];
   for (const name of await readNames(join(folder, HASHED_KEYS_DIR))) {

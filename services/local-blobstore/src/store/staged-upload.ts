@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { encodeTail, isMissing, type ObjectInfo } from "./object-file.js";
 
 const BUFFER_BYTES = 256 * 1024;
-/** Each needs somebody else who deletes the last object of the folder at that moment. */
+/** Each retry means that a concurrent delete has just removed the empty directory. */
 const MAX_MOVE_RETRIES = 100;
 
-/** An object on its way in: content goes to a temporary file, which becomes the object with one rename. */
+/** An object being written: content goes to a temporary file that a rename makes visible. */
 export class StagedUpload {
   readonly #path: string;
   #handle: FileHandle | undefined;
@@ -18,14 +18,14 @@ export class StagedUpload {
     this.#path = join(folder, randomUUID());
   }
 
-  /** Small objects reach the disk in one write, large ones as they come. */
+  /** Buffers content: small objects reach the disk in one write. */
   async write(piece: Buffer): Promise<void> {
     this.#pending.push(piece);
     this.#pendingBytes += piece.length;
     if (this.#pendingBytes >= BUFFER_BYTES) await this.#flush();
   }
 
-  /** Makes the content durable; after it, only moveTo or discard. */
+  /** Makes the content durable; only moveTo or discard may follow. */
   async finish(info: ObjectInfo): Promise<void> {
     this.#pending.push(encodeTail(info));
     await this.#flush();
@@ -33,7 +33,7 @@ export class StagedUpload {
     await this.#close();
   }
 
-  /** Puts the object in its place, over what was there, durably. */
+  /** Renames the file to its final path, replacing an existing object, durably. */
   async moveTo(path: string): Promise<void> {
     const folder = dirname(path);
     for (let retries = 0; ; retries++) {
@@ -41,7 +41,7 @@ export class StagedUpload {
         await rename(this.#path, path);
         break;
       } catch (error) {
-        // The folder is not there yet, or was just now removed because its last object was; so may those above it be.
+        // The directory does not exist yet, or was removed with its last object; so may its parents.
         if (!isMissing(error) || retries === MAX_MOVE_RETRIES) throw error;
         await createDirDurably(folder).catch(ignoreMissing);
       }
@@ -49,7 +49,7 @@ export class StagedUpload {
     await syncDir(folder);
   }
 
-  /** Drops what is left of it; nothing after moveTo. */
+  /** Deletes the temporary file; no effect after moveTo. */
   async discard(): Promise<void> {
     await this.#close();
     await rm(this.#path, { force: true });
@@ -71,14 +71,14 @@ export class StagedUpload {
   }
 }
 
-/** Makes a folder and those above it; each new name is durable. */
+/** Creates a directory and its parents, each durably. */
 export async function createDirDurably(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
   for (let path = folder; path.length >= first.length; path = dirname(path)) await syncDir(dirname(path)).catch(ignoreMissing);
 }
 
-/** Makes names in a folder durable. */
+/** Makes new names in a directory durable. */
 export async function syncDir(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -37,7 +37,7 @@ async function open(folder = newFolder()): Promise<Store> {
   return store;
 }
 
-/** What S3 lists, from the definition. */
+/** Specifies the expected listing of S3. */
 function expected(keys: readonly string[], { prefix, delimiter, after }: { prefix: string; delimiter: string; after: string }): string[] {
   const found = new Set<string>();
   for (const key of keys.toSorted(compareKeys)) {
@@ -123,7 +123,7 @@ test("a large info and a large content both come back", async () => {
 
 test("writers and deleters of keys in one folder do not harm each other", async () => {
   const store = await open();
-  // Few keys, so that each is the last of its folder again and again.
+  // Few keys, so that objects are often the last of their directory.
   for (const keys of [1, 2, 7]) {
     const work = Array.from({ length: 200 }, async (_, i) => {
       const key = `f/g/h/${i % keys}`;

@@ -11,11 +11,11 @@ import { type ListEntry, listKeys } from "./list-keys.js";
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
 
-/** Conditions of a write on what is there; both refuse with PreconditionFailed. */
+/** Conditions of a write; a failed one causes PreconditionFailed. */
 export interface WriteConditions {
-  /** Only when nothing is there. */
+  /** Write only when no object exists. */
   readonly ifNoneMatch?: boolean | undefined;
-  /** Only over an object with this ETag, or `*` for any. */
+  /** Write only over an object with this ETag; `*` matches any. */
   readonly ifMatch?: string | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface ListOptions {
 }
 
 /**
- * Buckets and objects in a folder. Every write is durable before it is told, and whole
- * or not there after a crash. One process may use a folder at a time.
+ * Buckets and objects in a directory. A write is durable before it is acknowledged, and atomic with respect to crashes.
+ * One process at a time may use a directory.
  */
 export class Store {
   readonly #root: string;
@@ -43,7 +43,7 @@ export class Store {
     this.#buckets = options.buckets;
   }
 
-  /** Opens the folder, makes what is missing and clears away what a crash left half done. */
+  /** Opens the directory, creates missing parts and removes incomplete writes of a crash. */
   static async open(root: string): Promise<Store> {
     for (const name of ["buckets", "uploads"]) await createDirDurably(join(root, name));
     await rm(join(root, "tmp"), { recursive: true, force: true });
@@ -52,7 +52,7 @@ export class Store {
     return new Store(root, { rules: { foldsCase: await isCaseInsensitive(join(root, "tmp")) }, buckets });
   }
 
-  /** Folder of what is on its way in, which is emptied when the store is opened. */
+  /** Directory of staged uploads, which is emptied when the store is opened. */
   get temporaryFolder(): string {
     return join(this.#root, "tmp");
   }
@@ -71,7 +71,7 @@ export class Store {
     if (!this.#buckets.has(bucket)) throw new S3Error(BUCKET_NAME.test(bucket) ? "NoSuchBucket" : "InvalidBucketName");
   }
 
-  /** @returns false when it is there already. @throws S3Error InvalidBucketName. */
+  /** @returns false when it exists already. @throws S3Error InvalidBucketName. */
   async createBucket(bucket: string): Promise<boolean> {
     if (!BUCKET_NAME.test(bucket) || bucket.includes("..")) throw new S3Error("InvalidBucketName");
     if (this.#buckets.has(bucket)) return false;
@@ -84,7 +84,7 @@ export class Store {
   async deleteBucket(bucket: string): Promise<void> {
     for await (const _any of this.list(bucket, { prefix: "", after: "", skip: "", delimiter: "" })) throw new S3Error("BucketNotEmpty");
     this.#buckets.delete(bucket);
-    // Out of the way first, so that a crash leaves no half of a bucket.
+    // Moves the bucket away first, so that a crash leaves no partial bucket.
     await rename(this.#bucketFolder(bucket), join(this.temporaryFolder, bucket));
     await syncDir(join(this.#root, "buckets"));
     await rm(join(this.temporaryFolder, bucket), { recursive: true, force: true });
@@ -101,7 +101,11 @@ export class Store {
     return new StagedUpload(this.temporaryFolder);
   }
 
-  /** Puts what was staged under the key. @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError. */
+  /**
+   * Commits a staged upload under the key.
+   *
+   * @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError.
+   */
   async commit(
     target: { readonly bucket: string; readonly key: string },
     upload: { stageUpload: StagedUpload; info: ObjectInfo; conditions: WriteConditions },
@@ -116,7 +120,7 @@ export class Store {
     });
   }
 
-  /** A key that is not there is no error. */
+  /** Deletes an object; a missing one is no error. */
   async delete(bucket: string, key: string): Promise<void> {
     const path = this.#path(bucket, key);
     await this.#mutex.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
@@ -137,7 +141,7 @@ export class Store {
     if (!matchesEtag(ifMatch, object.info.etag)) throw new S3Error("PreconditionFailed");
   }
 
-  /** Removes folders that have become empty. */
+  /** Removes empty parent directories. */
   async #removeEmptyDirs(folder: string, top: string): Promise<void> {
     for (let path = folder; path.startsWith(`${top}/`); path = dirname(path)) {
       try {
@@ -160,7 +164,7 @@ export class Store {
   }
 }
 
-/** Whether a condition header (`*` or ETags with commas between) names an ETag. */
+/** True when a condition header (`*` or comma-separated ETags) matches an ETag. */
 export function matchesEtag(header: string, etag: string): boolean {
   return header.split(",").some((item) => {
     const text = item.trim().replace(/^W\//, "").replaceAll('"', "");

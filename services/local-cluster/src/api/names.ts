@@ -18,7 +18,7 @@ const NAME_PART_RULE =
 
 const MAX_SHOWN_CHARS = 1_000;
 
-/** A value in the text of an error, or its beginning: it may have megabytes. */
+/** Formats a value for an error and truncates it, since it may have megabytes. */
 function shownValue(value: unknown): string {
   const text = JSON.stringify(typeof value === "string" ? value.slice(0, MAX_SHOWN_CHARS) : value) ?? "";
   return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
@@ -46,7 +46,7 @@ function checkSubdomain(field: string, value: string): Cause[] {
   return SUBDOMAIN.test(value) ? [] : [invalidValue(field, value, SUBDOMAIN_RULE)];
 }
 
-/** Rules for the metadata of every kind: the name, label keys and values, annotation keys. */
+/** Checks the metadata of any kind: name, label keys and values, annotation keys. */
 export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
   const byKind = kind === "Namespace" ? checkLabel : checkSubdomain;
   return [
@@ -67,7 +67,7 @@ export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
   ];
 }
 
-/** Checks items until so many rules are broken as a refusal tells. */
+/** Checks items until an error holds its maximum of causes. */
 function firstCauses<Item>(items: readonly Item[], check: (item: Item, index: number) => readonly Cause[]): Cause[] {
   const causes: Cause[] = [];
   for (const [index, item] of items.entries()) {

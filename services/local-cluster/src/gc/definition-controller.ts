@@ -5,7 +5,7 @@ import { CRD_CLEANUP } from "../api/verb/delete.js";
 import { deleteObject, putOrRemove, withoutFinalizer } from "./object-target.js";
 import { KeyedTaskQueue } from "./keyed-task-queue.js";
 
-/** Removes the custom resources of a definition that is being deleted, then lets the definition go. */
+/** Deletes the custom resources of a deleted definition, then removes its finalizer. */
 export class DefinitionController {
   readonly #context: ApiContext;
   readonly #queue: KeyedTaskQueue;

@@ -11,9 +11,8 @@ interface TrackedObject {
 }
 
 /**
- * Garbage collection by owner references. Owners are found by uid alone: all
- * objects live in one store, so an owner that is not in it does not exist, and
- * the spelling of a reference's kind does not matter.
+ * Collects garbage by owner references. Identifies owners by uid only: all objects are in one store, so a missing uid
+ * means a deleted owner, and the spelling of the reference's kind does not matter.
  */
 export class GarbageCollector {
   readonly #context: ApiContext;
@@ -47,7 +46,7 @@ export class GarbageCollector {
     this.#objects.delete(uid);
     for (const dependent of this.#dependents.get(uid) ?? []) this.#enqueue(dependent);
     this.#dependents.delete(uid);
-    // An owner that waits for its dependents may now go.
+    // Rechecks owners that wait for the deletion of their dependents.
     for (const owner of object.metadata.ownerReferences ?? [])
       if (this.#objects.get(owner.uid)?.object.metadata.deletionTimestamp !== undefined) this.#enqueue(owner.uid);
   }
@@ -69,7 +68,7 @@ export class GarbageCollector {
     });
   }
 
-  /** Deletes an object whose owners are all gone; drops references to those that are gone. */
+  /** Deletes an object without remaining owners; otherwise removes references to missing ones. */
   #deleteIfOrphaned(uid: string): void {
     const known = this.#present(uid);
     const owners = known?.object.metadata.ownerReferences ?? [];
@@ -82,7 +81,7 @@ export class GarbageCollector {
     else this.#context.store.put(known.resource, withMeta(known.object, { ownerReferences: living }));
   }
 
-  /** Lets an owner go that was deleted in the foreground or as an orphaning owner, once its dependents allow. */
+  /** Removes the finalizer of an owner deleted in the foreground or with orphaned dependents, once its dependents permit. */
   #removeFinalizers(uid: string): void {
     const known = this.#present(uid);
     const { deletionTimestamp, finalizers = [] } = known?.object.metadata ?? {};
@@ -112,13 +111,13 @@ export class GarbageCollector {
     return metadata?.deletionTimestamp !== undefined && metadata.finalizers?.includes(FOREGROUND) === true;
   }
 
-  /** A namespaced owner counts only for objects of its own namespace. */
+  /** A namespaced owner counts only within its namespace. */
   #exists(owner: OwnerReference, dependent: KubeObject): boolean {
     const namespace = this.#objects.get(owner.uid)?.object.metadata.namespace;
     return this.#objects.has(owner.uid) && (namespace === undefined || namespace === dependent.metadata.namespace);
   }
 
-  /** The object's latest state, which may be ahead of the last event. */
+  /** Returns the current object, which may be newer than the last event. */
   #present(uid: string): TrackedObject | undefined {
     const known = this.#objects.get(uid);
     if (known === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Runs keyed tasks later, each key once however often it is added, a few per turn so that requests get between. */
+/** Runs tasks later and deduplicated by key, at most 64 per turn of the event loop, so that requests are served in between. */
 export class KeyedTaskQueue {
   readonly #tasks = new Map<string, () => void>();
   readonly #onError: (error: unknown) => void;

@@ -6,7 +6,7 @@ import { create } from "../api/verb/create.js";
 import { deleteObject, putOrRemove } from "./object-target.js";
 import { KeyedTaskQueue } from "./keyed-task-queue.js";
 
-/** Gives new namespaces their default service account, and empties those that are being deleted. */
+/** Creates the default service account of new namespaces, and deletes the contents of deleted ones. */
 export class NamespaceController {
   readonly #context: ApiContext;
   readonly #queue: KeyedTaskQueue;
@@ -59,7 +59,7 @@ export class NamespaceController {
         deleteObject(this.#context, resource, { object, policy: "Background" });
       }
     }
-    // What could be removed at once is gone already; each removal brings us here again.
+    // Each removal triggers another pass; wait while objects with finalizers remain.
     const held = left > 0 && [...this.#context.store.resources()].some((resource) => !isEmpty(this.#context.store.within(resource, name)));
     if (held) return;
     putOrRemove(this.#context, STORAGE.namespaces, {

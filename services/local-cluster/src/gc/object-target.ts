@@ -4,13 +4,13 @@ import type { ApiContext, NamedTarget } from "../api/context.js";
 import { applyDelete } from "../api/verb/delete.js";
 import { isDone } from "../api/verb/update.js";
 
-/** The object as a target of API verbs; undefined when its kind is no longer served. */
+/** Returns the object as target of API verbs; undefined when its kind is no longer served. */
 function targetOf(context: ApiContext, resource: string, { metadata }: KubeObject): NamedTarget | undefined {
   const type = context.types.all().find((t) => t.storage === resource && t.view === undefined);
   return type === undefined ? undefined : { type, namespace: metadata.namespace, name: metadata.name, subresource: undefined };
 }
 
-/** Deletes an object unless it is gone or already on its way. */
+/** Deletes an object unless it is gone or being deleted. */
 export function deleteObject(
   context: ApiContext,
   resource: string,
@@ -27,7 +27,7 @@ export function deleteObject(
   }
 }
 
-/** Puts a changed object, or takes it out when nothing holds it any more. */
+/** Stores a changed object, or removes it when its deletion is complete. */
 export function putOrRemove({ store }: ApiContext, resource: string, object: KubeObject): void {
   if (isDone(object)) store.remove({ resource, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
   else store.put(resource, object);

@@ -3,10 +3,10 @@ import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
 import { quotaStatus } from "../api/pod/quota.js";
 
-/** Changes within this time are counted together, ms. */
+/** Debounce interval, ms. */
 const DEBOUNCE_MS = 100;
 
-/** Keeps the `used` figures of quotas current; admission counts for itself and does not read them. */
+/** Updates the `used` amounts of quotas for readers; admission computes its own. */
 export class QuotaUsageController {
   readonly #context: ApiContext;
   readonly #dirty = new Set<string>();

@@ -10,15 +10,15 @@ import type { PodSource } from "./pod/pod-source.js";
 import { Scheduler } from "./node/scheduler.js";
 import { defaultForkRequest } from "./container/start-plan.js";
 
-/** Pods are processes of this machine and have its address. */
+/** Address of all pods, which are processes of this machine. */
 const HOST_IP = "127.0.0.1";
 
-/** Each takes 75 MiB, which its forks share. */
+/** Maximum number of fork servers; each uses 75 MiB, shared with its forks. */
 const MAX_FORK_SERVERS = 2;
 
 export const podsDir = (dataDir: string) => join(dataDir, "pods");
 
-/** What this machine is as a node. */
+/** Describes this machine as a node. */
 export function describeNode(config: PodSettings, now: number): NodeDescription {
   const machine = thisMachine();
   const allocatable = allocatableOf(machine, config.allocatable);
@@ -31,13 +31,13 @@ export interface KubeletStart {
   readonly node: NodeDescription;
   readonly dataDir: string;
   readonly logger: Logger;
-  /** File of python/warm.py. */
+  /** Path of python/fork_server.py. */
   readonly forkServerProgram: string;
-  /** Give waiting pods this node; false where a scheduler does so. */
+  /** Bind pending pods to this node; false when the cluster has a scheduler. */
   readonly bindPods: boolean;
 }
 
-/** Runs the pods of this node from now on. */
+/** Starts running the pods of this node. */
 export function startKubelet({ pods, config, node, dataDir, logger, forkServerProgram, bindPods }: KubeletStart): Kubelet {
   const events = new EventRecorder(pods, node.name);
   const { name: nodeName, allocatable, hostIP } = node;
@@ -47,7 +47,7 @@ export function startKubelet({ pods, config, node, dataDir, logger, forkServerPr
   const forkServers = enabled
     ? new PythonForkServerPool({
         program: forkServerProgram,
-        logFile: join(dataDir, "warm-python.log"),
+        logFile: join(dataDir, "python-fork-server.log"),
         logger,
         idleTimeoutMs: idleMs,
         maxServers: MAX_FORK_SERVERS,

@@ -22,7 +22,7 @@ export interface ApiPodSourceOptions {
 }
 
 export interface ApiPodSource extends PodSource {
-  /** Milliseconds since the watch last showed life. */
+  /** Time since the last sign of life of the watch, ms. */
   lagMs(): number | undefined;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 const CHANGES = { added: "ADDED", modified: "MODIFIED", deleted: "DELETED" } as const;
 
-/** The pods of a cluster, by its API. Resolves when they are known. */
+/** Opens the pods of a cluster through its API. Resolves when they are synchronized. */
 export async function openApiPodSource(options: ApiPodSourceOptions): Promise<ApiPodSource> {
   const source = new WatchedPods(options);
   await source.open();
@@ -46,8 +46,8 @@ class WatchedPods implements ApiPodSource {
   readonly #data: PodSecretCache;
   readonly #listeners = new Set<(change: PodChange) => void>();
   /**
-   * What this node has said of its pods, by uid. It holds before what the API shows,
-   * which is later: nobody else writes the status of a pod that is bound here.
+   * Status written by this node, by uid. It takes precedence over the API's view, which lags: only this node writes the
+   * status of its pods.
    */
   readonly #ownStatus = new Map<string, JsonObject>();
   readonly #prepared = new Set<string>();
@@ -93,7 +93,7 @@ class WatchedPods implements ApiPodSource {
   }
 
   bind(pod: KubeObject, { nodeName }: { nodeName: string }): void {
-    // The server notes the condition itself; what the scheduler said before no longer holds.
+    // The server sets the condition itself; the scheduler's earlier one is obsolete.
     this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#writes.bind(pod, nodeName);
   }
@@ -133,7 +133,7 @@ class WatchedPods implements ApiPodSource {
 
   #onEvent({ type, object, previous }: InformerEvent<ApiObject>): void {
     const pod = object as unknown as KubeObject;
-    // A watch that was interrupted may have missed that one pod went and another of its name came.
+    // An interrupted watch may have missed that a pod was replaced by another of the same name.
     if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) this.#forget(previous as unknown as KubeObject);
     if (type === "deleted") {
       this.#forget(pod);

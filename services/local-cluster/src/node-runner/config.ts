@@ -5,13 +5,13 @@ import { checkKubernetesSettings, kubernetesSettings, logLevel, opsSettings } fr
 import { z } from "zod";
 import { podSettings } from "../config.js";
 
-/** What `node dist/node-runner/main.js --config FILE` reads. */
+/** Configuration of `node dist/node-runner/main.js --config FILE`. */
 export const nodeRunnerConfig = z.strictObject({
-  /** Which cluster: a kubeconfig, else KUBECONFIG, else the service account of the pod that this runs in. */
+  /** Connection to the cluster. Default: the file in KUBECONFIG, or the service account of this pod. */
   kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
-  /** Holds the pods' folders and their logs. */
+  /** Directory of the pods' files and logs. */
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
-  /** Give this node to pods that have none. False where the cluster has a scheduler. */
+  /** Bind pending pods to this node. False: the cluster has a scheduler. */
   schedule: z.boolean().default(true),
   ops: opsSettings(0),
   logLevel,

@@ -2,10 +2,10 @@ import { EVENTS, isAlreadyExists, isTransient, type KubeClient, type KubeObject 
 import type { Logger } from "@flyte-ts/telemetry";
 import { at, type KubeObject } from "../object/model.js";
 
-/** More than these are not kept waiting: events are a help to people, and no state rests on them. */
+/** Maximum number of queued events; further ones are dropped, since events are informational. */
 const MAX_QUEUE_SIZE = 1_000;
 
-/** Writes events one after the other; one that the server does not take is lost. */
+/** Writes events sequentially; failed writes are lost. */
 export class EventWriter {
   readonly #queue: KubeObject[] = [];
   #busy = false;
@@ -31,7 +31,7 @@ export class EventWriter {
         await this.#write(event);
       } catch (error) {
         const { logger } = this.options;
-        logger[isTransient(error) ? "warn" : "debug"]({ event: event.metadata.name, error: String(error) }, "event lost");
+        logger[isTransient(error) ? "warn" : "debug"]({ event: event.metadata.name, error: String(error) }, "failed to write the event");
       }
     }
     this.#busy = false;

@@ -5,7 +5,7 @@ import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
 installSourceMapSupport();
-// Pods inherit it: what they and this service write belongs to their user alone.
+// Restricts files of this service and its pods to their user.
 process.umask(0o077);
 const config = loadServiceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
@@ -14,10 +14,10 @@ try {
     config,
     logger,
     now: Date.now,
-    forkServerProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
   });
   const stop = () => {
-    // Also when it is told to a second time. After any other end the next process takes the pods over.
+    // Applies also to a second signal. After any other end the next process adopts the pods.
     process.once("exit", () => runner.killPodsNow());
     return runner.close();
   };

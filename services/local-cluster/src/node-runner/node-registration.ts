@@ -4,7 +4,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { type NodeDescription, nodeObject } from "../kubelet/node/node-object.js";
 import { microTimestamp } from "../object/model.js";
 
-/** As kubelet does: the Lease every 10 s, which expires after 40. */
+/** Lease parameters of kubelet: renewed every 10 s, expires after 40 s. */
 const RENEW_INTERVAL_MS = 10_000;
 const LEASE_SECONDS = 40;
 const NAMESPACE = "kube-node-lease";
@@ -16,7 +16,7 @@ export interface NodeRegistration {
   readonly now: () => number;
 }
 
-/** Puts the node into the cluster and renews its Lease until the answer is called. */
+/** Registers the node and renews its Lease. @returns a function that stops the renewal */
 export async function registerNode(options: NodeRegistration): Promise<() => Promise<void>> {
   await putNode(options);
   const abort = new AbortController();
@@ -24,7 +24,7 @@ export async function registerNode(options: NodeRegistration): Promise<() => Pro
   const renewing = (async () => {
     while (!signal.aborted) {
       await renew(options).catch((error: unknown) =>
-        options.logger.warn({ error: String(error) }, "the node's lease could not be renewed"),
+        options.logger.warn({ error: String(error) }, "node lease renewal failed"),
       );
       await sleep(RENEW_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -46,7 +46,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
       }),
       logger: createLogger({ service: "test", level: "fatal" }),
       now: Date.now,
-      forkServerProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+      forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
     });
 
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
     runner = await start();
     expect(outcome(await until("outlives", ended))).toMatchObject({ exitCode: 7 });
     expect(readFileSync(file, "utf8")).toBe("ran\n");
-    // And while it works: what happens in the dark is told afterwards.
+    // The API is down while the pod runs; its end is reported afterwards.
     await run("in-the-dark", `${waiting("in-the-dark")}; exit 5`);
     await until("in-the-dark", ({ status }) => status.phase === "Running");
     await kubernetes.kill();

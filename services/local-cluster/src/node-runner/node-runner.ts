@@ -10,9 +10,9 @@ import { registerNode } from "./node-registration.js";
 
 export interface NodeRunner {
   readonly opsPort: number;
-  /** Stops working; pods keep running or end, as configured. */
+  /** Stops; running pods are kept or killed as configured. */
   close(): Promise<void>;
-  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
+  /** Kills pods synchronously where `podsOnStop` is `kill`, for a process that is exiting. */
   killPodsNow(): void;
 }
 
@@ -20,16 +20,16 @@ export interface NodeRunnerOptions {
   readonly config: NodeRunnerConfig;
   readonly logger: Logger;
   readonly now: () => number;
-  /** File of python/warm.py. */
+  /** Path of python/fork_server.py. */
   readonly forkServerProgram: string;
 }
 
-/** A watch that shows no life for so long, though the server sends bookmarks every minute, is broken, ms. */
+/** Maximum silence of a healthy watch, ms; the server sends bookmarks every minute. */
 const MAX_WATCH_SILENCE_MS = 300_000;
 
-/** Makes this machine a node of a cluster: its pods run here as processes. */
+/** Runs this machine as a node of a cluster: its pods are local processes. */
 export async function startNodeRunner({ config: options, logger, now, forkServerProgram }: NodeRunnerOptions): Promise<NodeRunner> {
-  // Pods have other working folders: paths must not depend on ours.
+  // Pods have other working directories, so paths must be absolute.
   const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
@@ -41,7 +41,7 @@ export async function startNodeRunner({ config: options, logger, now, forkServer
   const metrics = new Metrics();
   const watching = () => {
     const lag = pods.lagMs();
-    return lag !== undefined && lag < MAX_WATCH_SILENCE_MS ? undefined : "the watch of pods is broken";
+    return lag !== undefined && lag < MAX_WATCH_SILENCE_MS ? undefined : "the watch of pods shows no activity";
   };
   const readiness = new Readiness({ now: () => performance.now(), checks: { pods: watching } });
   const ops = await startOpsServer({ ...config.ops, metrics, readiness });

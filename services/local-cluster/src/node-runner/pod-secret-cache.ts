@@ -12,19 +12,19 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** How old data may be before it is read again; of what was missing, less. ms */
+/** Time to live of cached data and, shorter, of missing entries, ms. */
 const TTL_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
 const MAX_ENTRIES = 1_000;
 
-/** Secrets and config maps that pods name, read when a pod arrives, so that its start finds them at once. */
+/** Caches the secrets and config maps of pods: reads them when a pod arrives, so that its start finds them. */
 export class PodSecretCache {
   readonly #entries = new Map<string, Entry>();
   readonly #reading = new SingleFlight<void>();
 
   constructor(private readonly options: { readonly client: KubeClient; readonly logger: Logger; readonly now: () => number }) {}
 
-  /** Reads all that the pod names. Resolves in any case: what could not be read counts as missing and is asked for again. */
+  /** Reads all objects that the pod refers to. Always resolves: failed reads count as missing and are retried. */
   async prepare(pod: KubeObject): Promise<void> {
     const { namespace = "" } = pod.metadata;
     const reads = referencesIn(pod["spec"] ?? null).map(({ kind, name }) => this.#read(namespace, kind, name));
@@ -57,14 +57,14 @@ export class PodSecretCache {
         this.#entries.delete(oldest);
       }
     } catch (error) {
-      logger.warn({ kind, namespace, name, error: String(error) }, "could not be read");
+      logger.warn({ kind, namespace, name, error: String(error) }, "failed to read secret or config map");
     }
   }
 }
 
 const keyOf = (namespace: string, kind: Kind, name: string) => `${kind}/${namespace}/${name}`;
 
-/** Fields that name a secret or config map, wherever they stand in a pod's spec, and the field in which the name stands. */
+/** Fields of a pod's spec that refer to a secret or config map, with the field of its name. */
 const REFERENCES: Readonly<Record<string, readonly [Kind, string]>> = {
   secretRef: ["Secret", "name"],
   secretKeyRef: ["Secret", "name"],
@@ -77,7 +77,7 @@ function referencesIn(value: Json | undefined): { kind: Kind; name: string }[] {
   if (Array.isArray(value)) return value.flatMap((item) => referencesIn(item as Json));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([field, inner]) => {
-    // A volume of a secret names it differently from a projected one.
+    // Secret volumes and projected volumes name the secret in different fields.
     const [kind, nameField] =
       field === "secret"
         ? (["Secret", textAt(inner, "secretName") === undefined ? "name" : "secretName"] as const)

@@ -3,7 +3,7 @@ import { BINDINGS, isTransient, type KubeClient, KubeError, type KubeObject as A
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JsonObject, KubeObject } from "../object/model.js";
 
-/** What is yet to be told about one pod. Only the latest of each kind matters. */
+/** Pending writes of one pod; only the latest of each kind counts. */
 interface PendingPodWrite {
   readonly pod: KubeObject;
   nodeName: string | undefined;
@@ -15,9 +15,8 @@ const INITIAL_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
 
 /**
- * Carries the writes about pods to the API, one at a time for each pod: its node,
- * then its status, and when nothing more is to be told its removal. A write is
- * repeated until it succeeds, the pod is gone, or the server refuses it for good.
+ * Writes pods to the API, one request at a time per pod: the binding, then the status, then the deletion. Repeats a
+ * write until it succeeds, the pod is gone, or the error is permanent.
  */
 export class PodWriter {
   readonly #pending = new Map<string, PendingPodWrite>();
@@ -41,7 +40,7 @@ export class PodWriter {
     this.#startWriting(pod);
   }
 
-  /** Waits for what is under way; what cannot be written now is left to the next start. */
+  /** Waits for writes in progress; the next start repeats failed ones. */
   async close(timeoutMs: number): Promise<void> {
     await Promise.race([Promise.all(this.#active.values()), sleep(timeoutMs)]);
     this.#abort.abort();
@@ -66,7 +65,7 @@ export class PodWriter {
   async #writeAll(uid: string): Promise<void> {
     const { signal } = this.#abort;
     let delay = INITIAL_BACKOFF_MS;
-    // Later changes join what waits here, so that a slow server is told the latest and not each step.
+    // Changes merge while a write is in progress, so that a slow server receives only the latest.
     for (let next = this.#pending.get(uid); next !== undefined && !signal.aborted; next = this.#pending.get(uid)) {
       this.#pending.delete(uid);
       try {
@@ -77,7 +76,7 @@ export class PodWriter {
           this.#handlePermanentError(next, error);
           continue;
         }
-        this.options.logger.warn({ pod: next.pod.metadata.name, error: String(error) }, "pod could not be written, trying again");
+        this.options.logger.warn({ pod: next.pod.metadata.name, error: String(error) }, "pod update failed, will retry");
         this.#requeue(uid, next);
         await sleep(delay, undefined, { signal }).catch(() => undefined);
         delay = Math.min(delay * 2, MAX_BACKOFF_MS);
@@ -85,7 +84,7 @@ export class PodWriter {
     }
   }
 
-  /** A part that was told anew meanwhile stays; what has been written is written once more. */
+  /** Requeues a failed write; newer values take precedence. */
   #requeue(uid: string, failed: PendingPodWrite): void {
     const newer = this.#pending.get(uid);
     this.#pending.set(uid, {
@@ -101,7 +100,7 @@ export class PodWriter {
     const { namespace, name, uid } = pod.metadata;
     if (nodeName !== undefined) await this.#bind(pod, nodeName);
     if (status !== undefined) {
-      // The uid makes it conditional: a later pod of the same name is not touched.
+      // The uid makes the patch conditional, so that another pod of the same name stays unchanged.
       await client.mergePatch(PODS, { namespace, name, subresource: "status", body: { metadata: { uid }, status }, metadataOnly: true });
     }
     if (release) await client.delete(PODS, { namespace, name, uid, gracePeriodSeconds: 0 });
@@ -114,8 +113,8 @@ export class PodWriter {
       await client.create(BINDINGS, { apiVersion: "v1", kind: "Binding", metadata: { namespace, name, uid }, target } as ApiObject);
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 409)) throw error;
-      // Bound already, by the attempt before this one or by another scheduler; or the server's store could
-      // not be reached, which kube-apiserver calls a conflict too.
+      // The pod is bound already, by an earlier try or another scheduler; or the server could not reach its store,
+      // which kube-apiserver reports as a conflict too.
       const now = await client.get<ApiObject & { spec?: { nodeName?: string } }>(PODS, { namespace, name });
       const unbound = now?.metadata.uid === uid && now.spec?.nodeName === undefined;
       if (unbound) throw new KubeError(error.message, { status: 503, cause: error });
@@ -123,8 +122,8 @@ export class PodWriter {
   }
 
   #handlePermanentError({ pod }: PendingPodWrite, error: unknown): void {
-    // Gone, or another pod of the same name.
+    // The pod is gone or was replaced.
     if (error instanceof KubeError && (error.status === 404 || error.status === 409)) return;
-    this.options.logger.error({ pod: pod.metadata.name, error: String(error) }, "the server refuses what is told of a pod");
+    this.options.logger.error({ pod: pod.metadata.name, error: String(error) }, "pod update rejected");
   }
 }

@@ -2,24 +2,24 @@ import { isDeeper } from "./depth.js";
 import { equalJson } from "./merge-patch.js";
 import { type Json, isObject, show } from "./model.js";
 
-/** An operation of RFC 6902 that cannot be applied. */
+/** An RFC 6902 operation cannot be applied. */
 export class JsonPatchError extends Error {
   override readonly name = "JsonPatchError";
 }
 
 type Mutable = null | boolean | number | string | undefined | Mutable[] | { [key: string]: Mutable };
 
-/** Bounds of a patch, as Kubernetes has them: an operation may copy what the ones before it have copied, which doubles each time. */
+/** Limits of a patch, as in Kubernetes: repeated copies double the size. */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Deepest nesting of a document that was patched. */
+/** Maximum nesting of a patched document. */
 const MAX_DEPTH = 500;
-/** Steps of all paths together. */
+/** Maximum number of path components in a patch. */
 const MAX_STEPS = 100_000;
-/** List items that operations may move up or down, all together. */
+/** Maximum number of list items that a patch may shift. */
 const MAX_MOVED_ITEMS = 10_000_000;
 
-/** Work that a patch may still cause. */
+/** Remaining work that a patch may cause. */
 interface PatchBudget {
   copiedBytes: number;
   steps: number;

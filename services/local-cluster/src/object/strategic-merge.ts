@@ -1,10 +1,9 @@
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
- * Kubernetes' strategic merge patch for the built-in kinds: lists of objects are
- * merged by a key, and `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder`
- * and `$retainKeys` are understood. Source of the merge keys: the
- * `patchMergeKey` tags of Kubernetes' core/v1 types.
+ * Applies a strategic merge patch to a built-in kind: merges lists of objects by a key, and supports `$patch`,
+ * `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`. Source of the merge keys: the `patchMergeKey` tags
+ * of Kubernetes' core/v1 types.
  */
 export function strategicMerge(target: Json | undefined, patch: Json, field = ""): Json {
   if (!isObject(patch)) return patch;
@@ -28,7 +27,7 @@ export function strategicMerge(target: Json | undefined, patch: Json, field = ""
   return result;
 }
 
-/** Merge key by the name of the list's field; lists not named are replaced as a whole. */
+/** Merge keys by name of the list's field; other lists are replaced. */
 const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   containers: ["name"],
   initContainers: ["name"],
@@ -50,7 +49,7 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   topologySpreadConstraints: ["topologyKey"],
 };
 
-/** Lists of plain values that are united rather than replaced. */
+/** Lists of plain values that are merged as sets. */
 const UNION_LISTS = new Set(["finalizers"]);
 
 function mergeKey(field: string, items: readonly Json[]): string | undefined {
@@ -58,8 +57,8 @@ function mergeKey(field: string, items: readonly Json[]): string | undefined {
 }
 
 /**
- * Text that is the same for equal values, and for no others. Lists are matched by it rather than each item with each other: an object
- * and a patch of some megabytes have hundreds of thousands.
+ * Returns a text that is equal for equal values only. Lists are matched by it in linear time, since large objects and
+ * patches have hundreds of thousands of items.
  */
 function canonicalText(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonicalText).join()}]`;

@@ -5,9 +5,9 @@ export function isDiskFull(error: unknown): boolean {
   return DISK_FULL_CODES.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
-/** Tells a person of a write that failed: which folder, and what to do. */
+/** Formats a failed write for the operator: the directory and the remedy. */
 export function describeDiskError(error: unknown, folder: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (isDiskFull(error)) return `the disk that holds ${folder} is full (${text}): free some space, and writing goes on by itself`;
+  if (isDiskFull(error)) return `the disk that holds ${folder} is full (${text}): free some space; writes then resume`;
   return `${folder} cannot be written: ${text}`;
 }

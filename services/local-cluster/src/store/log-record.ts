@@ -1,12 +1,12 @@
 import type { JsonObject, KubeObject } from "../object/model.js";
 
-/** One line of the log: a whole object, a merge patch to the state before, or a removal. */
+/** A line of the log: an object, a merge patch to the previous state, or a removal. */
 export type LogRecord =
   | { readonly r: number; readonly k: string; readonly o: KubeObject }
   | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly p: JsonObject }
   | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly d: 1 };
 
-/** Reads one line; undefined when it is not a whole record (a write cut off by a crash). */
+/** Parses a line; undefined when a crash truncated it. */
 export function parseRecord(line: string): LogRecord | undefined {
   try {
     const record = JSON.parse(line) as Partial<{ r: number; k: string }> | null;

@@ -4,18 +4,20 @@ import type { HttpPolicy } from "@flyte-ts/http-policy";
 import { ApiError } from "../api-error.js";
 
 export interface AccessOptions {
-  /** Secret that requests must carry, as a bearer token or as the first part of the path; undefined leaves the server open. */
+  /** Secret that requests must carry as a bearer token or as the first part of the path. Undefined: no authentication. */
   readonly token: string | undefined;
-  /** Secret that, as the first part of the path, opens the logs of pods and nothing else. */
+  /** Secret that, as the first part of the path, grants access to pod logs only. */
   readonly logToken?: string | undefined;
-  /** Refuses requests of other web pages, and by other names than this server's. */
+  /** Rejects requests of other web origins and with foreign host names. */
   readonly policy: HttpPolicy;
 }
 
 const POD_LOG_PATH = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log$/;
 
 /**
- * Checks that the caller has the token: this API starts processes. Answers the path without the token.
+ * Checks the caller's token, since this API starts processes.
+ *
+ * @returns the path without the token
  *
  * @throws ApiError Unauthorized
  */
@@ -32,7 +34,7 @@ export function authenticate(request: IncomingMessage, path: string, { token, lo
 }
 
 /**
- * Refuses requests that another web page has caused, or that come by a name that is not this server's.
+ * Rejects requests of other web origins and with foreign host names.
  *
  * @throws ApiError Forbidden
  */

@@ -24,20 +24,20 @@ import { parseYamlBody } from "./yaml-body.js";
 export interface HandlerOptions {
   readonly context: ApiContext;
   readonly access: AccessOptions;
-  /** Largest body of a request, bytes. */
+  /** Maximum size of a request body, bytes. */
   readonly maxRequestBytes: number;
-  /** Why the service cannot work now. */
+  /** Returns why the service cannot work now; undefined when it can. */
   readonly notReady: () => string | undefined;
   /** Serves a pod's log. */
   readonly podLog: (pod: Stored, query: URLSearchParams, response: ServerResponse) => Promise<void>;
   readonly metrics: Metrics;
-  /** An error that is not the client's. */
+  /** Called with errors that the client did not cause. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Watches that are open. */
+  /** Number of open watches. */
   readonly watches: number;
   /** Ends the watches. */
   close(): void;
@@ -50,11 +50,11 @@ interface Exchange {
   readonly query: URLSearchParams;
 }
 
-/** For clients whose write came while the store could not write, s. */
+/** Retry-After of writes while the store cannot write, s. */
 const RETRY_AFTER_S = 5;
 const NO_QUERY = new URLSearchParams();
 
-/** The Kubernetes API over HTTP. */
+/** Serves the Kubernetes API over HTTP. */
 export function createHandler(options: HandlerOptions): Handler {
   const { context } = options;
   const lister = new Lister(context);
@@ -67,7 +67,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     const rawPath = mark < 0 ? url : url.slice(0, mark);
     response.setHeader("x-content-type-options", "nosniff");
-    // The path may hold a token.
+    // The path may contain a token.
     response.setHeader("referrer-policy", "no-referrer");
     checkPolicy(request, options.access.policy);
     if (sendHealth(rawPath, response)) return;
@@ -198,7 +198,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (body.bytes === 0) return { value: undefined, bytes: 0 };
     if (media === "application/yaml") return { value: parseYamlBody(body.text), bytes: body.bytes };
     if (media === PROTOBUF_MEDIA_TYPE) return { value: parseProtobuf(body.data), bytes: body.bytes };
-    // A web page may send a body without a type, or with another one, without asking first.
+    // Web pages may send bodies without a type, or with certain other types, without a preflight request.
     if (media !== "application/json")
       throw new ApiError(
         "UnsupportedMediaType",
@@ -224,7 +224,7 @@ export function createHandler(options: HandlerOptions): Handler {
           return;
         }
         const shown = error instanceof ApiError ? error : new ApiError("InternalError", `Internal error occurred: ${String(error)}`);
-        // The rest of a body that was not read must not be taken for the next request.
+        // Prevents the unread rest of the body from being parsed as the next request.
         if (!request.readableEnded && request.headers["content-length"] !== "0" && request.method !== "GET")
           response.setHeader("connection", "close");
         sendJson(response, shown.code, shown.toStatus());

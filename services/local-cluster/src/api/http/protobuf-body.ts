@@ -2,10 +2,9 @@ import { type Json, type JsonObject, show } from "../../object/model.js";
 import { ApiError } from "../api-error.js";
 
 /**
- * Bodies that kubectl sends as Kubernetes protobuf (`kubectl create namespace`,
- * `secret`, `configmap` …). Only the kinds that it makes this way are known;
- * every answer is JSON, which such clients accept too.
- * Source of the numbers: Kubernetes' generated.proto files.
+ * Media type of Kubernetes protobuf, which kubectl sends for some kinds (`kubectl create namespace`, `secret`,
+ * `configmap` …). Only these kinds are supported; responses are JSON. Source of the field numbers: Kubernetes'
+ * generated.proto files.
  */
 export const PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf";
 
@@ -18,7 +17,7 @@ type Kind =
   | { readonly message: MessageReader }
   | { readonly list: Kind }
   | { readonly map: Kind }
-  /** A message with one field, written as that field's value. */
+  /** A message with one field, represented by that field's value. */
   | { readonly only: Kind };
 
 const OWNER: MessageReader = {
@@ -75,10 +74,10 @@ const KINDS: Readonly<Record<string, MessageReader>> = {
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** Most fields of a body, at all depths: an object that kubectl makes has some thousands at most. */
+/** Maximum number of fields in a body at all depths; objects from kubectl have a few thousand. */
 const MAX_FIELDS = 100_000;
 
-/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for broken bytes and for too many fields */
+/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for malformed bytes and too many fields */
 export function parseProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, 4).equals(MAGIC)) throw malformedBody();
   const budget = { left: MAX_FIELDS };
@@ -94,7 +93,7 @@ export function parseProtobuf(body: Buffer): JsonObject {
   }
   const reader = KINDS[kind];
   if (reader === undefined)
-    throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not read from ${PROTOBUF_MEDIA_TYPE} here: send application/json`);
+    throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not supported as ${PROTOBUF_MEDIA_TYPE}: send application/json`);
   return { ...readMessage(raw, reader, budget), apiVersion, kind };
 }
 
@@ -105,7 +104,7 @@ interface Field {
   readonly value: Buffer | number;
 }
 
-/** How many more fields a body may have. */
+/** Remaining number of fields that a body may have. */
 interface FieldBudget {
   left: number;
 }
@@ -138,7 +137,7 @@ function* fields(bytes: Buffer, budget: FieldBudget): Generator<Field> {
 
 function readMessage(bytes: Buffer, reader: MessageReader, budget: FieldBudget): JsonObject {
   const result: Record<string, Json> = Object.create(null) as Record<string, Json>;
-  // Lists and maps grow in place: a copy for each of their entries would cost the square of their number.
+  // Lists and maps grow in place: a copy per entry would take quadratic time.
   const lists = new Map<string, Json[]>();
   const maps = new Map<string, Map<string, Json>>();
   for (const { field, value } of fields(bytes, budget)) {
@@ -154,7 +153,7 @@ function readMessage(bytes: Buffer, reader: MessageReader, budget: FieldBudget):
   }
   for (const [name, list] of lists) result[name] = list;
   for (const [name, map] of maps) result[name] = Object.fromEntries(map);
-  // Go writes the empty string for what is not set.
+  // Go encodes unset strings as empty ones.
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== ""));
 }
 

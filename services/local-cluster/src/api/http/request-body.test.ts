@@ -27,7 +27,7 @@ describe("bodies that are not worth their memory", () => {
   });
 
   test("bytes that look like brackets in a protobuf body are no nesting", async () => {
-    // kind Secret with a value of brackets alone: {metadata: {name: "s"}, data: {k: "[[[…"}}.
+    // A Secret whose value consists of brackets: {metadata: {name: "s"}, data: {k: "[[[…"}}.
     const value = Buffer.alloc(600, "[");
     const entry = Buffer.concat([Buffer.from([0x0a, 1, 0x6b, 0x12, 0xd8, 0x04]), value]);
     const raw = Buffer.concat([Buffer.from([0x0a, 3, 0x0a, 1, 0x73, 0x12, 0xde, 0x04]), entry]);

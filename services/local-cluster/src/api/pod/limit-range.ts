@@ -9,7 +9,7 @@ const containerLimits = (store: ObjectStore, namespace: string) =>
     listAt(object, "spec", "limits").filter((l) => textAt(l, "type") === "Container"),
   );
 
-/** Gives a pod's containers the requests and limits that the namespace's limit ranges prescribe where they name none. */
+/** Applies the defaults of the namespace's limit ranges to a pod's containers. */
 export function applyLimitRanges(store: ObjectStore, pod: KubeObject): KubeObject {
   const limits = containerLimits(store, pod.metadata.namespace ?? "");
   if (limits.length === 0) return pod;
@@ -44,7 +44,7 @@ function withDefaults(container: Json, limit: Json): Json {
   };
 }
 
-/** @throws ApiError Forbidden when a container asks for less or more than a limit range allows. */
+/** @throws ApiError Forbidden when a container violates a limit range */
 export function checkLimitRanges(store: ObjectStore, pod: KubeObject): void {
   const causes: string[] = [];
   for (const limit of containerLimits(store, pod.metadata.namespace ?? "")) {

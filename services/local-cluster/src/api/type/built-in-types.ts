@@ -24,7 +24,7 @@ function builtIn(sketch: TypeDefinition): ResourceType {
   };
 }
 
-/** The built-in kinds that are served; custom resource definitions add to them. */
+/** Built-in kinds of the API; custom resource definitions add others. */
 export const BUILT_IN_TYPES: readonly ResourceType[] = [
   builtIn({
     kind: "Namespace",
@@ -78,7 +78,7 @@ export const BUILT_IN_TYPES: readonly ResourceType[] = [
   }),
 ];
 
-/** Storage keys of the kinds that the service itself works with. */
+/** Storage keys of the kinds that the service itself uses. */
 export const STORAGE = {
   pods: "/pods",
   namespaces: "/namespaces",

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../object/model.js";
 import { groupVersion, type ResourceType, verbsOf } from "./resource-type.js";
 
-/** Kinds that are only created, for an answer. */
+/** Kinds that are only created, for their response. */
 const REVIEWS = [
   { group: "authorization.k8s.io", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
   { group: "authorization.k8s.io", plural: "selfsubjectrulesreviews", kind: "SelfSubjectRulesReview" },
@@ -91,7 +91,7 @@ function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
   return groups;
 }
 
-/** Answers `/api`, `/apis` and what lies between them and a resource; undefined for other paths. */
+/** Serves discovery: `/api`, `/apis` and the paths between them and a resource; undefined for others. */
 export function discover(
   types: readonly ResourceType[],
   path: string,

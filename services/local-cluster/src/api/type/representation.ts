@@ -3,14 +3,14 @@ import type { Stored } from "../../store/stored.js";
 import { ApiError } from "../api-error.js";
 import type { ResourceType } from "./resource-type.js";
 
-/** How a client wants objects: whole, as metadata only, or as rows of a table. */
+/** Requested form of objects: complete, metadata only, or rows of a table. */
 export interface Representation {
   readonly form: "object" | "metadata" | "table";
-  /** For tables: what stands beside the cells. */
+  /** Content of table rows besides the cells. */
   readonly include: "Metadata" | "Object" | "None";
 }
 
-/** Chooses by the Accept header; parts that are not understood are passed over. */
+/** Selects the form by the Accept header; ignores unsupported ranges. */
 export function representationOf(accept: string | undefined, includeObject: string | null): Representation {
   const include = includeObject === "Object" || includeObject === "None" ? includeObject : "Metadata";
   if (accept === undefined || accept === "") return { form: "object", include };
@@ -29,7 +29,7 @@ export function representationOf(accept: string | undefined, includeObject: stri
   );
 }
 
-/** One object as JSON text. */
+/** Encodes an object as JSON. */
 export function encodeOne(
   stored: Stored,
   { type, representation, now }: { type: ResourceType; representation: Representation; now: number },
@@ -47,7 +47,7 @@ export function encodeOne(
   }
 }
 
-/** The object in this type's view; the stored text is used as it is where the view is the stored form. */
+/** Encodes an object in this type's view; uses the stored text where the view equals the stored form. */
 function objectText(stored: Stored, type: ResourceType): string {
   if (type.view !== undefined) return JSON.stringify(type.view.fromStorage(stored.object));
   const version = type.group === "" ? type.version : `${type.group}/${type.version}`;
@@ -55,7 +55,7 @@ function objectText(stored: Stored, type: ResourceType): string {
   return stored.text();
 }
 
-/** A list of objects as JSON text. */
+/** Encodes a list of objects as JSON. */
 export function encodeList(
   items: readonly Stored[],
   { type, representation, now, meta }: { type: ResourceType; representation: Representation; now: number; meta: JsonObject },
@@ -107,7 +107,7 @@ function row(object: KubeObject, { type, representation, now }: { type: Resource
   }
 }
 
-/** Whether a body asks for nothing but JSON that we can read. */
+/** Parses a JSON body; undefined when it is empty or no object or list. */
 export function parseBody(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {

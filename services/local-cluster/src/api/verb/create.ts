@@ -8,17 +8,17 @@ import { runAdmission, defaultOnCreate } from "./strategy.js";
 import { checkObject, checkSize, readObject, waitUntilDurable } from "./write-checks.js";
 
 export interface WriteOptions {
-  /** Check and answer, but keep nothing. */
+  /** Validate and respond without storing. */
   readonly dryRun: boolean;
-  /** Bytes of the request's body. */
+  /** Size of the request body. */
   readonly bytes: number;
 }
 
-/** Creates an object and answers it once it is durable. */
+/** Creates an object; resolves when it is durable. */
 export async function create(context: ApiContext, target: Target, request: { body: unknown } & WriteOptions): Promise<Stored> {
   const { type, namespace } = target;
   const read = readObject(request.body, target);
-  // Only kinds that the server was built with are known by their address alone.
+  // Only built-in kinds may be omitted from the body.
   const typed = isObject(request.body) && request.body["kind"] !== undefined && request.body["apiVersion"] !== undefined;
   if (!type.builtIn && !typed)
     throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing`);

@@ -17,7 +17,7 @@ export interface DeleteOptions {
 
 const POLICIES = ["Foreground", "Background", "Orphan"];
 
-/** Reads metav1.DeleteOptions from the body and the query; the body wins. */
+/** Reads metav1.DeleteOptions from the body and the query; the body takes precedence. */
 export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const given = isObject(body) ? body : {};
   const seconds = given["gracePeriodSeconds"] ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
@@ -43,24 +43,24 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   };
 }
 
-/** Kubernetes' NamespaceLifecycle keeps these. */
+/** Namespaces that Kubernetes' NamespaceLifecycle admission protects. */
 const PROTECTED_NAMESPACES = new Set(["default", "kube-public", "kube-system"]);
 
 export interface DeleteResult {
-  /** The object as it is now, or its last state. */
+  /** The current object, or its last state. */
   readonly stored: Stored;
-  /** False while finalizers or the grace period hold it. */
+  /** False while finalizers or the grace period delay the deletion. */
   readonly gone: boolean;
 }
 
-/** Deletes an object: at once, or by marking it until its finalizers and, for pods, its processes are done. */
+/** Deletes an object: at once, or by marking it until its finalizers and, for pods, its processes have ended. */
 export async function handleDelete(context: ApiContext, target: NamedTarget, options: DeleteOptions): Promise<DeleteResult> {
   const removal = applyDelete(context, target, options);
   await waitUntilDurable(context, removal.stored);
   return removal;
 }
 
-/** As `remove`, within this turn of the event loop. */
+/** Like handleDelete, but synchronously and without waiting for durability. */
 export function applyDelete(context: ApiContext, target: NamedTarget, options: DeleteOptions): DeleteResult {
   const place = storeKey(target);
   const old = context.store.get(place);
@@ -87,7 +87,7 @@ function checkPreconditions(target: NamedTarget, { object, options }: { object: 
   }
 }
 
-/** The object with its deletion noted. */
+/** Returns the object marked as deleted. */
 function markDeleted(
   context: ApiContext,
   { type }: NamedTarget,
@@ -98,7 +98,7 @@ function markDeleted(
   const finalizers = withPolicy(type.storage, metadata.finalizers ?? [], options.propagationPolicy);
   const before = metadata.deletionGracePeriodSeconds;
   if (metadata.deletionTimestamp !== undefined) {
-    // A second delete may only shorten the grace period.
+    // A repeated delete can only shorten the grace period.
     const shorter = before !== undefined && grace < before;
     return withMeta(
       object,
@@ -124,7 +124,7 @@ function markDeleted(
 
 const undefinedIfEmpty = (list: readonly string[]) => (list.length === 0 ? undefined : list) as readonly string[];
 
-/** A pod that runs nowhere, or has ended, needs no time to stop. */
+/** A pod that is not bound or has ended needs no grace period. */
 function podGrace(pod: KubeObject, asked: number | undefined): number {
   if ((textAt(pod, "spec", "nodeName") ?? "") === "" || isEnded(pod)) return 0;
   const own = at(pod, "spec", "terminationGracePeriodSeconds");

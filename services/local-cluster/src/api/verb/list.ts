@@ -8,7 +8,7 @@ export interface Page {
   readonly meta: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
 }
 
-/** How long the rest of a list given page by page is kept, ms; as long as etcd keeps old revisions. */
+/** Time for which the rest of a paged list is kept, ms; as etcd keeps old revisions. */
 const CONTINUE_TTL_MS = 5 * 60_000;
 const MAX_CONTINUED_LISTS = 64;
 
@@ -20,7 +20,7 @@ interface ContinuedList {
 
 const TOKEN_FORM = "local/v1";
 
-/** Lists collections; pages of one list all show the same revision. */
+/** Lists collections; all pages of a list show the same revision. */
 export class Lister {
   readonly #context: ApiContext;
   readonly #continuedLists = new Map<string, ContinuedList>();
@@ -29,7 +29,7 @@ export class Lister {
     this.#context = context;
   }
 
-  /** @throws ApiError Expired when the rest of a paged list is no longer kept */
+  /** @throws ApiError Expired when the rest of a paged list has been discarded */
   async list(target: Target, query: URLSearchParams): Promise<Page> {
     const limit = numberOf(query, "limit") ?? 0;
     const token = query.get("continue") ?? "";
@@ -86,7 +86,7 @@ export class Lister {
   }
 }
 
-/** Whether a text has the form of our tokens: one that is not known any more was one. */
+/** True for texts in the form of this server's tokens; an unknown one has expired. */
 function isToken(text: string): boolean {
   try {
     return (JSON.parse(Buffer.from(text, "base64url").toString()) as { v?: string }).v === TOKEN_FORM;
@@ -95,7 +95,7 @@ function isToken(text: string): boolean {
   }
 }
 
-/** The selected objects in key order. */
+/** Returns the selected objects in key order. */
 export function select({ store }: ApiContext, target: Target, selection: Selection): readonly Stored[] {
   const { type, namespace } = target;
   if (selection.all) return store.list(type.storage);

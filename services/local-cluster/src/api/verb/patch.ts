@@ -22,7 +22,7 @@ const NOT_STRATEGIC =
 
 export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
-/** Changes parts of an object. Server-side apply creates what is missing and otherwise merges; owners of fields are not tracked. */
+/** Patches an object. Server-side apply creates missing objects and merges otherwise; field ownership is not tracked. */
 export async function patch(
   context: ApiContext,
   target: NamedTarget,
@@ -39,7 +39,7 @@ export async function patch(
   }
   const shown = target.type.view?.fromStorage(old.object) ?? old.object;
   const patched = applyPatch(shown, { body, type, target });
-  if (!isObject(patched)) throw badRequest("the patch must lead to an object");
+  if (!isObject(patched)) throw badRequest("the patched value must be an object");
   const read = readObject(patched, target);
   if (read.metadata.name !== target.name)
     throw badRequest(`the name of the object (${read.metadata.name}) does not match the name on the URL (${target.name})`);
@@ -65,17 +65,17 @@ function applyPatch(object: KubeObject, { body, type, target }: { body: Json; ty
       } catch (error) {
         if (error instanceof JsonPatchError)
           throw new ApiError("Invalid", `the server rejected our request due to an error in our request: ${error.message}`);
-        // Operations have put objects into each other beyond what the stack holds.
-        if (error instanceof RangeError) throw badRequest("the patched object is nested too deep");
+        // Operations can nest objects more deeply than the stack permits.
+        if (error instanceof RangeError) throw badRequest("the patched object is nested too deeply");
         throw error;
       }
     case "merge":
-      if (!isObject(body)) throw badRequest("a merge patch is an object");
+      if (!isObject(body)) throw badRequest("a merge patch must be an object");
       return mergePatch(object, body);
     case "strategic":
       return strategicMerge(object, body);
     case "apply":
-      if (!isObject(body)) throw badRequest("an applied configuration is an object");
+      if (!isObject(body)) throw badRequest("an applied configuration must be an object");
       return target.type.builtIn ? strategicMerge(object, body) : mergePatch(object, body);
   }
 }

@@ -11,7 +11,7 @@ import { checkPod, checkPodUpdate } from "../pod/validation.js";
 import { checkQuota, quotaStatus } from "../pod/quota.js";
 import type { ResourceType } from "../type/resource-type.js";
 
-/** Defaults of a new object, by kind. */
+/** Applies defaults to a new object, by kind. */
 export function defaultOnCreate(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
   switch (type.storage) {
     case STORAGE.pods: {
@@ -36,7 +36,7 @@ export function defaultOnCreate(context: ApiContext, type: ResourceType, object:
   }
 }
 
-/** The object as it will be after an update, by kind. `status` was settled before. */
+/** Applies defaults to an updated object, by kind. */
 export function defaultOnUpdate(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
   switch (type.storage) {
     case STORAGE.secrets:
@@ -50,7 +50,7 @@ export function defaultOnUpdate(context: ApiContext, type: ResourceType, object:
   }
 }
 
-/** Broken rules beyond those of the metadata; `old` on updates. */
+/** Checks rules of the kind besides metadata; `old` is given for updates. */
 export function checkKind(type: ResourceType, object: KubeObject, old?: KubeObject): Cause[] {
   switch (type.storage) {
     case STORAGE.pods:
@@ -108,7 +108,7 @@ function checkDefinition(object: KubeObject): Cause[] {
   return causes;
 }
 
-/** Refuses what limit ranges and quotas do not allow. */
+/** Enforces limit ranges and quotas. */
 export function runAdmission(context: ApiContext, type: ResourceType, object: KubeObject): void {
   if (type.storage === STORAGE.pods) checkLimitRanges(context.store, object);
   if (type.namespaced) checkQuota(context.store, object, type);

@@ -30,19 +30,18 @@ export async function update(context: ApiContext, target: NamedTarget, request: 
 
 export interface Change {
   readonly old: Stored;
-  /** The state that the client wants, in stored form. */
+  /** State requested by the client, in stored form. */
   readonly next: KubeObject;
-  /** At least the size of the new object, bytes. */
+  /** Upper bound of the size of the new object, bytes. */
   readonly estimate: number;
   readonly dryRun: boolean;
 }
 
 /**
- * Checks a change against the present state and puts it in place, all in one
- * turn of the event loop, so nothing can come between. An object whose last
- * finalizer goes while it is being deleted is taken out instead.
+ * Validates a change against the current state and applies it synchronously, so that no other write can intervene.
+ * Removes a deleted object when its last finalizer is removed.
  *
- * @throws ApiError Conflict when the client saw another revision
+ * @throws ApiError Conflict when the client has seen another revision
  */
 export function applyUpdate(context: ApiContext, target: NamedTarget, { old, next, estimate, dryRun }: Change): Stored {
   checkPreconditions(target, { old: old.object, next });
@@ -70,7 +69,7 @@ function checkPreconditions(target: NamedTarget, { old, next }: { old: KubeObjec
     throw conflict(objectName(target), MODIFIED_MESSAGE);
 }
 
-/** An object that is being deleted may lose finalizers but gain none. */
+/** A deleted object may lose finalizers but gain none. */
 function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
   if (old.metadata.deletionTimestamp === undefined || subresource !== undefined) return;
   const known = new Set(old.metadata.finalizers);
@@ -85,7 +84,7 @@ function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }
   });
 }
 
-/** Keeps what the writer of this (sub)resource may not change. */
+/** Restores fields that a write to this (sub)resource must not change. */
 function preserveImmutableParts(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { type, subresource } = target;
   if (subresource === "status") return withStatus(old, next["status"]);
@@ -110,7 +109,7 @@ function withStatus(object: KubeObject, status: Json | undefined): KubeObject {
   return (status === undefined ? rest : { ...rest, status }) as KubeObject;
 }
 
-/** Counts a change of what the owner asked for; with a status subresource the status does not count. */
+/** Increments `generation` when the desired state changes; with a status subresource the status does not count. */
 function withGeneration({ type, subresource }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { generation } = old.metadata;
   if (generation === undefined || subresource !== undefined) return next;
@@ -127,7 +126,7 @@ function changed(old: KubeObject, next: KubeObject, ignoreStatus: boolean): bool
   return false;
 }
 
-/** Whether nothing holds a deleted object any more. */
+/** True when neither finalizers nor a grace period keep a deleted object. */
 export function isDone(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;

@@ -9,10 +9,10 @@ import { encodeOne, type Representation } from "../type/representation.js";
 import { groupVersion, type ResourceType } from "../type/resource-type.js";
 import { type Selection, selectionOf } from "./selection.js";
 
-/** A watcher that lets this much pile up is cut off; it resumes or lists again. */
+/** Maximum of buffered output per watch, bytes; beyond it the watch is closed, and its client resumes or lists again. */
 const MAX_BACKLOG_BYTES = 64 << 20;
 const BOOKMARK_INTERVAL_MS = 60_000;
-/** A watch without timeoutSeconds ends after this to twice this, as the real API's do. */
+/** Minimum duration of a watch without timeoutSeconds, ms; the actual one is up to twice that, as in Kubernetes. */
 const MIN_TIMEOUT_MS = 30 * 60_000;
 
 export interface WatchRequest {
@@ -22,7 +22,7 @@ export interface WatchRequest {
   readonly response: ServerResponse;
 }
 
-/** Streams of changes; the text of an event is made once for all who watch in the same form. */
+/** Serves watches; encodes each event once for all watches of the same form. */
 export class WatchServer {
   readonly #context: ApiContext;
   readonly #open = new Set<() => void>();
@@ -36,12 +36,12 @@ export class WatchServer {
     return this.#open.size;
   }
 
-  /** Ends every stream; clients resume elsewhere or later. */
+  /** Ends all streams; clients resume later. */
   closeAll(): void {
     for (const close of this.#open) close();
   }
 
-  /** Serves a watch until its time is up, the client goes, or it falls behind. */
+  /** Serves a watch until its timeout, the end of the connection, or an overflow of its buffer. */
   async serve(request: WatchRequest): Promise<void> {
     const { target, query, representation, response } = request;
     const { store } = this.#context;
@@ -80,7 +80,7 @@ export class WatchServer {
     if (start.kind === "now") {
       const initial = select(this.#context, target, selection);
       from = store.revision;
-      // Events of writes that were not yet durable are part of the list below, and `deliver` skips them.
+      // The initial list includes writes that are not yet durable; `deliver` skips their events.
       unsubscribe = store.subscribe(target.type.storage, deliver);
       await store.durable(from);
       if (!this.#open.has(close)) return;
@@ -112,7 +112,7 @@ export class WatchServer {
     return encodeOne(stored, { type, representation, now: this.#context.now() });
   }
 
-  /** The event as this watcher sees it: an object that leaves its selection is DELETED to it. */
+  /** Encodes an event as this watch sees it: an object that leaves its selection is DELETED. */
   #lineFor(
     event: StoreEvent,
     { type, selection, representation }: { type: ResourceType; selection: Selection; representation: Representation },
@@ -132,7 +132,7 @@ export class WatchServer {
   }
 }
 
-/** One who sees an object leave is shown what it was, at the revision of the change. */
+/** A watch that sees an object leave its selection receives the previous state at the revision of the change. */
 function shownIn({ type, stored, previous }: StoreEvent, seen: string): Stored {
   if (seen !== "DELETED" || type === "DELETED" || previous === undefined) return stored;
   return new Stored(withMeta(previous.object, { resourceVersion: String(stored.revision) }), { revision: stored.revision });

@@ -1,10 +1,10 @@
 import { appendFileSync, closeSync, copyFileSync, openSync, readFileSync, readSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { logFile, logTimesFile, type RunDir } from "./run-dir.js";
 
-/** kubelet's limits for a message taken from the log. */
+/** kubelet's limits of messages from logs. */
 const MAX_MESSAGE_BYTES = 2048;
 const MAX_MESSAGE_LINES = 80;
-/** The longest termination message. */
+/** Maximum size of a termination message, bytes. */
 export const MAX_TERMINATION_BYTES = 4096;
 
 export function logSize(run: RunDir): number {
@@ -15,7 +15,7 @@ export function logSize(run: RunDir): number {
   }
 }
 
-/** Bytes of the log from an offset. */
+/** Reads part of the log. */
 export function readLog(run: RunDir, start: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   const fd = openSync(logFile(run), "r");
@@ -26,7 +26,7 @@ export function readLog(run: RunDir, start: number, length: number): Buffer {
   }
 }
 
-/** The end of the log as a termination message (FallbackToLogsOnError). */
+/** Returns the end of the log as termination message (FallbackToLogsOnError). */
 export function logTail(run: RunDir): string {
   const size = logSize(run);
   if (size === 0) return "";
@@ -35,7 +35,7 @@ export function logTail(run: RunDir): string {
   return lines.slice(Math.max(0, lines.length - MAX_MESSAGE_LINES - 1)).join("\n");
 }
 
-/** Offset at which the last `count` lines begin. */
+/** Returns the offset of the last `count` lines. */
 export function tailOffset(run: RunDir, count: number): number {
   const size = logSize(run);
   if (count <= 0) return size;
@@ -53,9 +53,8 @@ export function tailOffset(run: RunDir, count: number): number {
 }
 
 /**
- * When parts of a log were written. Processes write to the file themselves, so
- * that nothing stands between them and it; its growth is looked at several times
- * a second and noted beside it, which is how exact times of lines are.
+ * Records when parts of a log were written. Processes write to the file directly; its size is sampled several times a
+ * second, which bounds the precision of the times.
  */
 export class LogGrowthRecorder {
   readonly #run: RunDir;
@@ -68,7 +67,7 @@ export class LogGrowthRecorder {
     this.#seen = readTimes(run).at(-1)?.end ?? 0;
   }
 
-  /** Notes growth, and cuts a log that has become too large: the older part goes to `log.1`. */
+  /** Records growth, and rotates a log that exceeds the limit to `log.1`. */
   sample(now: number): void {
     const size = logSize(this.#run);
     if (size > this.#maxBytes) {
@@ -83,7 +82,7 @@ export class LogGrowthRecorder {
   }
 }
 
-/** Growth notes: the log had `end` bytes at time `at`. */
+/** Returns growth records: the log had `end` bytes at time `at`. */
 export function readTimes(run: RunDir): readonly { end: number; at: number }[] {
   try {
     return readFileSync(logTimesFile(run), "utf8")

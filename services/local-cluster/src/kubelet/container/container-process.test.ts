@@ -29,7 +29,7 @@ function launch(name: string, command: readonly string[]) {
 test("a command is asked to end at whatever moment of its start, and is not lost", async () => {
   const one = async (i: number) => {
     const { launched, ended } = launch(`p${i}`, ["sleep", "600"]);
-    // Finer than timers: the moments that matter last some ten microseconds.
+    // Finer than timers, since the critical moments last about ten microseconds.
     const until = performance.now() + i / 50;
     while (performance.now() < until);
     launched.stop(20_000);

@@ -7,7 +7,7 @@ import type { PythonForkServerPool, ForkResult } from "./python-fork-server.js";
 export interface ProcessExit {
   readonly exitCode: number;
   readonly finishedAt: number;
-  /** The runner itself is gone without a word: killed with its group, or lost with the machine. */
+  /** True when the runner ended without writing the exit code: killed with its group, or lost with the machine. */
   readonly lost: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface ProcessLaunch {
 
 interface ProcessHandlers {
   readonly reaper: ProcessReaper;
-  /** Starts what it can in place of a new process. */
+  /** Starts entry points of flytekit by forks. */
   readonly forkServers?: PythonForkServerPool | undefined;
   readonly now: () => number;
   readonly onEnd: (end: ProcessExit) => void;
@@ -30,17 +30,17 @@ interface ProcessHandlers {
 
 type LaunchHandlers = ProcessHandlers & { readonly onFailure: (error: Error) => void };
 
-/** How often a process that this service did not start itself is looked at, ms. */
+/** Interval of checks of a process that this service did not start, ms. */
 const POLL_INTERVAL_MS = 100;
-/** How long a runner may take between claiming a run and writing down who it is, ms: it was killed there after that. */
+/** Time between claiming a run and writing the claim, ms; a runner that takes longer was killed. */
 const CLAIM_TIMEOUT_MS = 10_000;
-/** How often it is looked whether a command that is to end has begun, ms. */
+/** Interval of checks whether the command to be ended has started, ms. */
 const START_POLL_INTERVAL_MS = 10;
 
-/** The processes of one run of a container. */
+/** Processes of one run of a container. */
 export class ContainerProcess {
   readonly run: RunDir;
-  /** Resolves when no process of the run is left. */
+  /** Resolves when all processes of the run have exited. */
   readonly allExited: Promise<void>;
   readonly #identity: { podUid: string; container: string };
   readonly #handlers: ProcessHandlers;
@@ -49,7 +49,7 @@ export class ContainerProcess {
   #poll: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   #killAt = Number.POSITIVE_INFINITY;
-  /** A warm Python was asked and has not answered. */
+  /** True while a fork request is pending. */
   #forkPending = false;
   #ended = false;
   #detached = false;
@@ -63,7 +63,7 @@ export class ContainerProcess {
     this.#resolveAllExited = resolve;
   }
 
-  /** Starts the command under a runner. */
+  /** Starts the command under a runner process. */
   static launch(launch: ProcessLaunch, handlers: LaunchHandlers): ContainerProcess {
     const started = new ContainerProcess(launch, handlers);
     const environment = Object.fromEntries([
@@ -72,7 +72,7 @@ export class ContainerProcess {
       [CONTAINER_ENV, started.#identity.container],
     ]);
     const { command, directory } = launch;
-    // PWD as the runner's shell sets it.
+    // Sets PWD, as the shell of a runner does.
     const forking = handlers.forkServers?.fork({
       run: launch.run.path,
       command,
@@ -87,7 +87,7 @@ export class ContainerProcess {
     return started;
   }
 
-  /** Takes over a run that an earlier service started; undefined when nothing ever ran. */
+  /** Adopts a run of an earlier service; undefined when the run never started. */
   static adopt(launch: Pick<ProcessLaunch, "podUid" | "container" | "run">, handlers: ProcessHandlers): ContainerProcess | undefined {
     if (readClaim(launch.run) === undefined) return undefined;
     const adopted = new ContainerProcess(launch, handlers);
@@ -118,17 +118,17 @@ export class ContainerProcess {
       if (child.pid === undefined) handlers.onFailure(error);
     });
     child.once("exit", (code, signal) => {
-      // Another runner had claimed this run before; it is the one to follow.
+      // Another runner claimed this run earlier: follow that one.
       if (code === 125 && isClaimed(run) && readClaim(run)?.stat.pid !== child.pid) this.#pollRunFiles();
       else this.#end(signal === "SIGTERM" ? 143 : 137);
     });
     child.unref();
   }
 
-  /** What the warm Python answered; who was asked to end meanwhile ends now. */
+  /** Handles the result of a fork; applies a stop requested meanwhile. */
   #handleForkResult(answer: ForkResult, spawnNew: () => void): void {
     this.#forkPending = false;
-    // Who adopts the folder finds what has begun, and begins what has not.
+    // The service that adopts the run directory continues the run, or starts it.
     if (this.#detached) return;
     switch (answer.kind) {
       case "declined":
@@ -152,7 +152,7 @@ export class ContainerProcess {
     else this.#terminate();
   }
 
-  /** Asks the process group to end and kills it after `graceMs`; a later, shorter grace period counts. */
+  /** Sends SIGTERM to the process group and SIGKILL after `graceMs`; a later call can only shorten the grace period. */
   stop(graceMs: number): void {
     if (this.#ended || (this.#pid === undefined && !this.#forkPending)) return;
     const killAt = this.#handlers.now() + graceMs;
@@ -165,7 +165,7 @@ export class ContainerProcess {
     else this.#killTimer = setTimeout(() => this.#kill(), graceMs);
   }
 
-  /** Leaves the processes to whoever adopts them. */
+  /** Leaves the processes running for adoption. */
   detach(): void {
     this.#detached = true;
     clearTimeout(this.#killTimer);
@@ -173,8 +173,8 @@ export class ContainerProcess {
   }
 
   /**
-   * Sends SIGTERM once the command has taken the place of the runner's child:
-   * before that the runner would take note of the signal and start the command all the same.
+   * Sends SIGTERM once the runner's child has become the command: earlier the runner would handle the signal and start
+   * the command nevertheless.
    */
   #terminate(): void {
     if (this.#ended || this.#detached || this.#pid === undefined) return;
@@ -184,7 +184,7 @@ export class ContainerProcess {
 
   #kill(): void {
     if (this.#ended) return;
-    // Without a number yet it is known by its mark alone.
+    // Without a pid, only the environment identifies the processes.
     if (this.#pid !== undefined) sendSignal(-this.#pid, "SIGKILL");
     void this.#handlers.reaper.killAll({ podUid: this.#identity.podUid, container: this.#identity.container, session: this.#pid });
   }
@@ -219,7 +219,7 @@ export class ContainerProcess {
       finishedAt: exit?.at ?? this.#handlers.now(),
       lost: exit === undefined,
     });
-    // As in a container, nothing outlives the first process.
+    // As in a container, all processes end with the first one.
     this.#handlers.reaper
       .killAll({ podUid: this.#identity.podUid, container: this.#identity.container, session: this.#pid })
       .then(this.#resolveAllExited, this.#resolveAllExited);

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, textAt } from "../../object/model.js";
 
-/** How a container takes part in its pod: `sidecar` is an init container with restartPolicy Always. */
+/** Role of a container: `sidecar` is an init container with restartPolicy Always. */
 export type Role = "init" | "sidecar" | "main";
 
 export interface ContainerSpec {
@@ -10,7 +10,7 @@ export interface ContainerSpec {
   readonly raw: JsonObject;
 }
 
-/** The containers in the order in which they start. */
+/** Returns the containers in start order. */
 export function containersOf(pod: KubeObject): readonly ContainerSpec[] {
   const read = (list: readonly Json[], role: (raw: JsonObject) => Role): ContainerSpec[] =>
     list.filter(isObject).map((raw) => ({ name: textAt(raw, "name") ?? "", role: role(raw), image: textAt(raw, "image") ?? "", raw }));

@@ -3,16 +3,16 @@ import type { ContainerProcess } from "./container-process.js";
 import type { ContainerSpec } from "./container-spec.js";
 import type { Run } from "../pod/plan-pod.js";
 
-/** Why a container is not started, and when to try again. */
+/** Reason why a container cannot be started, and the time of the next try. */
 export interface BlockedStart {
   readonly reason: string;
   readonly message: string;
   readonly retryAt: number;
-  /** Failed pulls in a row. */
+  /** Number of consecutive failed pulls. */
   readonly pulls: number;
 }
 
-/** What the worker of a pod knows of one container. */
+/** State of one container in its pod's worker. */
 export interface ContainerState {
   readonly spec: ContainerSpec;
   run: Run | undefined;
@@ -21,7 +21,7 @@ export interface ContainerState {
   blocked: BlockedStart | undefined;
 }
 
-/** An id in the form of a container runtime's. */
+/** Container id in the format of container runtimes. */
 export function containerId(podUid: string, name: string, attempt: number): string {
   return `process://${createHash("sha256").update(`${podUid}/${name}/${attempt}`).digest("hex")}`;
 }

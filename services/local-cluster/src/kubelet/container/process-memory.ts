@@ -10,7 +10,7 @@ function read(path: string): string {
   }
 }
 
-/** A process and its descendants, each with its parent. */
+/** Returns a process and its descendants, each with its parent. */
 function processTree(root: number): ReadonlyMap<number, number | undefined> {
   const found = new Map<number, number | undefined>([[root, undefined]]);
   for (const pid of found.keys()) {
@@ -30,13 +30,11 @@ function list(folder: string): string[] {
 }
 
 /**
- * Memory of a runner's descendants that belongs to them alone, bytes; what the runner has is not its container's: one that
- * was forked from a warm Python shares all of that one's.
+ * Measures the memory of a runner's descendants, bytes. The runner itself does not count: a forked one shares all
+ * memory of the fork server.
  *
- * Counted are anonymous pages, which is what a container's limit comes down to. Pages that
- * forked processes share count once only when `exact`, which costs more; so does
- * the memory that a child has together with its parent until it becomes a program
- * of its own (vfork).
+ * Counts anonymous pages, which determine a container's limit. Only `exact`, which is slower, counts pages shared by
+ * forked processes once, and omits the memory that a vfork child shares with its parent.
  */
 export function treeMemory(runner: number, exact: boolean): number {
   let bytes = 0;
@@ -55,8 +53,8 @@ function proportionalBytes(rollup: string): number {
 }
 
 /**
- * Whether both have one and the same memory. The kernel does not say so: it is as large, and every page is
- * said to be the process's own, while a forked process has pages that it never wrote and shares.
+ * True when two processes share an address space. The kernel does not report that: sizes are equal, and all pages are
+ * private, while a forked process shares the pages that it did not write.
  */
 function sharesAddressSpace(pid: number, parent: number): boolean {
   const size = (of: number) => read(`/proc/${of}/statm`).split(" ")[0];

@@ -1,33 +1,29 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parseStat } from "../../process-stat.js";
 
-/** Variables that mark the processes of a pod and of a container. */
+/** Environment variables that identify the processes of a pod and of a container. */
 export const POD_UID_ENV = "FLYTE_TS_POD_UID";
 export const CONTAINER_ENV = "FLYTE_TS_CONTAINER";
 
 export interface KillTarget {
   readonly podUid: string;
-  /** `name/attempt`; undefined for all containers of the pod. */
+  /** `name/attempt`; undefined: all containers of the pod. */
   readonly container: string | undefined;
-  /**
-   * Session of the runner; finds processes whose environment was cleared. Only
-   * for runners that lived a moment ago: later their number may name others.
-   */
+  /** Session of the runner, to find processes with a cleared environment. Only for runners that ran just now, since ids are reused. */
   readonly session: number | undefined;
 }
 
 const SCAN_INTERVAL_MS = 25;
 
 /**
- * Kills what is left of containers: every process of their sessions or with their
- * marks in its environment, so also those that left the process group. One look
- * through /proc serves all that wait for one.
+ * Kills remaining processes of containers: those of their sessions, or with their variables in the environment,
+ * including those that left the process group. One scan of /proc serves all pending requests.
  */
 export class ProcessReaper {
   readonly #waiting = new Map<KillTarget, { resolve: () => void; scans: number }>();
   #scheduled = false;
 
-  /** Resolves when a look through all processes found none that fits. */
+  /** Resolves when a scan finds no more matching process. */
   killAll(target: KillTarget): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.set(target, { resolve, scans: 0 });
@@ -37,7 +33,7 @@ export class ProcessReaper {
     });
   }
 
-  /** Looks at once, and kills what it finds. */
+  /** Scans at once and kills matching processes. */
   scanNow(): void {
     if (this.#waiting.size > 0) this.#scan();
   }
@@ -63,7 +59,7 @@ export class ProcessReaper {
 
   #targetsOf(pid: number): KillTarget[] {
     const stat = parseStat(read(`/proc/${pid}/stat`));
-    // The dead wait for their parent and are no longer ours to kill; threads of the kernel have no session.
+    // Zombies wait for their parent and cannot be killed; kernel threads have no session.
     if (stat === undefined || stat.state === "Z" || stat.state === "X" || stat.session === 0) return [];
     const all = [...this.#waiting.keys()];
     if (all.every((target) => target.session === stat.session)) return all;
@@ -76,7 +72,7 @@ export class ProcessReaper {
   }
 }
 
-/** A file of /proc; empty when the process has ended or belongs to another user. */
+/** Reads a file of /proc; empty when the process has exited or belongs to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, "latin1");
@@ -85,7 +81,7 @@ function read(path: string): string {
   }
 }
 
-/** The marks in an environment (NUL-separated). */
+/** Reads the identifying variables from a NUL-separated environment. */
 function identityOfEnvironment(environment: string): { podUid: string | undefined; container: string | undefined } {
   if (!environment.includes(POD_UID_ENV)) return { podUid: undefined, container: undefined };
   const variables = environment.split("\0");
@@ -93,7 +89,7 @@ function identityOfEnvironment(environment: string): { podUid: string | undefine
   return { podUid: value(POD_UID_ENV), container: value(CONTAINER_ENV) };
 }
 
-/** Sends a signal to a process, or with a negative number to a group; one that is gone, or another user's, is passed over. */
+/** Sends a signal to a process, or to a group if the number is negative; ignores missing processes and those of other users. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

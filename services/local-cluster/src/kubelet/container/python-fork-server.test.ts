@@ -12,9 +12,9 @@ import { ProcessReaper } from "./process-reaper.js";
 import { createRun, type RunDir } from "./run-dir.js";
 import { PythonForkServerPool } from "./python-fork-server.js";
 
-const program = fileURLToPath(new URL("../../../python/warm.py", import.meta.url));
+const program = fileURLToPath(new URL("../../../python/fork_server.py", import.meta.url));
 
-/** Everything that a program may see of how it was started. */
+/** Reports everything that a program can observe about its start. */
 const ENTRY_POINT = `
 import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
 
@@ -51,7 +51,7 @@ def report():
         "temporary": [tempfile.gettempdir(), tempfile.tempdir], "home": os.path.expanduser("~"), "site": [site.USER_BASE, site.USER_SITE],
         "userbase": sysconfig.get_config_var("userbase"), "recursion": sys.getrecursionlimit(), "gc": [gc.isenabled(), gc.get_threshold()],
         "leader": os.getsid(0) == os.getppid() == os.getpgid(0), "filters": [repr(one) for one in warnings.filters],
-        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("warm", "early", "models")}), "settings": SETTINGS,
+        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("fork_server", "speculative_import", "botocore_models")}), "settings": SETTINGS,
         "functions": [os.stat.__name__, os.stat in os.supports_fd, type(os.stat).__name__, type(open).__name__],
     }
 
@@ -71,7 +71,7 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["report"]:
         print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random(), "loadedBy": LOADED_BY}))
 `;
-/** Fetches nothing, but may put settings into the working folder when flytekit has had time to look for them. */
+/** Simulates fast registration without a download; optionally changes settings in the working directory after flytekit has read them. */
 const FAST = `import os, subprocess, sys, time
 folder, *command = sys.argv[1:]
 if os.path.exists(folder + "/settings"):
@@ -83,28 +83,28 @@ sys.stdout.flush()
 sys.exit(subprocess.Popen(command, env=env).wait())
 `;
 
-const folder = mkdtempSync(join(tmpdir(), "warm-"));
+const folder = mkdtempSync(join(tmpdir(), "fork-server-"));
 const bin = join(folder, "venv", "bin");
 const reaper = new ProcessReaper();
 const logger = createLogger({ service: "test", level: "silent" });
 let packages: string;
-let pythons: PythonForkServerPool;
+let pool: PythonForkServerPool;
 let count = 0;
 
 beforeAll(async () => {
   packages = makeEntryPoints(folder, { "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE }).packages;
   mkdirSync(join(packages, "flytekit", "bin"), { recursive: true });
   writeFileSync(join(packages, "flytekit", "bin", "entrypoint.py"), ENTRY_POINT);
-  // Makes the folder of byte code: later starts change nothing.
-  await outcome(["pyflyte-execute"], { warm: false });
+  // Creates the directory of byte code, so that later starts change nothing.
+  await outcome(["pyflyte-execute"], { forked: false });
 });
-function warmPythons({ idleMs = 60_000, modules = [] }: { idleMs?: number; modules?: readonly string[] } = {}): PythonForkServerPool {
-  return new PythonForkServerPool({ program, logFile: join(folder, "warm.log"), logger, idleTimeoutMs: idleMs, maxServers: 2, modules });
+function startPool({ idleTimeoutMs = 60_000, modules = [] }: { idleTimeoutMs?: number; modules?: readonly string[] } = {}): PythonForkServerPool {
+  return new PythonForkServerPool({ program, logFile: join(folder, "fork-server.log"), logger, idleTimeoutMs, maxServers: 2, modules });
 }
 
 beforeEach(() => {
-  pythons = warmPythons();
-  return () => pythons.close();
+  pool = startPool();
+  return () => pool.close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -115,14 +115,14 @@ interface Run {
 }
 
 interface Start {
-  readonly warm?: boolean;
+  readonly forked?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
   readonly run?: RunDir;
 }
 
 function launch(
   command: readonly string[],
-  { warm = true, environment = {}, run = createRun(join(folder, `run-${count++}`), 0) }: Start = {},
+  { forked = true, environment = {}, run = createRun(join(folder, `run-${count++}`), 0) }: Start = {},
 ): Run {
   const { promise: ended, resolve, reject } = Promise.withResolvers<ProcessExit>();
   const own = join(folder, "own");
@@ -138,19 +138,19 @@ function launch(
       environment: new Map(Object.entries(all)),
       directory: own,
     },
-    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, forkServers: warm ? pythons : undefined },
+    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, forkServers: forked ? pool : undefined },
   );
   return { process: launched, run, ended };
 }
 
 const log = ({ run }: Run) => readFileSync(join(run.path, "log"), "utf8");
 
-/** Exit code and log of a command, started warm or not. */
+/** Returns exit code and log of a command, started by a fork or as a new process. */
 async function outcome(command: readonly string[], start: Start = {}): Promise<{ code: number; log: string }> {
   const one = launch(command, start);
   const { exitCode } = await one.ended;
   await one.process.allExited;
-  // Folders of runs differ.
+  // Run directories differ.
   return { code: exitCode, log: log(one).replaceAll(one.run.path, "RUN") };
 }
 
@@ -158,7 +158,7 @@ interface Report {
   readonly same: Record<string, unknown>;
   readonly parent: string;
   readonly random: number;
-  /** Entry point as which the process ran when it imported flytekit. */
+  /** Entry point as which the process imported flytekit. */
   readonly loadedBy: string;
 }
 
@@ -167,7 +167,7 @@ async function report(start: Start = {}, command: readonly string[] = ["pyflyte-
   return JSON.parse(text) as Report;
 }
 
-/** What has to be the same; folders of runs differ, and a Python started by one that gave itself a locale is told so by its flags. */
+/** Selects what must be equal: run directories differ, and a Python that set its own locale passes it to children by flags. */
 function seen({ same }: Report): Record<string, unknown> {
   return JSON.parse(
     JSON.stringify(same)
@@ -176,17 +176,17 @@ function seen({ same }: Report): Record<string, unknown> {
   ) as Record<string, unknown>;
 }
 
-const isWarm = ({ parent }: Report) => /python/.test(parent);
+const isForked = ({ parent }: Report) => /python/.test(parent);
 
 describe("a forked start is that of a new process", () => {
   test("in all that the program can see", async () => {
     const environment = { ODD: "a=b\nc", PYTHONPATH: join(folder, "code"), EMPTY: "" };
-    // One folder for both, one after the other: paths within reports are the same.
-    const cold = await report({ warm: false, environment });
-    const warm = await report({ environment });
-    expect([isWarm(cold), isWarm(warm)]).toEqual([false, true]);
-    expect(seen(warm)).toEqual(seen(cold));
-    expect(warm.random).not.toBe(cold.random);
+    // Both use the same directory, one after the other, so that reported paths are equal.
+    const spawned = await report({ forked: false, environment });
+    const forked = await report({ environment });
+    expect([isForked(spawned), isForked(forked)]).toEqual([false, true]);
+    expect(seen(forked)).toEqual(seen(spawned));
+    expect(forked.random).not.toBe(spawned.random);
   });
 
   test.each([
@@ -203,11 +203,11 @@ describe("a forked start is that of a new process", () => {
     ["SIGUSR1", "import signal; os.kill(os.getpid(), signal.SIGUSR1)"],
     ["a broken pipe", "r, w = os.pipe(); os.close(r); os.write(w, b'x')"],
   ])("in how it ends: %s", async (_, script) => {
-    const [warm, cold] = [
+    const [forked, spawned] = [
       await outcome(["pyflyte-execute", "exec", script]),
-      await outcome(["pyflyte-execute", "exec", script], { warm: false }),
+      await outcome(["pyflyte-execute", "exec", script], { forked: false }),
     ];
-    expect(warm).toEqual(cold);
+    expect(forked).toEqual(spawned);
   });
 
   test("for the second entry point, which has the fetched code on its path", async () => {
@@ -215,15 +215,15 @@ describe("a forked start is that of a new process", () => {
     mkdirSync(code, { recursive: true });
     writeFileSync(join(code, "mine.py"), "");
     const command = ["pyflyte-fast-execute", code, "pyflyte-execute", "report", "x"];
-    const [cold, warm] = [await report({ warm: false }, command), await report({}, command)];
-    expect(seen(warm)).toEqual(seen(cold));
-    expect(warm.same["path"]).toContain(code);
-    // It had loaded flytekit before it was told what to run.
-    expect([warm.loadedBy, cold.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
+    const [spawned, forked] = [await report({ forked: false }, command), await report({}, command)];
+    expect(seen(forked)).toEqual(seen(spawned));
+    expect(forked.same["path"]).toContain(code);
+    // The second fork loaded flytekit before it knew the command.
+    expect([forked.loadedBy, spawned.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
   });
 });
 
-/** What flytekit's client of the blob store reads its models with; `load_data` reads from the first folder that has them. */
+/** Imitates the loader of botocore; `load_data` reads from the first directory with the file. */
 const LOADERS = `import json, os
 class JSONFileLoader:
     def load_file(self, path):
@@ -251,7 +251,7 @@ print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b
     try {
       const seenBy = async () => JSON.parse((await outcome(["pyflyte-execute", "exec", read])).log) as unknown;
       expect(await seenBy()).toEqual([[1], [1], false, [2], "load_file"]);
-      // It is told apart by its time, size or place: the text is as long as before.
+      // Time, size or inode reveal the change: the text has the same length.
       writeFileSync(file("endpoints"), "[3]");
       expect(await seenBy()).toEqual([[1], [1], false, [3], "load_file"]);
     } finally {
@@ -264,7 +264,7 @@ test("a client whose models cannot be read ahead keeps nobody from forking", asy
   mkdirSync(join(packages, "botocore"));
   writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS.replace('return "2006-03-01"', 'raise ValueError("unknown service")'));
   try {
-    expect(isWarm(await report())).toBe(true);
+    expect(isForked(await report())).toBe(true);
   } finally {
     rmSync(join(packages, "botocore"), { recursive: true });
   }
@@ -304,18 +304,18 @@ describe("a new process is started", () => {
   });
 
   test("when a loaded module has changed since", async () => {
-    expect(isWarm(await report())).toBe(true);
+    expect(isForked(await report())).toBe(true);
     utimesSync(packages, new Date(), new Date(0));
-    expect(isWarm(await report())).toBe(false);
-    // One that has loaded what is there now takes its place.
-    await expect.poll(async () => isWarm(await report())).toBe(true);
+    expect(isForked(await report())).toBe(false);
+    // A server with the current packages replaces it.
+    await expect.poll(async () => isForked(await report())).toBe(true);
   });
 
   test("when a thread runs in the Python that would be forked", async () => {
     const site = join(packages, "sitecustomize.py");
     writeFileSync(site, "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
     try {
-      expect([isWarm(await report()), isWarm(await report())]).toEqual([false, false]);
+      expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
     } finally {
       rmSync(site);
     }
@@ -326,10 +326,10 @@ describe("a new process is started", () => {
     const tries = join(folder, "tries");
     writeFileSync(
       site,
-      `import os, sys\nif "warm.py" in str(sys.orig_argv):\n    open(${JSON.stringify(tries)}, "a").write("x")\n    os._exit(3)\n`,
+      `import os, sys\nif "fork_server.py" in str(sys.orig_argv):\n    open(${JSON.stringify(tries)}, "a").write("x")\n    os._exit(3)\n`,
     );
     try {
-      expect([isWarm(await report()), isWarm(await report())]).toEqual([false, false]);
+      expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
       expect(readFileSync(tries, "utf8")).toBe("x");
     } finally {
       rmSync(site);
@@ -337,8 +337,8 @@ describe("a new process is started", () => {
   });
 
   test("for other commands, and where the interpreter is gone", async () => {
-    expect(isWarm(await report({}, ["other", "report"]))).toBe(false);
-    expect(pythons.fork({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
+    expect(isForked(await report({}, ["other", "report"]))).toBe(false);
+    expect(pool.fork({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
   });
 
   test("when the Python dies before it answers", async () => {
@@ -352,14 +352,14 @@ describe("a new process is started", () => {
   });
 });
 
-/** Ends the warm Pythons of this test file. */
+/** Kills the fork servers of this test file. */
 function killPythons(): void {
   for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
     try {
       const words = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
-      if (words[0] === join(bin, "python") && words[1]?.endsWith("/warm.py") === true) process.kill(Number(name), "SIGKILL");
+      if (words[0] === join(bin, "python") && words[1]?.endsWith("/fork_server.py") === true) process.kill(Number(name), "SIGKILL");
     } catch {
-      // Ended.
+      // The process has exited.
     }
   }
 }
@@ -403,8 +403,8 @@ test("a run is claimed once: a second start of it follows the first", async () =
   const script = `import time\nopen(${JSON.stringify(mark)}, 'a').write('ran ')\ntime.sleep(0.3)\nsys.exit(7)`;
   const first = launch(["pyflyte-execute", "exec", script]);
   const again = launch(["pyflyte-execute", "exec", script], { run: first.run });
-  const cold = launch(["pyflyte-execute", "exec", script], { run: first.run, warm: false });
-  expect([(await first.ended).exitCode, (await again.ended).exitCode, (await cold.ended).exitCode]).toEqual([7, 7, 7]);
+  const spawned = launch(["pyflyte-execute", "exec", script], { run: first.run, forked: false });
+  expect([(await first.ended).exitCode, (await again.ended).exitCode, (await spawned.ended).exitCode]).toEqual([7, 7, 7]);
   expect(readFileSync(mark, "utf8")).toBe("ran ");
 });
 
@@ -417,22 +417,22 @@ if os.fork() == 0:
     time.sleep(600)
 while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
   await outcome(["pyflyte-execute", "exec", script]);
-  // The dead wait for whoever their parent is now.
+  // Zombies wait for their current parent.
   expect(processStat(Number(readFileSync(file, "utf8")))?.state ?? "Z").toBe("Z");
 });
 
-/** Prints the pid of the warm Python: the parent of the runner. */
-const PRINT_WARM = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
+/** Prints the pid of the fork server, the runner's parent. */
+const PRINT_SERVER_PID = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
 
 test("a variable that only C code reads has a Python of its own", async () => {
-  const warm = async (environment: Readonly<Record<string, string>>) =>
-    (await outcome(["pyflyte-execute", "exec", PRINT_WARM], { environment })).log;
-  const usual = await warm({});
-  expect(await warm({ OMP_NUM_THREADS: "1" })).not.toBe(usual);
-  expect(await warm({ FLYTE_INTERNAL_NAME: "x" })).toBe(usual);
+  const forked = async (environment: Readonly<Record<string, string>>) =>
+    (await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID], { environment })).log;
+  const usual = await forked({});
+  expect(await forked({ OMP_NUM_THREADS: "1" })).not.toBe(usual);
+  expect(await forked({ FLYTE_INTERNAL_NAME: "x" })).toBe(usual);
 });
 
-/** Packages that are loaded ahead: by name, what their files hold. */
+/** Contents of preloaded packages, by name. */
 const AHEAD: Readonly<Record<string, string>> = {
   "lighter/__init__.py": "import os\nos.environ.setdefault('LIGHTER', '1')\nhome = os.path.expanduser('~')",
   "heavy/__init__.py": "import warnings, lighter\nfrom heavy import inner\nwarnings.filterwarnings('ignore', 'of heavy')\nvalue = 5",
@@ -475,8 +475,8 @@ except RuntimeError as error:
     seen.append(str(error))
 import numpy.random.mtrand
 look()
-warm = type(sys.meta_path[0]).__name__ == "Stowed"
-print(json.dumps({"seen": seen, "warm": warm, "random": [random.random(), numpy.random.mtrand.state.hex()]}))
+forked = type(sys.meta_path[0]).__name__ == "HiddenModules"
+print(json.dumps({"seen": seen, "forked": forked, "random": [random.random(), numpy.random.mtrand.state.hex()]}))
 `;
 
 describe("modules that are loaded ahead", () => {
@@ -485,7 +485,7 @@ describe("modules that are loaded ahead", () => {
       mkdirSync(dirname(join(packages, name)), { recursive: true });
       writeFileSync(join(packages, name), text);
     }
-    rmSync(join(folder, "warm.log"), { force: true });
+    rmSync(join(folder, "fork-server.log"), { force: true });
     return () => {
       for (const name of Object.keys(AHEAD)) rmSync(join(packages, name.split("/")[0] ?? ""), { recursive: true, force: true });
     };
@@ -493,7 +493,7 @@ describe("modules that are loaded ahead", () => {
 
   interface Shown {
     readonly seen: unknown;
-    readonly warm: boolean;
+    readonly forked: boolean;
     readonly random: readonly [number, string];
   }
 
@@ -505,58 +505,58 @@ describe("modules that are loaded ahead", () => {
   async function grown(): Promise<Shown> {
     for (;;) {
       const one = await shown();
-      if (one.warm) return one;
+      if (one.forked) return one;
       await delay(50);
     }
   }
 
   test("are seen when they are imported, and not before", async () => {
-    pythons.close();
-    pythons = warmPythons({ modules: ["numpy.random.mtrand", "lighter", "broken", "not.there", "heavy", "heavy.part"] });
-    const cold = await shown({ warm: false });
+    pool.close();
+    pool = startPool({ modules: ["numpy.random.mtrand", "lighter", "broken", "not.there", "heavy", "heavy.part"] });
+    const spawned = await shown({ forked: false });
     const [first, second] = [await grown(), await shown()];
-    expect([first.seen, second.seen]).toEqual([cold.seen, cold.seen]);
-    expect([cold.warm, second.warm]).toEqual([false, true]);
-    // What a fork draws is its own.
-    for (const which of [0, 1] as const) expect(new Set([cold, first, second].map(({ random }) => random[which])).size).toBe(3);
-    const [old, warm] = [await report({ warm: false }), await report()];
-    expect([isWarm(old), isWarm(warm)]).toEqual([false, true]);
-    // One finder more is there.
-    expect({ ...seen(warm), meta_path: [] }).toEqual({ ...seen(old), meta_path: [] });
-    // Nor do they come in place of what was fetched.
+    expect([first.seen, second.seen]).toEqual([spawned.seen, spawned.seen]);
+    expect([spawned.forked, second.forked]).toEqual([false, true]);
+    // Random numbers of forks differ.
+    for (const which of [0, 1] as const) expect(new Set([spawned, first, second].map(({ random }) => random[which])).size).toBe(3);
+    const [old, forked] = [await report({ forked: false }), await report()];
+    expect([isForked(old), isForked(forked)]).toEqual([false, true]);
+    // The finder of hidden modules is additional.
+    expect({ ...seen(forked), meta_path: [] }).toEqual({ ...seen(old), meta_path: [] });
+    // Preloaded modules do not replace fetched ones either.
     const code = join(folder, "shadowing-ahead");
     mkdirSync(code, { recursive: true });
     writeFileSync(join(code, "heavy.py"), "value = 'mine'");
     const script = "import heavy; print(heavy.value)";
     expect((await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).log).toBe("mine\n");
-    // The first of the two goes with the other.
+    // Killing the first process ends its successor too.
     killPythons();
-    expect((await shown()).seen).toEqual(cold.seen);
+    expect((await shown()).seen).toEqual(spawned.seen);
   }, 60_000);
 
   test("are done without when a thread stays that one of them started", async () => {
-    pythons.close();
-    pythons = warmPythons({ modules: ["threaded"] });
-    expect(isWarm(await report())).toBe(true);
-    while (!readFileSync(join(folder, "warm.log"), "utf8").includes("without further modules")) await delay(50);
-    expect(isWarm(await report())).toBe(true);
-    expect((await shown()).warm).toBe(false);
+    pool.close();
+    pool = startPool({ modules: ["threaded"] });
+    expect(isForked(await report())).toBe(true);
+    while (!readFileSync(join(folder, "fork-server.log"), "utf8").includes("additional modules are not preloaded")) await delay(50);
+    expect(isForked(await report())).toBe(true);
+    expect((await shown()).forked).toBe(false);
   }, 60_000);
 });
 
 test("it can be there before anybody asks", async () => {
   const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
-  pythons.startEagerly({ command: ["pyflyte-execute"], environment, directory: "/" });
+  pool.startEagerly({ command: ["pyflyte-execute"], environment, directory: "/" });
   const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
-  expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_WARM])).log.trim());
+  expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim());
 });
 
 test("it ends when nobody asks for long, and another takes its place", async () => {
-  pythons.close();
-  pythons = warmPythons({ idleMs: 50 });
-  const first = await outcome(["pyflyte-execute", "exec", PRINT_WARM]);
+  pool.close();
+  pool = startPool({ idleTimeoutMs: 50 });
+  const first = await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID]);
   for (let i = 0; i < 200 && existsSync(`/proc/${first.log.trim()}`); i++) await delay(25);
   expect(existsSync(`/proc/${first.log.trim()}`)).toBe(false);
-  const second = await outcome(["pyflyte-execute", "exec", PRINT_WARM]);
+  const second = await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID]);
   expect(second.log).not.toBe(first.log);
 });

@@ -6,16 +6,16 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { findExecutable } from "./find-executable.js";
 import { sendSignal } from "./process-reaper.js";
 
-/** Entry points of flytekit. Source: flytekit's setup, console scripts. */
+/** Entry points of flytekit. Source: console scripts in flytekit's setup. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set(["pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute"]);
 
-/** Variables that differ from pod to pod and that nothing reads before flytekit is imported. */
+/** Variables that differ between pods, and that no module reads before flytekit is imported. */
 const PER_POD_VARIABLE = /^(HOME|TMPDIR|PWD|HOSTNAME|FLYTE_.*|_F_.*|BATCH_JOB_ARRAY_INDEX_.*)$/;
 
-/** A warm Python that takes longer than this to load is given up, ms. */
+/** Timeout of the start, ms. */
 const START_TIMEOUT_MS = 30_000;
 
-/** What is to run; `environment` holds everything, marks included. */
+/** Command to run; `environment` is complete, including the identifying variables. */
 export interface ForkRequest {
   readonly run: string;
   readonly command: readonly string[];
@@ -23,85 +23,88 @@ export interface ForkRequest {
   readonly directory: string;
 }
 
-/** What became of a request. `declined`: nothing was started, and a new process has to be. */
+/**
+ * Result of a fork request. `declined`: nothing was started, and the caller must start a new process. `taken`: another
+ * runner has claimed the run.
+ */
 export type ForkResult =
   | {
       readonly kind: "started";
       readonly pid: number;
-      /** Resolves with the runner's exit status, negative for a signal; undefined when nobody is left to tell. */
+      /** Resolves with the runner's exit status, negative for a signal; undefined when the server has exited. */
       readonly ended: Promise<number | undefined>;
     }
   | { readonly kind: "taken" }
   | { readonly kind: "declined" };
 
 export interface ForkServerOptions {
-  /** File of python/warm.py. */
+  /** Path of python/fork_server.py. */
   readonly program: string;
-  /** Where warm Pythons write what they should not have to say. */
+  /** Log file of fork servers. */
   readonly logFile: string;
   readonly logger: Logger;
-  /** A warm Python that nobody asks for so long ends, ms. */
+  /** Idle time after which a fork server exits, ms. */
   readonly idleTimeoutMs: number;
-  /** How many are kept at most: one for each Python and set of settings in use. */
+  /** Maximum number of fork servers: one per Python and set of variables. */
   readonly maxServers: number;
-  /** Modules that it loads too, once it answers; those that cannot be imported are left out. */
+  /** Additional modules to preload; failed imports are skipped. */
   readonly modules: readonly string[];
 }
 
 /**
- * Starts flytekit's entry points by forking a Python that has loaded what they import (python/warm.py). A
- * Python is started when the first container needs it, and ends when none has for some time.
+ * Starts flytekit's entry points by forking Python processes with preloaded modules (python/fork_server.py). A server
+ * starts with the first container that needs it, and exits when idle.
  */
 export class PythonForkServerPool {
   readonly #options: ForkServerOptions;
   readonly #servers = new Map<string, PythonForkServer>();
-  readonly #unusable = new Set<string>();
+  readonly #unavailable = new Set<string>();
   #closed = false;
 
   constructor(options: ForkServerOptions) {
     this.#options = options;
   }
 
-  /** The request's answer to come; undefined when the command is no entry point of flytekit's and needs a new process. */
+  /** Requests a fork; undefined when the command is no entry point of flytekit and needs a new process. */
   fork(request: ForkRequest): Promise<ForkResult> | undefined {
     return this.#serverFor(request)?.fork(request);
   }
 
-  /** Starts the Python that would serve such a request, before there is one. */
+  /** Starts the server for such requests in advance. */
   startEagerly(request: Omit<ForkRequest, "run">): void {
     this.#serverFor(request)?.scheduleIdleEnd();
   }
 
-  /** The Python that serves such requests; undefined where there is none. */
+  /** Returns the server for such requests, started if necessary; undefined when none can serve them. */
   #serverFor(request: Omit<ForkRequest, "run">): PythonForkServer | undefined {
     const python = this.#closed ? undefined : interpreterOf(request);
     if (python === undefined) return undefined;
     const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
     const key = JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
-    if (this.#unusable.has(key)) return undefined;
+    if (this.#unavailable.has(key)) return undefined;
     let server = this.#servers.get(key);
     if (server === undefined) {
       this.#evictOldest();
       server = new PythonForkServer(python, { environment: request.environment, ...this.#options });
     } else this.#servers.delete(key);
-    // The one that was asked last stands last.
+    // Moves the most recently used server to the end.
     this.#servers.set(key, server);
     const current = server;
     void current.stopped.then((reason) => {
-      if (reason === "unusable") this.#unusable.add(key);
+      if (reason === "unavailable") this.#unavailable.add(key);
       if (this.#servers.get(key) === current) this.#servers.delete(key);
     });
     return current;
   }
 
-  /** Ends them; what they started goes on. */
+  /** Ends the servers; forked processes continue. */
   close(): void {
     this.#closed = true;
     for (const server of this.#servers.values()) server.end();
     this.#servers.clear();
   }
 
-  /** Ends them before this returns: what has not begun by then does not begin. */
+  /** Kills the servers synchronously: pending requests do not start. */
   kill(): void {
     for (const server of this.#servers.values()) server.kill();
   }
@@ -115,7 +118,7 @@ export class PythonForkServerPool {
   }
 }
 
-/** The Python that the first line of an entry point names. */
+/** Reads the interpreter from the entry point's first line. */
 function interpreterOf({ command: [name = ""], environment, directory }: Omit<ForkRequest, "run">): string | undefined {
   if (!ENTRY_POINTS.has(basename(name))) return undefined;
   const script = findExecutable(name, { path: environment["PATH"] ?? "", directory });
@@ -133,29 +136,29 @@ interface PendingRequest {
 interface Message {
   readonly id?: number;
   readonly ready?: true;
-  readonly unusable?: string;
+  readonly unavailable?: string;
   readonly started?: number;
   readonly taken?: true;
   readonly declined?: string;
-  /** With `declined`: the same answer would be given to all that follow. */
+  /** With `declined`: all later requests would be declined for the same reason. */
   readonly stale?: true;
   readonly ended?: number;
-  readonly grown?: number;
+  readonly replaced?: number;
 }
 
-/** One process of python/warm.py. */
+/** A process of python/fork_server.py. */
 class PythonForkServer {
-  /** Resolves when it answers no more. */
-  readonly stopped: Promise<"ended" | "unusable">;
+  /** Resolves when it serves no more requests. */
+  readonly stopped: Promise<"ended" | "unavailable">;
   readonly #options: ForkServerOptions;
   readonly #child: ChildProcess;
   readonly #control: Socket;
   readonly #pending = new Map<number, PendingRequest>();
-  readonly #resolveStopped: (reason: "ended" | "unusable") => void;
+  readonly #resolveStopped: (reason: "ended" | "unavailable") => void;
   readonly #startTimer: NodeJS.Timeout;
   #idleTimer: NodeJS.Timeout | undefined;
   #next = 1;
-  /** The process that answers in place of the first one. */
+  /** Pid of the process that has replaced the first one. */
   #successorPid: number | undefined;
   #ready = false;
   #ended = false;
@@ -163,11 +166,11 @@ class PythonForkServer {
 
   constructor(python: string, options: ForkServerOptions & { readonly environment: Readonly<Record<string, string>> }) {
     this.#options = options;
-    const { promise, resolve } = Promise.withResolvers<"ended" | "unusable">();
+    const { promise, resolve } = Promise.withResolvers<"ended" | "unavailable">();
     this.stopped = promise;
     this.#resolveStopped = resolve;
     const log = openSync(options.logFile, "a");
-    // The marks of the first pod are not its own: who ends that pod must not find it.
+    // The server must not carry the first pod's variables, or killing that pod would kill it.
     const environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !name.startsWith("FLYTE_TS_")));
     this.#child = spawn(python, [options.program, ...options.modules], {
       env: environment,
@@ -181,11 +184,11 @@ class PythonForkServer {
     this.#control.on("data", (chunk: Buffer) => this.#read(chunk.toString("utf8")));
     this.#control.on("error", () => this.#onConnectionEnd());
     this.#control.on("close", () => this.#onConnectionEnd());
-    this.#child.once("error", () => this.#finish("unusable"));
+    this.#child.once("error", () => this.#finish("unavailable"));
     this.#startTimer = setTimeout(() => {
-      options.logger.warn({ python }, "a warm Python took too long to load");
+      options.logger.warn({ python }, "Python fork server start timed out");
       this.#child.kill("SIGKILL");
-      this.#finish("unusable");
+      this.#finish("unavailable");
     }, START_TIMEOUT_MS);
   }
 
@@ -200,7 +203,7 @@ class PythonForkServer {
     return promise;
   }
 
-  /** Ends it when nobody asks for long. */
+  /** Schedules the exit for idleness. */
   scheduleIdleEnd(): void {
     if (this.#pending.size > 0 || this.#ended) return;
     clearTimeout(this.#idleTimer);
@@ -214,7 +217,7 @@ class PythonForkServer {
 
   kill(): void {
     this.#child.kill("SIGKILL");
-    // Not its own child, but it cannot be another: its parent waits for it as long as it is heard.
+    // It is not a child, but its pid cannot be reused: its parent waits for it while the connection is open.
     if (this.#successorPid !== undefined && !this.#ended) sendSignal(this.#successorPid, "SIGKILL");
   }
 
@@ -224,15 +227,15 @@ class PythonForkServer {
     for (const line of lines) this.#handle(JSON.parse(line) as Message);
   }
 
-  #handle({ id = 0, ready, unusable, started, taken, declined, stale, ended, grown }: Message): void {
-    if (grown !== undefined) this.#successorPid = grown;
+  #handle({ id = 0, ready, unavailable, started, taken, declined, stale, ended, replaced }: Message): void {
+    if (replaced !== undefined) this.#successorPid = replaced;
     if (ready === true) {
       this.#ready = true;
       clearTimeout(this.#startTimer);
     }
-    if (unusable !== undefined) {
-      this.#options.logger.info({ reason: unusable }, "containers with Python start anew each time");
-      this.#finish("unusable");
+    if (unavailable !== undefined) {
+      this.#options.logger.info({ reason: unavailable }, "Python fork server disabled");
+      this.#finish("unavailable");
     }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -245,23 +248,23 @@ class PythonForkServer {
     pending.ended(ended);
     if (taken === true) pending.resolve({ kind: "taken" });
     if (declined !== undefined) {
-      this.#options.logger.debug({ reason: declined }, "a container starts a new Python");
+      this.#options.logger.debug({ reason: declined }, "fork declined, starting a new process");
       pending.resolve({ kind: "declined" });
     }
-    // Packages have been installed: the next start is served by one that has loaded them.
+    // Installed packages have changed: another server with the current ones serves later requests.
     if (stale === true) this.end();
     this.scheduleIdleEnd();
   }
 
-  /** It has ended by itself: before it was ready it would again. */
+  /** The process has exited by itself; before it was ready, another one would do the same. */
   #onConnectionEnd(): void {
     if (this.#ended) return;
-    if (!this.#ready) this.#options.logger.warn("a warm Python ended while it loaded: containers with Python start anew each time");
-    this.#finish(this.#ready ? "ended" : "unusable");
+    if (!this.#ready) this.#options.logger.warn("Python fork server exited during its start; disabled");
+    this.#finish(this.#ready ? "ended" : "unavailable");
   }
 
-  /** Nothing more will be heard: what has begun is followed by its files, what has not begins anew. */
-  #finish(reason: "ended" | "unusable"): void {
+  /** Ends all requests: started runs are followed by their files, the others are declined. */
+  #finish(reason: "ended" | "unavailable"): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#startTimer);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { parseStat, type ProcessStat, processStat } from "../../process-stat.js";
 
-/** The files of one start of a container. */
+/** Files of one run of a container. */
 export interface RunDir {
   readonly path: string;
   readonly attempt: number;
@@ -11,7 +11,7 @@ export interface RunDir {
 export const logFile = (run: RunDir) => join(run.path, "log");
 export const logTimesFile = (run: RunDir) => join(run.path, "log.times");
 
-/** Starts of a container that have left traces, oldest first. */
+/** Lists runs with files, oldest first. */
 export function findRuns(containerFolder: string): readonly RunDir[] {
   if (!existsSync(containerFolder)) return [];
   return readdirSync(containerFolder)
@@ -20,7 +20,7 @@ export function findRuns(containerFolder: string): readonly RunDir[] {
     .sort((a, b) => a.attempt - b.attempt);
 }
 
-/** A folder for one more start; of the earlier ones only the last is kept. */
+/** Creates the directory of another run; keeps only the last of the earlier ones. */
 export function createRun(containerFolder: string, attempt: number): RunDir {
   for (const old of findRuns(containerFolder)) if (old.attempt < attempt - 1) rmSync(old.path, { recursive: true, force: true });
   const path = join(containerFolder, String(attempt));
@@ -28,7 +28,7 @@ export function createRun(containerFolder: string, attempt: number): RunDir {
   return { path, attempt };
 }
 
-/** The runner as it was when it claimed the run, with the time of that in ms; undefined before. */
+/** Returns the runner's /proc stat at the time of the claim, and that time in ms; undefined before the claim. */
 export function readClaim(run: RunDir): { stat: ProcessStat; at: number } | undefined {
   const path = join(run.path, "pid");
   try {
@@ -39,12 +39,12 @@ export function readClaim(run: RunDir): { stat: ProcessStat; at: number } | unde
   }
 }
 
-/** A runner has claimed the run, though it may not have written down yet who it is. */
+/** True when a runner has claimed the run, possibly without having written its stat yet. */
 export function isClaimed(run: RunDir): boolean {
   return existsSync(join(run.path, "pid"));
 }
 
-/** The exit code and time of the end, once written in full. */
+/** Returns exit code and end time, once written completely. */
 export function readExit(run: RunDir): { code: number; at: number } | undefined {
   const path = join(run.path, "exit");
   try {
@@ -55,13 +55,13 @@ export function readExit(run: RunDir): { code: number; at: number } | undefined 
   }
 }
 
-/** Whether the runner that claimed the run still lives; a recycled pid has another start time. */
+/** True when the runner of the claim still runs; a reused pid has another start time. */
 export function isAlive({ pid, startTicks }: ProcessStat): boolean {
   const now = processStat(pid);
   return now !== undefined && now.startTicks === startTicks && now.state !== "Z";
 }
 
-/** Why a run was ended from outside, kept across restarts of the service: `oom`, `killed`; or why it never began. */
+/** Records why a run was ended from outside or never started: `OOMKilled`, `StartError`. Survives restarts of the service. */
 export function writeCause(run: RunDir, cause: { readonly reason: string; readonly message: string }): void {
   writeFileSync(join(run.path, "cause"), JSON.stringify(cause));
 }
@@ -74,7 +74,7 @@ export function readCause(run: RunDir): { reason: string; message: string } | un
   }
 }
 
-/** Records an end without a process: a command that cannot be run. */
+/** Records an exit code without a process, for commands that cannot be started. */
 export function writeExit(run: RunDir, code: number): void {
   writeFileSync(join(run.path, "exit"), `${code}\n`);
 }

@@ -18,9 +18,9 @@ export interface MachineSettings {
   readonly allocatable: ReadonlyMap<string, bigint>;
   /** Variables of every container. */
   readonly podEnv: Readonly<Record<string, string>>;
-  /** Folders before PATH. */
+  /** Directories prepended to PATH. */
   readonly podPath: readonly string[];
-  /** The service's own environment; only what concerns the machine is passed on. */
+  /** Environment of the service; only machine-wide variables are passed on. */
   readonly machineEnv: Readonly<Record<string, string | undefined>>;
 }
 
@@ -32,21 +32,21 @@ export interface StartInput {
   readonly settings: MachineSettings;
 }
 
-/** How a container's process is to be started. */
+/** Start of a container's process. */
 export interface StartPlan {
   readonly command: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
   readonly directory: string;
-  /** Set when the command cannot be run; kubelet's StartError. */
+  /** Set when the command cannot be executed: kubelet's StartError. */
   readonly unrunnable: string | undefined;
 }
 
-/** The spec lacks a command, and images with their entry points are not there to ask. */
+/** The spec has no command, and the image's entry point is unknown. */
 export class NoCommandError extends Error {
   override readonly name = "NoCommandError";
 }
 
-/** Variables of the machine that processes need to reach the outside. */
+/** Machine-wide variables for network access and locale. */
 const PASSED_ON_VARIABLES = [
   "LANG",
   "LC_ALL",
@@ -62,8 +62,7 @@ const PASSED_ON_VARIABLES = [
 ];
 
 /**
- * Prepares the container's folders and works out command, environment and
- * working folder.
+ * Prepares a container's directories and computes command, environment and working directory.
  *
  * @throws ContainerConfigError, NoCommandError
  */
@@ -106,7 +105,7 @@ export function planStart(input: StartInput): StartPlan {
   return { command: executable === undefined ? command : [executable, ...command.slice(1)], environment, directory, unrunnable };
 }
 
-/** What every container of this machine finds in its environment, whatever its spec says. */
+/** Environment that all containers of this machine share. */
 function commonEnvironment({ machineEnv, podEnv }: MachineSettings): Map<string, string> {
   const environment = new Map<string, string>();
   for (const name of PASSED_ON_VARIABLES) if (machineEnv[name] !== undefined) environment.set(name, machineEnv[name]);
@@ -118,14 +117,14 @@ function searchPath({ podPath, machineEnv }: MachineSettings, environment: Reado
   return [...podPath, environment.get("PATH") ?? machineEnv["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":");
 }
 
-/** How a container starts whose spec has a command and no variables: what can be made ready for most. */
+/** Request of a container with a command but without variables, for starting a fork server in advance. */
 export function defaultForkRequest(command: readonly string[], settings: MachineSettings): Omit<ForkRequest, "run"> {
   const environment = commonEnvironment(settings);
   environment.set("PATH", searchPath(settings, environment));
   return { command, environment: Object.fromEntries(environment), directory: "/" };
 }
 
-/** A working folder of an image lies below the container's root, unless it is within a mount. */
+/** Resolves a working directory below the container's root, or within a mount. */
 function workingDir(
   given: string | undefined,
   { root, translated }: { root: string; translated: (text: string, ancestors: boolean) => string },
@@ -135,7 +134,7 @@ function workingDir(
   return path === given ? join(root, absolutePath(given)) : path;
 }
 
-/** What a container that ended has to say: its termination message, or the end of its log. */
+/** Returns the termination message, or the end of the log. */
 export function terminationMessage(
   { folder, spec }: Pick<StartInput, "folder" | "spec">,
   { run, exitCode }: { run: RunDir; exitCode: number },

@@ -6,9 +6,8 @@ export type ImageCheck =
   | { readonly kind: "unreachable"; readonly message: string };
 
 /**
- * Images are never pulled: every well-formed one counts as present, but for those
- * that match a pattern of unreachable names. `*` in a pattern stands for any text;
- * it must match the full name, `registry/repository:tag`.
+ * Checks an image name. Images are never pulled: every valid name counts as present unless it matches a pattern of
+ * unreachable images. `*` matches any text; the pattern applies to the full name, `registry/repository:tag`.
  */
 export function checkImage(image: string, unreachable: readonly string[]): ImageCheck {
   const reference = parseImage(image);

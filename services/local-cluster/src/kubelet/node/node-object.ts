@@ -15,13 +15,12 @@ export function thisMachine(): Machine {
   return { cpus: cpus().length, memoryBytes: totalmem(), arch: names[arch()] ?? arch(), kernel: release() };
 }
 
-/** More pods than these at once would only wait for each other. */
+/** Maximum number of pods; more would only wait for each other. */
 const MAX_PODS = "110";
 
 /**
- * What pods may request together. Without settings four times the CPUs (at least
- * eight) and twice the memory: requests are guesses, mostly too high, and one
- * machine has nowhere else to put a pod.
+ * Allocatable resources. Default: four times the CPUs (at least eight) and twice the memory, since requests are mostly
+ * too high and there is no other node.
  */
 export function allocatableOf(machine: Machine, given: Readonly<Record<string, string | number>>): Amounts {
   const amounts: Record<string, string | number> = {
@@ -51,7 +50,7 @@ export function nodeLabels({
   return { "kubernetes.io/arch": machine.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", ...labels };
 }
 
-/** The node that stands for this machine. */
+/** Builds the Node object of this machine. */
 export function nodeObject(description: NodeDescription): KubeObject {
   const { name, hostIP, machine, allocatable, now } = description;
   const amounts: JsonObject = Object.fromEntries(

@@ -16,9 +16,9 @@ export interface SchedulerOptions {
 interface PendingPod {
   readonly namespace: string;
   readonly name: string;
-  /** All that decides whether it fits. */
+  /** Everything that determines whether the pod fits. */
   readonly requirements: string;
-  /** The last refusal. */
+  /** Reason of the last failure. */
   lastReason: string | undefined;
 }
 
@@ -28,13 +28,13 @@ function requirementsOf(pod: KubeObject): string {
   return JSON.stringify([[...podResources(pod, "requests")].map(([name, amount]) => [name, String(amount)]), ...selectors]);
 }
 
-/** Places pods on the one node, oldest first, as long as their requests fit. */
+/** Binds pods to the node, oldest first, while their requests fit. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  /** Requests of the pods that hold space. */
+  /** Requests of bound pods, by uid. */
   readonly #requestsByPod = new Map<string, Amounts>();
   readonly #used: Amounts = new Map();
-  /** Pods that wait for a place, in order of arrival. */
+  /** Pods without a node, in order of arrival. */
   readonly #pending = new Map<string, PendingPod>();
   #scheduled = false;
 
@@ -42,14 +42,14 @@ export class Scheduler {
     this.#options = options;
   }
 
-  /** Takes note of a pod as it is now. */
+  /** Processes a change of a pod. */
   observe({ type, pod }: PodChange): void {
     const { uid = "", name, namespace = "" } = pod.metadata;
     const nodeName = textAt(pod, "spec", "nodeName") ?? "";
     const gone = type === "DELETED" || isEnded(pod);
     if (gone) this.#release(uid);
     else if (nodeName === this.#options.nodeName) this.#reserve(uid, pod);
-    // An event from before the binding may come after it; a place once given is kept.
+    // An event from before the binding may arrive after it; a binding is final.
     if (gone || nodeName !== "" || pod.metadata.deletionTimestamp !== undefined || this.#requestsByPod.has(uid)) this.#pending.delete(uid);
     else if (!this.#pending.has(uid)) {
       this.#pending.set(uid, { namespace, name, requirements: requirementsOf(pod), lastReason: undefined });
@@ -76,7 +76,7 @@ export class Scheduler {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      // Pods that ask for the same get the same answer in one pass, which keeps long queues cheap.
+      // Pods with equal requirements fail for the same reason, which is computed once per pass.
       const refused = new Map<string, string>();
       for (const [uid, waiting] of this.#pending) {
         const known = refused.get(waiting.requirements);
@@ -87,7 +87,7 @@ export class Scheduler {
     });
   }
 
-  /** Binds the pod, or answers why not. */
+  /** Binds the pod, or returns why it does not fit. */
   #bind(uid: string, { namespace, name, lastReason }: PendingPod): string | undefined {
     const { pods, allocatable, labels, nodeName, events } = this.#options;
     const pod = pods.get(namespace, name);

@@ -9,10 +9,10 @@ export interface PodEvent {
   readonly fieldPath?: string;
 }
 
-/** Repetitions of an event are counted on one object as long as it is among this many latest. */
+/** Maximum number of recent events whose repetitions are counted on one object. */
 const MAX_KNOWN_EVENTS = 2048;
 
-/** Writes events about pods as kubelet and the scheduler write them. */
+/** Records events of pods in the formats of kubelet and scheduler. */
 export class EventRecorder {
   readonly #pods: PodSource;
   readonly #node: string;
@@ -24,7 +24,7 @@ export class EventRecorder {
     this.#node = node;
   }
 
-  /** An event of kubelet; an equal one that exists is counted up. */
+  /** Records an event of kubelet; increments the count of an equal one. */
   record(pod: KubeObject, note: PodEvent): void {
     const { uid = "" } = pod.metadata;
     const key = [uid, note.reason, note.message, note.fieldPath].join("\n");
@@ -47,7 +47,7 @@ export class EventRecorder {
     this.#pods.writeEvent(event);
   }
 
-  /** An event of the scheduler. */
+  /** Records an event of the scheduler. */
   recordScheduling(pod: KubeObject, note: PodEvent & { readonly action: string }): void {
     const { action, ...rest } = note;
     this.#pods.writeEvent({
@@ -89,7 +89,7 @@ export class EventRecorder {
     };
   }
 
-  /** Time in nanoseconds, as the names of Kubernetes' events end; never twice the same, and in order. */
+  /** Returns increasing nanoseconds, the suffix of event names in Kubernetes. */
   #nextSuffix(): string {
     const now = BigInt(this.#pods.now()) * 1_000_000n;
     this.#lastName = now > this.#lastName ? now : this.#lastName + 1n;

@@ -1,6 +1,6 @@
 import { isObject, type KubeObject } from "../../object/model.js";
 
-/** Entries of a secret or config map. */
+/** Decodes the entries of a secret or config map. */
 export function dataOf(kind: "Secret" | "ConfigMap", object: KubeObject): ReadonlyMap<string, Buffer> {
   const entries = new Map<string, Buffer>();
   const add = (data: unknown, encoding: BufferEncoding) => {

@@ -1,6 +1,6 @@
 import type { RestartPolicy, Role } from "../container/container-spec.js";
 
-/** One start of a container, as observed. Times in ms since 1970. */
+/** Observed run of a container. Times in ms since the epoch. */
 export type Run =
   | { readonly state: "running"; readonly attempt: number; readonly startedAt: number }
   | {
@@ -16,9 +16,9 @@ export type Run =
 export interface ContainerObservation {
   readonly name: string;
   readonly role: Role;
-  /** The latest start; undefined before the first. */
+  /** Latest run; undefined before the first. */
   readonly run: Run | undefined;
-  /** Why it cannot be started now (image, configuration), and when to try again. */
+  /** Set when the container cannot be started now (image, configuration): the time of the next try. */
   readonly blocked: { readonly retryAt: number } | undefined;
 }
 
@@ -28,11 +28,11 @@ export interface PodObservation {
   readonly now: number;
   /** The pod is being deleted. */
   readonly deleting: boolean;
-  /** Time at which activeDeadlineSeconds is over; undefined for none. */
+  /** Time at which activeDeadlineSeconds elapses; undefined: none. */
   readonly deadline: number | undefined;
-  /** Volumes are in place. */
+  /** True when the volumes exist. */
   readonly volumesReady: boolean;
-  /** An end that was decided before; it stays decided. */
+  /** Terminal phase decided earlier, which is final. */
   readonly finalPhase: "Succeeded" | "Failed" | undefined;
 }
 
@@ -42,25 +42,25 @@ export interface PodPlan {
   readonly start: readonly string[];
   /** Running containers to stop. */
   readonly stop: readonly string[];
-  /** Containers that ended and wait before the next start: ms until then, counted from the end. */
+  /** Containers in back-off: its length, and the time of the next start. */
   readonly backOff: ReadonlyMap<string, { readonly delayMs: number; readonly until: number }>;
-  /** Plain init containers are done and sidecars have started. */
+  /** True when plain init containers have succeeded and sidecars have started. */
   readonly initialized: boolean;
   readonly deadlineExceeded: boolean;
-  /** Nothing runs and nothing will. */
+  /** True when no container runs or will run. */
   readonly done: boolean;
-  /** When to look again without any other cause. */
+  /** Time of the next reconciliation without another cause; undefined: none. */
   readonly wakeAt: number | undefined;
 }
 
-/** First restart at once, then 10 s, doubled up to 5 min; a run of 10 min clears the count. Source: kubelet's container back-off. */
+/** Delays of restarts: none, then 10 s, doubled up to 5 min; a run of 10 min resets them. Source: kubelet's container back-off. */
 const INITIAL_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
 const BACKOFF_RESET_MS = 600_000;
 
 /**
- * What to do with a pod, from what is seen of it and nothing else: kubelet's rules
- * for init containers, sidecars, restart policies, deadlines and deletion.
+ * Plans the next actions for a pod, as a pure function of its observed state: kubelet's rules for init containers,
+ * sidecars, restart policies, deadlines and deletion.
  */
 export function planPod(observation: PodObservation): PodPlan {
   const { containers, now, deleting, deadline, finalPhase } = observation;
@@ -94,7 +94,7 @@ export function planPod(observation: PodObservation): PodPlan {
     const { run, role } = container;
     if (role === "sidecar") {
       if (run?.state === "running") continue;
-      // A sidecar that ended while the main containers work is started again, whatever the policy.
+      // A sidecar is restarted while main containers run, whatever the policy.
       tryStart(container);
       if (run === undefined) return result("Pending", false);
       continue;
@@ -118,13 +118,13 @@ export function planPod(observation: PodObservation): PodPlan {
   return result(waiting ? "Pending" : "Running", true);
 }
 
-/** Stops what still runs; over once nothing does. */
+/** Plans the end: stops running containers; done when none is left. */
 function planTermination(
   observation: PodObservation,
   { running, deadlineExceeded }: { running: readonly ContainerObservation[]; deadlineExceeded: boolean },
 ): PodPlan {
   const mainsRun = running.filter(({ role }) => role !== "sidecar");
-  // Sidecars outlive the main containers, so that they can serve them to the end.
+  // Sidecars outlive the main containers to serve them until their end.
   const stop = (mainsRun.length > 0 && observation.finalPhase === undefined ? mainsRun : running).map(({ name }) => name);
   const done = running.length === 0;
   const started = observation.containers.some(({ run }) => run !== undefined);

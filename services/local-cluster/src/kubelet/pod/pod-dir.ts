@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Paths of one pod's own files. */
+/** Paths of one pod's files. */
 export interface PodDir {
   readonly path: string;
   readonly volumes: string;
   readonly home: string;
   readonly temporary: string;
-  /** Stands for `/` of a container as far as mounts and its working folder go. */
+  /** Root of a container for mounts and its working directory. */
   root(container: string): string;
-  /** One folder per start of the container. */
+  /** Directory with one subdirectory per run of the container. */
   runs(container: string): string;
 }
 
-/** Short names, since sockets below TMPDIR may have no more than 107 characters in their path. */
+/** Short names: paths of sockets below TMPDIR are limited to 107 characters. */
 const folderName = (uid: string) => uid.replaceAll("-", "").slice(0, 16);
 
 export function podDir(parent: string, uid: string): PodDir {
@@ -28,7 +28,7 @@ export function podDir(parent: string, uid: string): PodDir {
   };
 }
 
-/** Creates the folder and notes whose it is; the note is there in full or not at all. */
+/** Creates the directory and, atomically, a file with the pod's uid. */
 export function createPodDir(folder: PodDir, uid: string): void {
   const owner = join(folder.path, "uid");
   if (existsSync(owner)) return;
@@ -37,7 +37,7 @@ export function createPodDir(folder: PodDir, uid: string): void {
   renameSync(`${owner}.new`, owner);
 }
 
-/** All folders of pods, with the uid that each notes: empty where whoever made it was killed before. */
+/** Lists all pod directories with their uids; the uid is empty when its writer was killed. */
 export function findPodDirs(parent: string): readonly { readonly uid: string; readonly path: string }[] {
   if (!existsSync(parent)) return [];
   return readdirSync(parent).map((name) => {

@@ -7,17 +7,17 @@ import { podDir } from "./pod-dir.js";
 import type { PodSource } from "./pod-source.js";
 import { findRuns, readExit, type RunDir } from "../container/run-dir.js";
 
-/** How often a followed log is looked at, ms. */
+/** Polling interval of followed logs, ms. */
 const FOLLOW_INTERVAL_MS = 100;
 const CHUNK_BYTES = 256 << 10;
 
 export interface PodLogOptions {
   readonly podsFolder: string;
-  /** A log is followed until its container runs no more. */
+  /** Source of pods; a log is followed until its container ends. */
   readonly pods: Pick<PodSource, "get" | "now">;
 }
 
-/** Serves `GET …/pods/{name}/log`. @throws ApiError BadRequest in the words of the real API */
+/** Serves `GET …/pods/{name}/log`. @throws ApiError BadRequest with Kubernetes' messages */
 export async function servePodLog(
   options: PodLogOptions,
   { pod, query, response }: { pod: KubeObject; query: URLSearchParams; response: ServerResponse },
@@ -33,10 +33,10 @@ export async function servePodLog(
   response.flushHeaders();
   const stamp = query.get("timestamps") === "true" ? new LineTimestamps(run, options.pods.now) : undefined;
   let sent = 0;
-  // What has no time yet waits for it: a line shows the same time whenever it is read.
+  // With timestamps, lines wait for their recorded time, so that a line always shows the same.
   const shownSize = () => (stamp !== undefined && readExit(run) === undefined ? (readTimes(run).at(-1)?.end ?? 0) : logSize(run));
   const drain = async () => {
-    // A log that was cut starts again.
+    // The log was rotated.
     if (logSize(run) < offset) offset = 0;
     for (let size = shownSize(); offset < size && sent < limit && !response.destroyed; size = shownSize()) {
       const bytes = readLog(run, offset, Math.min(CHUNK_BYTES, size - offset));
@@ -56,7 +56,7 @@ export async function servePodLog(
   response.end();
 }
 
-/** Whether this start of a container still runs, going by the pod's status now. */
+/** True while this run of a container continues, according to the pod's current status. */
 function isRunning({ pods }: PodLogOptions, pod: KubeObject, { container, attempt }: { container: string; attempt: number }): boolean {
   const { namespace = "", name, uid } = pod.metadata;
   const now = pods.get(namespace, name);
@@ -115,7 +115,7 @@ function sinceTime(query: URLSearchParams, now: number): number | undefined {
   return time === null ? undefined : Date.parse(time);
 }
 
-/** Where the first line begins that was not begun when `time` came. */
+/** Returns the offset of the first line that began at or after `time`. */
 function offsetAt(run: RunDir, time: number): number {
   const grown = readTimes(run).findLast(({ at: seen }) => seen < time)?.end ?? 0;
   const size = logSize(run);
@@ -126,7 +126,7 @@ function offsetAt(run: RunDir, time: number): number {
   return grown === 0 ? 0 : size;
 }
 
-/** Puts the time before each line; a line may come in parts. */
+/** Prefixes lines with times; a line may arrive in several chunks. */
 class LineTimestamps {
   readonly #run: RunDir;
   readonly #now: () => number;

@@ -6,7 +6,7 @@ import type { PodPlan, Run } from "./plan-pod.js";
 export interface ContainerStatusInput {
   readonly spec: ContainerSpec;
   readonly run: Run | undefined;
-  /** The run before, if any. */
+  /** The previous run, if any. */
   readonly previous: Run | undefined;
   readonly waiting: { readonly reason: string; readonly message: string } | undefined;
   readonly containerId: string;
@@ -21,7 +21,7 @@ export interface PodStatusInput {
   readonly now: number;
 }
 
-/** The pod's status as kubelet would report it; the same object as before when nothing changed. */
+/** Computes the status that kubelet would report; returns the previous object when it is unchanged. */
 export function podStatus({ pod, containers, plan, hostIP, now }: PodStatusInput): JsonObject {
   const old = isObject(pod["status"]) ? pod["status"] : {};
   const hasInit = containers.some(({ spec }) => spec.role !== "main");
@@ -98,7 +98,7 @@ function stateOf({ run, waiting, containerId, backOff, spec, plan, hasInit }: St
   }
   if (waiting !== undefined)
     return { waiting: { ...(waiting.message === "" ? {} : { message: waiting.message }), reason: waiting.reason } };
-  // Containers whose turn has not come wait under another reason than for their own creation.
+  // Containers that must wait for others show another reason than those being created.
   const later = spec.role === "main" ? hasInit && !plan.initialized : true;
   return { waiting: { reason: later ? "PodInitializing" : "ContainerCreating" } };
 }

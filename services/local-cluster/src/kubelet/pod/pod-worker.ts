@@ -28,23 +28,22 @@ export interface PodWorkerOptions {
   readonly podsFolder: string;
   readonly maxLogBytes: number;
   readonly logger: Logger;
-  /** The pod has ended, nothing of it is left running, and nobody deletes it: the worker is done. */
+  /** Called when the pod has ended, all processes have exited and it is not being deleted. */
   readonly onDone: () => void;
 }
 
-/** Missing secrets and config maps are looked for this often, ms. */
+/** Delay of retries for missing secrets and config maps, ms. */
 const RETRY_DELAY_MS = 2_000;
-/** ErrImagePull shows this long before ImagePullBackOff takes its place, ms. */
+/** Time for which ErrImagePull is shown before ImagePullBackOff, ms. */
 const PULL_ERROR_SHOWN_MS = 2_000;
 const INITIAL_PULL_BACKOFF_MS = 10_000;
 const MAX_PULL_BACKOFF_MS = 300_000;
-/** A name that is no image name will not become one; kubelet looks again all the same. */
+/** Retry delay of invalid image names, ms; kubelet retries them too. */
 const INVALID_IMAGE_RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs one pod: gathers what is, lets `decide` say what to do, does it, and
- * writes the status. Every cause (a change of the object, the end of a process,
- * time) leads to the same round.
+ * Runs one pod. Each pass observes its state, lets `planPod` decide, acts and writes the status. Every cause (a change
+ * of the object, the end of a process, time) triggers the same pass.
  */
 export class PodWorker {
   readonly uid: string;
@@ -75,7 +74,7 @@ export class PodWorker {
     for (const container of this.#containers) this.#adopt(container);
   }
 
-  /** Looks at everything again soon. */
+  /** Schedules a pass. */
   wake(): void {
     if (this.#scheduled || this.#stopped) return;
     this.#scheduled = true;
@@ -87,14 +86,14 @@ export class PodWorker {
       } catch (error) {
         this.#options.logger.error(
           { pod: this.#name.name, error: String(error), stack: error instanceof Error ? error.stack : undefined },
-          "pod round failed",
+          "pod reconciliation failed",
         );
         this.#wakeAfter(RETRY_DELAY_MS);
       }
     });
   }
 
-  /** The object is gone: kills what runs at once and removes the folder. */
+  /** Kills the processes of a deleted pod and removes its directory. */
   async remove(): Promise<void> {
     if (this.#removed) return;
     this.#removed = true;
@@ -103,13 +102,13 @@ export class PodWorker {
     await rm(this.#dir.path, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  /** The service stops; the processes stay for the next one to adopt. */
+  /** Stops the worker; the processes remain for adoption. */
   detach(): void {
     this.#stop();
     for (const { process } of this.#containers) process?.detach();
   }
 
-  /** Kills all processes; resolves when none is left. */
+  /** Kills all processes; resolves when they have exited. */
   async kill(): Promise<void> {
     this.#stop();
     const processes = this.#containers.flatMap(({ process }) => process ?? []);
@@ -117,7 +116,7 @@ export class PodWorker {
     await Promise.all(processes.map(({ allExited: purged }) => purged));
   }
 
-  /** Containers that run, with their limits; for those who watch memory and logs. */
+  /** Lists running containers with their memory limits. */
   running(): { readonly name: string; readonly pid: number; readonly memoryLimit: unknown; readonly kill: () => void }[] {
     return this.#containers.flatMap(({ spec, process }) => {
       const pid = process?.pid;
@@ -130,7 +129,7 @@ export class PodWorker {
     });
   }
 
-  /** Notes the growth of logs. */
+  /** Records the growth of logs. */
   sampleLogs(now: number): void {
     for (const clock of this.#logRecorders.values()) clock.sample(now);
   }
@@ -158,7 +157,7 @@ export class PodWorker {
     if (plan.start.length > 0 && this.#prepareVolumes(pod)) {
       for (const container of this.#containers) if (plan.start.includes(container.spec.name)) this.#start(pod, container);
       plan = this.#plan(pod);
-      // An init container or sidecar that started may be followed by the next at once.
+      // A started init container or sidecar may permit the next start at once.
       if (plan.start.length > 0) this.wake();
     }
     this.#writeStatus(plan);
@@ -181,7 +180,7 @@ export class PodWorker {
       now,
       deleting: pod.metadata.deletionTimestamp !== undefined,
       deadline: typeof active === "number" ? (startTime === undefined ? now : Date.parse(startTime)) + active * 1000 : undefined,
-      // A pod without its volumes asks to start, and `#prepareVolumes` says whether it may.
+      // `#prepareVolumes` creates the volumes when containers are to start.
       volumesReady: true,
       finalPhase: phase === "Succeeded" || phase === "Failed" ? phase : undefined,
     });
@@ -267,7 +266,7 @@ export class PodWorker {
         this.#block(pod, container, { reason: "CreateContainerConfigError", message: error.message });
       else {
         if (!(error instanceof NoCommandError))
-          this.#options.logger.warn({ pod: this.#name.name, error: String(error) }, "container could not be created");
+          this.#options.logger.warn({ pod: this.#name.name, error: String(error) }, "failed to create the container");
         this.#block(pod, container, { reason: "CreateContainerError", message: error instanceof Error ? error.message : String(error) });
       }
     }
@@ -278,7 +277,7 @@ export class PodWorker {
     this.#recordEvent(pod, { type: "Warning", reason: "Failed", message: `Error: ${message}` }, container.spec.name);
   }
 
-  /** kubelet's states of an image that cannot be had: the failed pull, then the wait before the next. */
+  /** Imitates kubelet's states of an unavailable image: the failed pull, then its back-off. */
   #isImagePresent(pod: KubeObject, container: ContainerState): boolean {
     const { image, name } = container.spec;
     const check = checkImage(image, this.#options.unreachableImages);
@@ -311,7 +310,7 @@ export class PodWorker {
   #handlers(container: ContainerState, run: RunDir) {
     return {
       reaper: this.#options.reaper,
-      warm: this.#options.forkServers,
+      forkServers: this.#options.forkServers,
       now: this.#options.pods.now,
       onEnd: (end: ProcessExit) => {
         const startedAt = container.run?.startedAt ?? end.finishedAt;
@@ -338,13 +337,13 @@ export class PodWorker {
     };
   }
 
-  /** Takes over what an earlier service left: finished runs from their files, living ones from their processes. */
+  /** Adopts runs of an earlier service: ended ones from their files, running ones from their processes. */
   #adopt(container: ContainerState): void {
     const runs = findRuns(this.#dir.runs(container.spec.name));
     for (const run of runs) {
       const claim = readClaim(run);
       const exit = readExit(run);
-      if (claim === undefined && exit === undefined) continue; // Never began; the same attempt is made again.
+      if (claim === undefined && exit === undefined) continue; // The run never started; the same attempt is repeated.
       container.previous = container.run;
       const startedAt = claim?.at ?? 0;
       if (exit !== undefined) {
@@ -383,7 +382,7 @@ export class PodWorker {
     this.#recordEvent(pod, { type: "Warning", reason: "BackOff", message }, name);
   }
 
-  /** The pod is over: once no process is left, a deleted one may go. */
+  /** Once all processes have exited, a deleted pod is released. */
   #finish(): void {
     const purged = Promise.all(this.#containers.flatMap(({ process }) => process?.allExited ?? []));
     purged
@@ -393,7 +392,7 @@ export class PodWorker {
         if (pod.metadata.deletionTimestamp === undefined) return this.#options.onDone();
         this.#options.pods.release(pod);
       })
-      .catch((error: unknown) => this.#options.logger.error({ error: String(error) }, "pod could not be finished"));
+      .catch((error: unknown) => this.#options.logger.error({ error: String(error) }, "failed to finish the pod"));
   }
 
   #lookup(): Lookup {

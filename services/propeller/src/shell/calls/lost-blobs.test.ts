@@ -115,7 +115,7 @@ describe("what the resource names", () => {
   test("a store that is away is worth another try", async () => {
     const uri = "s3://bucket/closure.pb";
     const failed = load(away(), { workflowClosureReference: uri });
-    await expect(failed).rejects.toMatchObject({ name: "BlobUnavailable", message: expect.stringContaining(uri) });
+    await expect(failed).rejects.toMatchObject({ name: "BlobUnavailableError", message: expect.stringContaining(uri) });
   });
 });
 

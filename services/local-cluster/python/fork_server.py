@@ -1,24 +1,25 @@
-"""A Python process that has loaded what flytekit imports, and forks for each container that starts flytekit.
+"""Fork server: a Python process with preloaded modules that forks for each container that starts flytekit.
 
-flytekit itself is imported after the fork: it reads its settings and makes its folders as it is imported,
-and each container has its own. Before the fork comes only what does not depend on the container: modules of
-others, without threads and without open files. What differs all the same is put right in `renew`; a start
-that cannot be the same as that of a new process is declined, and made in the ordinary way.
+flytekit itself is imported after the fork, because it reads its settings and creates its folders at import, and each
+container has its own. Before the fork the server loads only what does not depend on the container: modules of other
+packages, without threads and without open files. `reset_process_state` corrects the remaining differences. A start
+that could differ from that of a new process is declined, and the service starts a new process.
 
-Standard input, output and error are files, as those of a container are. Descriptor 3 is the connection to
-the service, one JSON object a line:
+Standard input, output and error are files, as in a container. Descriptor 3 is the connection to the service, one JSON
+object per line ("<-" marks requests):
 
-    {"ready": true} or {"unusable": reason}
+    {"ready": true} or {"unavailable": reason}
     <- {"id": 1, "run": folder, "command": [...], "environment": {...}, "directory": folder}
-    {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has this run) or {"id": 1, "declined": reason},
-        with "stale": true when what it has loaded has changed on disk, so that a new warm Python would load other code
+    {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has claimed the run) or {"id": 1, "declined": reason},
+        with "stale": true when preloaded modules have changed on disk, so that a new fork server would load others
     {"id": 1, "ended": exit status, negative for a signal}
-    {"grown": pid} (another process answers from now on)
+    {"replaced": pid} (this process serves from now on)
 
-Its arguments name further modules. A fork of it loads them while it goes on answering, and takes its place: see `grow`.
+Arguments name additional modules to preload. A fork loads them while the server keeps serving, and then replaces it:
+see `spawn_successor`.
 
-A fork is a runner as in container/runner-script.ts: leader of a session, claims the run, waits for its one
-child, which is the command, and writes down the exit code. Runners live on when this process ends.
+A fork is a runner as in container/runner-script.ts: it leads a session, claims the run, waits for its only child, the
+command, and writes the exit code. Runners outlive this process.
 """
 
 import ctypes
@@ -41,16 +42,16 @@ import types
 
 CONTROL = 3
 RUNNER_NAME = "flyte-ts-runner"
-#: Entry points that run in a fork: they hold no code of users and import flytekit first.
-COMMANDS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
-#: What a shell's trap without action leaves to the commands as it was.
-NOTED_SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
-#: For C code while further modules are loaded: pyarrow's jemalloc would start a thread, for an allocator that is not the one in use.
-WITHOUT_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+#: Entry points that can run in a fork: they contain no user code and import flytekit first.
+ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
+#: Signals that the runner handles without effect, like a shell with an empty trap; the command keeps the default action.
+HANDLED_SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
+#: Settings of C code while additional modules are loaded: pyarrow's jemalloc would start a thread for an unused allocator.
+PRELOAD_SETTINGS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 
 
-def beside(name):
-    """A module of this folder, which programs do not see."""
+def load_sibling(name):
+    """Loads a module of this folder without adding it to sys.modules."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
     module = types.ModuleType(name)
     with open(path, "rb") as file:
@@ -58,28 +59,28 @@ def beside(name):
     return module
 
 
-memory = beside("loaded")
-Declined, Unusable, own = memory.Declined, memory.Unusable, memory.own
+preload = load_sibling("preload")
+ForkDeclined, ForkServerUnavailable, replace_placeholders = preload.ForkDeclined, preload.ForkServerUnavailable, preload.replace_placeholders
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.sbrk.restype = ctypes.c_void_p
 
 
 def script_of(command, path):
-    """The script that a command runs with this very Python, or Declined."""
-    if os.path.basename(command) not in COMMANDS:
-        raise Declined(f"{command} is no entry point of flytekit")
+    """Returns the script of an entry point that uses this Python; raises ForkDeclined for other commands."""
+    if os.path.basename(command) not in ENTRY_POINTS:
+        raise ForkDeclined(f"{command} is not an entry point of flytekit")
     script = shutil.which(command, path=path)
     if script is None:
-        raise Declined(f"{command} is not there")
+        raise ForkDeclined(f"{command} does not exist")
     with open(script, "rb") as file:
         source = file.read(65_536)
     if source.partition(b"\n")[0].rstrip() != b"#!" + os.fsencode(sys.executable):
-        raise Declined(f"{script} is run by another program")
+        raise ForkDeclined(f"{script} uses another interpreter")
     return os.path.abspath(script) if os.path.dirname(command) == "" else script
 
 
-# What /proc shows of a process
+# Appearance of a process in /proc
 
 
 class MemoryMap(ctypes.Structure):
@@ -91,11 +92,11 @@ class MemoryMap(ctypes.Structure):
     ] + [("auxv_size", ctypes.c_uint32), ("exe_fd", ctypes.c_uint32)]
 
 
-shown = []
+published = []
 
 
-def show(arguments, environment):
-    """Puts command line and environment where other processes see them: the service finds what is left of a container by them."""
+def publish(arguments, environment):
+    """Publishes command line and environment in /proc, by which the service identifies processes of containers."""
     with open("/proc/self/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     line = b"".join(os.fsencode(word) + b"\0" for word in arguments)
@@ -103,7 +104,7 @@ def show(arguments, environment):
     area = mmap.mmap(-1, len(line) + len(variables) + 1, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     area.write(line + variables)
     start = ctypes.addressof(ctypes.c_char.from_buffer(area))
-    # Positions as in proc(5), which counts from 1 and begins with the two fields that stand before these.
+    # Positions as in proc(5): they count from 1 and include the two fields cut off above.
     at = lambda position: int(fields[position - 3])  # noqa: E731
     known = MemoryMap(
         *map(at, (26, 27, 45, 46, 47)), libc.sbrk(0), at(28), start, start + len(line), start + len(line), start + len(line) + len(variables)
@@ -112,11 +113,11 @@ def show(arguments, environment):
     PR_SET_MM, PR_SET_MM_MAP = 35, 14
     if libc.prctl(PR_SET_MM, PR_SET_MM_MAP, ctypes.byref(known), ctypes.c_ulong(ctypes.sizeof(known)), ctypes.c_ulong(0)) != 0:
         raise OSError(ctypes.get_errno(), "PR_SET_MM_MAP")
-    shown[:] = [area]
+    published[:] = [area]
 
 
 def open_files():
-    """Descriptors and what they are of, but for the listing itself."""
+    """Returns open descriptors with their targets, without the one of the listing."""
     found = {}
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -127,45 +128,45 @@ def open_files():
 
 
 def check_process(files):
-    """A fork takes one thread along and shares the files that modules have opened."""
+    """Raises ForkServerUnavailable for threads, which a fork would lose, and open files, which forks would share."""
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
-        raise Unusable(f"{threads} threads run")
+        raise ForkServerUnavailable(f"{threads} threads run")
     for number, name in open_files().items():
         if number not in files:
-            raise Unusable(f"{name} is open")
+            raise ForkServerUnavailable(f"{name} is open")
     site = importlib.import_module("site")
     if site.ENABLE_USER_SITE is True:
-        raise Unusable("packages of the home folder are looked at")
+        raise ForkServerUnavailable("packages of the home folder are enabled")
     try:
-        show(sys.orig_argv, os.environ)
+        publish(sys.orig_argv, os.environ)
         with open("/proc/self/environ", "rb") as file:
             if file.read().split(b"\0")[:-1] != [os.fsencode(f"{name}={value}") for name, value in os.environ.items()]:
-                raise Unusable("the environment is not shown")
+                raise ForkServerUnavailable("the environment in /proc differs")
     except OSError as error:
-        raise Unusable(f"the environment cannot be shown: {error}") from error
+        raise ForkServerUnavailable(f"the environment cannot be published in /proc: {error}") from error
 
 
-# The processes of a container
+# Processes of a container
 
 
 def become(loaded, script, arguments, environment):
-    """Makes this fork look, to itself and to others, like a new process of the script."""
+    """Makes this fork indistinguishable from a new process of the script."""
     libc.prctl(15, os.fsencode(os.path.basename(script))[:15], 0, 0, 0)  # PR_SET_NAME
     old_path = os.environ.get("PYTHONPATH", "")
     os.environ.clear()
     os.environ.update(environment)
     if "LC_CTYPE" not in environment and "LC_CTYPE" in loaded.environment:
-        os.environ["LC_CTYPE"] = loaded.environment["LC_CTYPE"]  # A Python without a locale gives itself one.
+        os.environ["LC_CTYPE"] = loaded.environment["LC_CTYPE"]  # Python without a locale sets one itself.
     words = [sys.executable, script, *arguments]
-    show(words, environment)
+    publish(words, environment)
     sys.argv = words[1:]
     sys.orig_argv = words
     own = [] if getattr(sys.flags, "safe_path", False) else [os.path.dirname(os.path.realpath(script))]
     rest = sys.path[len(own) :]
     before = python_path(old_path)
     sys.path[:] = unique([*own, *python_path(environment.get("PYTHONPATH", "")), *(path for path in rest if path not in before)])
-    renew(loaded)
+    reset_process_state(loaded)
 
 
 def python_path(value):
@@ -176,10 +177,10 @@ def unique(paths):
     return list(dict.fromkeys(paths))
 
 
-def renew(loaded):
-    """What modules hold of their process."""
-    for put, value in loaded.kept:
-        put(own(value))
+def reset_process_state(loaded):
+    """Resets state that modules keep about their process."""
+    for put, value in loaded.placeholders:
+        put(replace_placeholders(value))
     tempfile.tempdir = None
     site = sys.modules["site"]
     site.USER_BASE = site.USER_SITE = None
@@ -190,28 +191,28 @@ def renew(loaded):
     process = sys.modules.get("multiprocessing.process")
     if process is not None:
         process.current_process().authkey = os.urandom(32)
-    # Python's own random numbers begin anew in each fork, those of numpy do not.
+    # Python reseeds its own random numbers in a fork; numpy does not.
     numbers = loaded.modules().get("numpy.random.mtrand")
     if numbers is not None:
         numbers.seed()
 
 
 def run_as(request):
-    """In a fresh fork: a runner that starts the command; returns in the command's process only. Writes to `claimed` once it may be signalled."""
+    """Turns a new fork into a runner that starts the command; returns only in the command's process. Writes to `claimed` once it can be signalled."""
     os.setsid()
-    # Whoever ends the parent ends what has not begun.
+    # Until the run is claimed, the death of the parent kills this process.
     PR_SET_PDEATHSIG = 1
     libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != request["parent"]:
         os._exit(125)
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null_device = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
-    os.close(nothing)
+        os.dup2(null_device, descriptor)
+    os.close(null_device)
     claimed, folder, command, environment = request["claimed"], request["run"], request["command"], request["environment"]
     try:
         os.chdir(request["directory"])
-        show([RUNNER_NAME, folder, *command], environment)
+        publish([RUNNER_NAME, folder, *command], environment)
     except OSError:
         os._exit(125)
     with open("/proc/self/stat", "rb") as file:
@@ -223,13 +224,13 @@ def run_as(request):
         os._exit(125)
     os.write(claim, line)
     os.close(claim)
-    for name in NOTED_SIGNALS:
+    for name in HANDLED_SIGNALS:
         signal.signal(getattr(signal, name), lambda *_: None)
     libc.prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
     os.write(claimed, b"s")
     os.close(claimed)
-    # Signals that come now are for the command, which has them wait until it has its own answers to them.
-    numbers = [getattr(signal, name) for name in NOTED_SIGNALS]
+    # Signals that arrive now are for the command: they stay blocked until it has its own handlers.
+    numbers = [getattr(signal, name) for name in HANDLED_SIGNALS]
     signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     child = os.fork()
     if child == 0:
@@ -246,7 +247,7 @@ def run_as(request):
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         if -code not in (signal.SIGINT, signal.SIGPIPE):
-            # As the shell puts it, into the log that the command had.
+            # In the words of a shell, appended to the command's log.
             with open(os.path.join(folder, "log"), "a", encoding="utf-8") as file:
                 file.write(f"{signal.strsignal(-code)}{' (core dumped)' if os.WCOREDUMP(status) else ''}\n")
         code = 128 - code
@@ -255,52 +256,52 @@ def run_as(request):
     os._exit(code)
 
 
-def keep_second(loaded):
+def fork_second(loaded):
     """
-    pyflyte-fast-execute fetches code and starts another entry point, with that code on its path. A second fork, made before the first
-    one imports anything, loads flytekit at the same time and waits for this. Returns the request in the second.
+    Forks a second process for pyflyte-fast-execute, which fetches code and then starts another entry point with that code on its
+    path. The second fork imports flytekit meanwhile and waits for that start. Returns the request in the second process.
     """
-    asked, asking = os.pipe()
-    answered, answering = os.pipe()
+    request_reader, request_writer = os.pipe()
+    reply_reader, reply_writer = os.pipe()
     child = os.fork()
     if child == 0:
-        # Out of the way of the files that modules open: those get the numbers that they have in a new process.
-        asked, answering = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 7) for descriptor in (asked, answering))
-        close_but(asked, answering)
-        early = beside("early").Early(loaded, memory.stamp)
-        with open(asked, "rb") as questions:
-            question = json.loads(questions.read() or "null")
-        if question is None or not early.stands(question["directory"], question["folders"]):
+        # High descriptor numbers: files opened by modules get the same numbers as in a new process.
+        request_reader, reply_writer = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 7) for descriptor in (request_reader, reply_writer))
+        close_all_except(request_reader, reply_writer)
+        early = load_sibling("speculative_import").SpeculativeImport(loaded, preload.stamp)
+        with open(request_reader, "rb") as request_stream:
+            second_request = json.loads(request_stream.read() or "null")
+        if second_request is None or not early.is_valid(second_request["directory"], second_request["folders"]):
             os._exit(0)
-        os.write(answering, b"y")
-        os.close(answering)
-        return {**question, "variables": early.variables}
-    os.close(asked)
-    os.close(answering)
+        os.write(reply_writer, b"y")
+        os.close(reply_writer)
+        return {**second_request, "variables": early.variables}
+    os.close(request_reader)
+    os.close(reply_writer)
     start = subprocess.Popen._execute_child
     environment = dict(os.environ)
 
     def execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest):
         try:
             if not isinstance(args, list) or not args or preexec_fn or pass_fds or cwd is not None or env is None or any(rest[2:3]):
-                raise Declined("it asks for more")
+                raise ForkDeclined("unsupported arguments of Popen")
             if any(descriptor != -1 for descriptor in rest[3:9]):
-                raise Declined("it asks for pipes")
+                raise ForkDeclined("Popen with pipes")
             script = script_of(args[0], env.get("PATH"))
             if any(env.get(name) != environment.get(name) for name in {*env, *environment} - {"PYTHONPATH"}):
-                raise Declined("its environment is another")
+                raise ForkDeclined("the environment differs")
             folders = [path for path in python_path(env.get("PYTHONPATH", "")) if path not in sys.path]
             if "" in env.get("PYTHONPATH", "x").split(os.pathsep):
-                raise Declined("its folders are not known")
+                raise ForkDeclined("PYTHONPATH contains the working directory")
             loaded.check(env)
             subprocess.Popen._execute_child = start
-            question = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd(), "folders": folders}
-            with open(asking, "wb") as questions:
-                questions.write(json.dumps(question).encode())
-            with open(answered, "rb") as answers:
-                if answers.read() != b"y":
-                    raise Declined("what it has loaded would be another")
-        except (Declined, BrokenPipeError):  # The second may have ended as it loaded.
+            second_request = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd(), "folders": folders}
+            with open(request_writer, "wb") as request_stream:
+                request_stream.write(json.dumps(second_request).encode())
+            with open(reply_reader, "rb") as reply_stream:
+                if reply_stream.read() != b"y":
+                    raise ForkDeclined("a new process would load other modules")
+        except (ForkDeclined, BrokenPipeError):  # The second process may have exited during its import.
             start(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest)
             return
         self.pid = child
@@ -310,8 +311,8 @@ def keep_second(loaded):
     return None
 
 
-def close_but(*kept):
-    """All files but those and the standard ones."""
+def close_all_except(*kept):
+    """Closes all descriptors except these and the standard ones."""
     begin = 3
     for descriptor in sorted(kept):
         os.closerange(begin, descriptor)
@@ -319,13 +320,13 @@ def close_but(*kept):
     os.closerange(begin, 1 << 16)
 
 
-def grow(loaded, modules):
+def spawn_successor(loaded, modules):
     """
-    Forks a process that loads more modules and then takes this one's place, so that nobody waits while it loads and nothing
-    is lost when they cannot be had: then it ends. In this process returns the connection to it and its pid. In that one it returns
-    when it has taken over: its end of the connection, and what was read of the next request.
+    Forks a successor that preloads more modules and then replaces this process, so that no request waits meanwhile, and a failed
+    import has no effect: the successor exits. Returns the connection and the pid of the successor in this process; in the
+    successor it returns after the takeover, with its end of the connection and the partially read next request.
 
-    Where it ends before, this process goes on alone; one that has taken over is attended until it ends.
+    When the successor exits early, this process keeps serving; after a takeover it waits for the successor's exit.
     """
     here, there = socket.socketpair()
     parent = os.getpid()
@@ -340,13 +341,13 @@ def grow(loaded, modules):
         if os.getppid() != parent:
             os._exit(0)
         files = open_files()
-        settings = {name: value for name, value in WITHOUT_THREADS.items() if name not in os.environ}
+        settings = {name: value for name, value in PRELOAD_SETTINGS.items() if name not in os.environ}
         for name, value in settings.items():
             os.putenv(name, value)
-        loaded.add(modules, beside("stowed").Stowed())
+        loaded.add(modules, load_sibling("hidden_modules").HiddenModules())
         for name in settings:
             os.unsetenv(name)
-        # OpenBLAS ends its threads before a fork, and starts them again for whoever multiplies.
+        # OpenBLAS stops its threads before a fork and restarts them on demand.
         trial = os.fork()
         if trial == 0:
             os._exit(0)
@@ -356,36 +357,36 @@ def grow(loaded, modules):
         gc.freeze()
         there.sendall(b"r")
         rest = b"".join(iter(lambda: there.recv(65_536), b""))
-        tell({"grown": os.getpid()})
+        send({"replaced": os.getpid()})
         return there, rest
     except BaseException as error:
-        print(f"without further modules: {error!r}", file=sys.stderr, flush=True)
+        print(f"additional modules are not preloaded: {error!r}", file=sys.stderr, flush=True)
         os._exit(0)
 
 
-# The service's side
+# Connection to the service
 
 
 def serve():
-    """Answers requests until the service closes the connection; returns in the processes of commands only: what they are to run."""
+    """Serves requests until the service closes the connection; returns only in processes of commands, with their script."""
     sys.path[0] = os.path.dirname(sys.executable)
     try:
         files = open_files()
-        loaded = memory.Loaded(beside("models").read)
+        loaded = preload.Preload(load_sibling("botocore_models").read)
         check_process(files)
-    except Unusable as reason:
-        tell({"unusable": str(reason)})
+    except ForkServerUnavailable as reason:
+        send({"unavailable": str(reason)})
         sys.exit(0)
     gc.collect()
     gc.freeze()
-    tell({"ready": True})
-    rest, other, heir = b"", None, None
+    send({"ready": True})
+    rest, other, successor = b"", None, None
     if sys.argv[1:]:
-        other, found = grow(loaded, sys.argv[1:])
+        other, found = spawn_successor(loaded, sys.argv[1:])
         if isinstance(found, bytes):
             rest = found
         else:
-            heir = found
+            successor = found
     woken, wake = os.pipe()
     for descriptor in (woken, wake):
         os.set_blocking(descriptor, False)
@@ -393,24 +394,24 @@ def serve():
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     runners = {}
     while True:
-        watched = [woken, CONTROL, *([other] if heir else [])]
+        watched = [woken, CONTROL, *([other] if successor else [])]
         ready, _, _ = select.select(watched, [], [])
         if woken in ready:
             os.read(woken, 4096)
             for pid in list(runners):
-                found, status = os.waitpid(pid, os.WNOHANG)
-                if found != 0:
-                    tell({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended != 0:
+                    send({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
         if other in ready:
             if other.recv(1) == b"r":
                 other.sendall(rest)
                 other.shutdown(socket.SHUT_WR)
-                # The heir has a copy of what this process holds.
-                attend = os.path.join(os.path.dirname(os.path.abspath(__file__)), "attend.py")
-                os.execv(sys.executable, [sys.executable, "-I", "-S", attend, json.dumps([CONTROL, heir, runners])])
-            os.waitpid(heir, 0)
+                # The successor has a copy of this process's memory.
+                wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
+                os.execv(sys.executable, [sys.executable, "-I", "-S", wait_children, json.dumps([CONTROL, successor, runners])])
+            os.waitpid(successor, 0)
             other.close()
-            other = heir = None
+            other = successor = None
         if CONTROL not in ready:
             continue
         data = os.read(CONTROL, 1 << 20)
@@ -423,9 +424,9 @@ def serve():
                 environment = request["environment"]
                 request["script"] = script_of(request["command"][0], environment.get("PATH"))
                 loaded.check(environment)
-            except (Declined, OSError) as reason:
-                stale = {"stale": True} if isinstance(reason, memory.Changed) else {}
-                tell({"id": request["id"], "declined": str(reason), **stale})
+            except (ForkDeclined, OSError) as reason:
+                stale = {"stale": True} if isinstance(reason, preload.PreloadOutdated) else {}
+                send({"id": request["id"], "declined": str(reason), **stale})
                 continue
             claims, request["claimed"] = os.pipe()
             request["parent"] = os.getpid()
@@ -438,7 +439,7 @@ def serve():
                 run_as(request)
                 become(loaded, request["script"], request["command"][1:], environment)
                 if os.path.basename(request["script"]) == "pyflyte-fast-execute":
-                    second = keep_second(loaded)
+                    second = fork_second(loaded)
                     if second is not None:
                         become(loaded, second["script"], second["arguments"], second["environment"])
                         os.environ.update(second["variables"])
@@ -449,13 +450,13 @@ def serve():
             os.close(claims)
             if claim == b"s":
                 runners[pid] = request["id"]
-                tell({"id": request["id"], "started": pid})
+                send({"id": request["id"], "started": pid})
             else:
                 os.waitpid(pid, 0)
-                tell({"id": request["id"], "taken": True} if claim == b"t" else {"id": request["id"], "declined": "the runner could not begin"})
+                send({"id": request["id"], "taken": True} if claim == b"t" else {"id": request["id"], "declined": "the runner could not be started"})
 
 
-def tell(message):
+def send(message):
     data = json.dumps(message).encode() + b"\n"
     while data:
         try:
@@ -465,7 +466,7 @@ def tell(message):
 
 
 def main_module(script):
-    """The module that a script runs as."""
+    """Creates the __main__ module of a script."""
     with open(script, "rb") as file:
         code = compile(file.read(), script, "exec")
     module = types.ModuleType("__main__")
@@ -482,7 +483,7 @@ if __name__ == "__main__":
     try:
         exec(*main_module(serve()))
     except Exception as error:
-        # Without the line above, as if the script stood alone.
+        # Omits the frame above, as if the script ran alone.
         for stream in (sys.stderr, sys.stdout):
             stream.flush()
         error.__traceback__ = error.__traceback__.tb_next

@@ -1,13 +1,13 @@
-"""What is left of a warm Python that has an heir: it waits for the runners that it started, and for the heir, with which it ends."""
+"""Replaces a fork server after its successor took over: waits for the runners that it started, and exits with the successor."""
 
 import json
 import os
 import sys
 
-control, heir, runners = json.loads(sys.argv[1])
+control, successor, runners = json.loads(sys.argv[1])
 while True:
     pid, status = os.wait()
-    if pid == heir:
+    if pid == successor:
         os._exit(0)
     if str(pid) in runners:
         try:

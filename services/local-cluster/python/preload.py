@@ -1,4 +1,4 @@
-"""What a warm Python has in memory before it forks, and what it came from."""
+"""Modules and data that a fork server loads before it forks, and the checks that they are still current."""
 
 import contextlib
 import functools
@@ -8,7 +8,7 @@ import os
 import sys
 import types
 
-#: What the entry points import, but for flytekit, fsspec and s3fs: those read settings of the container at import.
+#: Imports of the entry points, without flytekit, fsspec and s3fs, which read settings of the container at import.
 MODULES = """
 aiobotocore.config aiobotocore.session aiohttp asyncio botocore.exceptions botocore.parsers cachetools click cloudpickle
 configparser concurrent.futures dataclasses_json decorator docker.utils.build
@@ -22,63 +22,63 @@ multiprocessing packaging.version pathlib pkgutil platform pythonjsonlogger requ
 rich.logging rich.panel rich.pretty rich.progress rich.traceback rich.tree site statsd tarfile tempfile
 typing_extensions typing_inspect urllib3.exceptions uuid webbrowser yaml yarl zipfile
 """.split()
-#: Variables of the container that modules may read as they are loaded: they get a value that is easy to find, and to replace, wherever they keep it.
-FOLDERS = {name: f"/proc/self/{name}-of-{os.getpid()}" for name in ("HOME", "TMPDIR")}
+#: Placeholders for variables that modules may read at import: easy to find, and to replace, wherever a module stores them.
+PLACEHOLDERS = {name: f"/proc/self/{name}-of-{os.getpid()}" for name in ("HOME", "TMPDIR")}
 
 
-class Declined(Exception):
-    """A new process has to be started."""
+class ForkDeclined(Exception):
+    """The request needs a new process."""
 
 
-class Changed(Declined):
-    """What is loaded differs from what stands on disk, and will for every request."""
+class PreloadOutdated(ForkDeclined):
+    """Preloaded modules differ from those on disk; all later requests would be declined too."""
 
 
-class Unusable(Exception):
-    """No container can be started by a fork."""
+class ForkServerUnavailable(Exception):
+    """This Python cannot serve forks."""
 
 
-class Loaded:
-    """What stands in memory before a fork, and what it came from; `read_data` reads files and returns their paths."""
+class Preload:
+    """Preloaded modules with their sources; `read_data` preloads data files and returns their paths."""
 
     def __init__(self, read_data):
         self.read = set()
         self.missing = set()
-        self.stowed = None
+        self.hidden = None
         self.data = []
-        os.environ.update(FOLDERS)
-        with self.noting():
+        os.environ.update(PLACEHOLDERS)
+        with self.recording():
             for name in MODULES:
-                with contextlib.suppress(ImportError):  # Of another version; the container imports what it needs.
+                with contextlib.suppress(ImportError):  # Other versions lack some modules; the container imports what it needs.
                     importlib.import_module(name)
             with contextlib.suppress(Exception):  # The container reads what it needs.
                 self.data = read_data()
-        self._forget()
-        self.kept = kept_folders()
+        self._stamp_sources()
+        self.placeholders = find_placeholders()
         self.environment = dict(os.environ)
 
-    def add(self, modules, stowed):
-        """Loads further modules, which programs see when they import them."""
-        self.stowed = stowed
-        sys.meta_path.insert(0, stowed)
+    def add(self, modules, hidden):
+        """Loads additional modules, hidden from programs until they import them."""
+        self.hidden = hidden
+        sys.meta_path.insert(0, hidden)
         read, self.read = self.read, set()
 
         def import_module(name):
-            with self.noting():
+            with self.recording():
                 importlib.import_module(name)
 
         for name in modules:
-            stowed.load(name, import_module)
-        self._forget()
-        if self.read & FOLDERS.keys():
+            hidden.load(name, import_module)
+        self._stamp_sources()
+        if self.read & PLACEHOLDERS.keys():
             gc.unfreeze()
-            self.kept = []  # It names the folders itself.
-            self.kept = kept_folders()
+            self.placeholders = []  # It contains the placeholders itself.
+            self.placeholders = find_placeholders()
         self.read |= read
 
-    def _forget(self):
+    def _stamp_sources(self):
         sysconfig = sys.modules.get("sysconfig")
-        if sysconfig is not None:  # It finds its variables again when it is asked.
+        if sysconfig is not None:  # It computes its variables again on demand.
             sysconfig._CONFIG_VARS = None
             sysconfig._CONFIG_VARS_INITIALIZED = False
         self.sources = {}
@@ -90,43 +90,43 @@ class Loaded:
             self.sources[path] = stamp(path)
 
     def modules(self):
-        return {**sys.modules, **(self.stowed.modules() if self.stowed else {})}
+        return {**sys.modules, **(self.hidden.modules() if self.hidden else {})}
 
     @contextlib.contextmanager
-    def noting(self):
-        """Keeps, meanwhile, which variables are read and which modules are not found."""
+    def recording(self):
+        """Records which environment variables are read and which modules are not found."""
         read, missing = self.read, self.missing
 
-        class Noting(type(os.environ)):
+        class RecordingEnviron(type(os.environ)):
             def __getitem__(self, key):
                 read.add(key)
                 return super().__getitem__(key)
 
-        class Last:
+        class MissingModules:
             @staticmethod
             def find_spec(name, path=None, target=None):
                 missing.add(name.partition(".")[0])
 
         kind = type(os.environ)
-        os.environ.__class__ = Noting
-        sys.meta_path.append(Last)
+        os.environ.__class__ = RecordingEnviron
+        sys.meta_path.append(MissingModules)
         try:
             yield
         finally:
-            sys.meta_path.remove(Last)
+            sys.meta_path.remove(MissingModules)
             os.environ.__class__ = kind
 
     def check(self, environment):
-        """Whether a process with this environment would have loaded the same."""
+        """Raises ForkDeclined unless a process with this environment would load the same."""
         for path, before in self.sources.items():
             if stamp(path) != before:
-                raise Changed(f"{path} has changed")
-        for name in self.read - FOLDERS.keys():
+                raise PreloadOutdated(f"{path} has changed")
+        for name in self.read - PLACEHOLDERS.keys():
             if environment.get(name) != self.environment.get(name):
-                raise Declined(f"{name} is read early")
+                raise ForkDeclined(f"{name} was read while modules were preloaded")
 
     def shadowed(self, folders):
-        """A module that these folders, which come first, would give in place of a loaded one."""
+        """Returns the path of a module in these folders, which come first, that would replace a preloaded one."""
         names = {name.partition(".")[0] for name in self.modules()} | self.missing | {"sitecustomize", "usercustomize"}
         for folder in folders:
             try:
@@ -139,41 +139,41 @@ class Loaded:
         return None
 
 
-def is_folder(value):
-    """Whether a value holds one of FOLDERS, by itself or in something that the collector does not know."""
+def contains_placeholder(value):
+    """Tells whether a value contains a placeholder, directly or in a tuple unknown to the garbage collector."""
     if type(value) is str:
-        return any(folder in value for folder in FOLDERS.values())
-    return type(value) is tuple and not gc.is_tracked(value) and any(map(is_folder, value))
+        return any(folder in value for folder in PLACEHOLDERS.values())
+    return type(value) is tuple and not gc.is_tracked(value) and any(map(contains_placeholder, value))
 
 
-def kept_folders():
-    """Where modules keep FOLDERS: functions that set the value anew."""
+def find_placeholders():
+    """Finds all places where modules store placeholders; returns setters with the stored values."""
     gc.collect()
-    found, inside = [], {id(globals()), id(FOLDERS)}
+    found, inside = [], {id(globals()), id(PLACEHOLDERS)}
     objects = gc.get_objects()
     for holder in objects:
         if isinstance(holder, type):
             inside.update(id(part) for part in gc.get_referents(holder) if type(part) is dict)
-            found += [(functools.partial(setattr, holder, name), value) for name, value in vars(holder).items() if is_folder(value)]
+            found += [(functools.partial(setattr, holder, name), value) for name, value in vars(holder).items() if contains_placeholder(value)]
     for holder in objects:
         if type(holder) is dict and id(holder) not in inside:
             for part in holder.values():
-                if type(part) is dict and not gc.is_tracked(part) and any(map(is_folder, part.values())):
-                    raise Unusable(f"{part!r:.100} keeps a folder")
-            found += [(functools.partial(holder.__setitem__, name), value) for name, value in holder.items() if is_folder(value)]
-        elif type(holder) is types.FunctionType and is_folder(holder.__defaults__):
+                if type(part) is dict and not gc.is_tracked(part) and any(map(contains_placeholder, part.values())):
+                    raise ForkServerUnavailable(f"{part!r:.100} stores a placeholder in an unsupported place")
+            found += [(functools.partial(holder.__setitem__, name), value) for name, value in holder.items() if contains_placeholder(value)]
+        elif type(holder) is types.FunctionType and contains_placeholder(holder.__defaults__):
             found.append((functools.partial(setattr, holder, "__defaults__"), holder.__defaults__))
-        elif type(holder) is not dict and holder is not objects and any(map(is_folder, gc.get_referents(holder))):
-            raise Unusable(f"{holder!r:.100} keeps a folder")
+        elif type(holder) is not dict and holder is not objects and any(map(contains_placeholder, gc.get_referents(holder))):
+            raise ForkServerUnavailable(f"{holder!r:.100} stores a placeholder in an unsupported place")
     return found
 
 
-def own(value):
-    """A value with this container's folders in it."""
+def replace_placeholders(value):
+    """Replaces placeholders in a value by the container's folders."""
     if type(value) is tuple:
-        return tuple(map(own, value))
-    for name, folder in FOLDERS.items():
-        if is_folder(value) and folder in value:
+        return tuple(map(replace_placeholders, value))
+    for name, folder in PLACEHOLDERS.items():
+        if contains_placeholder(value) and folder in value:
             value = os.path.normpath(value.replace(folder, os.environ.get(name, "")))
     return value
 
