@@ -11,6 +11,7 @@ import { DYNAMIC } from "./fixtures/workflow.js";
 import { Outcomes, hash, outputsOf } from "./outcomes.js";
 import type { InjectedBug } from "./options.js";
 import type { Random } from "./random.js";
+import { isEngineBug, simulatedPolicy } from "./mutants.js";
 import { InvariantChecker } from "./invariant-checker.js";
 import { FAULTS_END_MS, type World } from "./world.js";
 import { Admin } from "./services/admin.js";
@@ -111,7 +112,7 @@ export class Execution implements ServedExecution {
     });
     checker.observe({ store: this.#store, admin: this.#admin, cluster, plugin, slices: this.#slices });
     const config = this.#config();
-    const fullWalks = random.chance(0.1);
+    const policy = simulatedPolicy({ bug: options.bug, fullScans: random.chance(0.1) });
     const employ = (host: Host, entitled: () => boolean): Propeller => {
       const propeller = new Propeller({
         host,
@@ -137,16 +138,7 @@ export class Execution implements ServedExecution {
         slices: this.#slices,
         onEffect: (effect) => checker.effect(effect),
         bug: shellBug(options.bug),
-        testing: {
-          fullWalks,
-          forgetsFollowers: options.bug === "forgetsFollowers",
-          forgetsStarts: options.bug === "forgetsStarts",
-          forgetsChildren: options.bug === "forgetsChildren",
-          crowdsArrays: options.bug === "crowdsArrays",
-          forgetsOutputs: options.bug === "forgetsOutputs",
-          forgetsBelow: options.bug === "forgetsBelow",
-          forgetsItems: options.bug === "forgetsItems",
-        },
+        policy,
         fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
       });
       const stream = new Stream<TaskEvent>(schedule, random, faults);
@@ -281,18 +273,12 @@ export class Execution implements ServedExecution {
 }
 
 function shellBug(bug: InjectedBug | undefined): ShellBug | undefined {
+  if (isEngineBug(bug)) return undefined;
   switch (bug) {
     case "pluginLeavesAborted":
-    case "forgetsFollowers":
-    case "forgetsStarts":
-    case "forgetsChildren":
     case "forgetsTasks":
     case "grantsTwice":
     case "mixesUp":
-    case "crowdsArrays":
-    case "forgetsOutputs":
-    case "forgetsBelow":
-    case "forgetsItems":
     case "pretendsStopped":
     case "ignoresItsLease":
     case "takesUpNothing":

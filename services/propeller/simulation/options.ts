@@ -1,3 +1,4 @@
+import type { EngineBug } from "./mutants.js";
 import type { WorkflowSpec } from "./fixtures/workflow.js";
 import type { Faults } from "./world/faults.js";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -17,13 +18,7 @@ export type InjectedBug =
   /** Attempts of unserved types never fail. */
   | "waitsForEver"
   | "pluginLeavesAborted"
-  | "forgetsFollowers"
-  | "forgetsStarts"
-  | "forgetsChildren"
-  | "forgetsOutputs"
-  | "forgetsBelow"
-  | "forgetsItems"
-  | "crowdsArrays";
+  | EngineBug;
 
 export interface SimulationOptions {
   readonly seed: number;

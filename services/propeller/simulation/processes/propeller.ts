@@ -5,7 +5,8 @@ import type { EngineConfig } from "../../src/engine/config.js";
 import { zombieAbortRequest } from "../../src/engine/messages/zombie-abort.js";
 import { createRun } from "../../src/engine/run/workflow-run.js";
 import { PluginRegistry } from "../../src/shell/plugins/plugin-registry.js";
-import type { Effect, Observation, RunInput } from "../../src/engine/types.js";
+import type { EnginePolicy } from "../../src/engine/run/engine-policy.js";
+import type { Effect, Observation } from "../../src/engine/types.js";
 import { WriteGate, differsInMetadataOnly, type StatusWrite, type StoredVersion } from "../../src/engine-io/write-gate.js";
 import { SliceNotFound } from "../fixtures/slices.js";
 import type { Wake } from "../services/admin-service.js";
@@ -26,7 +27,7 @@ export interface PropellerOptions extends EffectsOptions {
   readonly heartbeats: boolean;
   readonly slices: SliceStore;
   readonly onEffect: (effect: Effect) => void;
-  readonly testing: NonNullable<RunInput["testing"]>;
+  readonly policy: EnginePolicy;
 }
 
 /** Maximum of immediate retries of a write after conflicts. */
@@ -154,10 +155,10 @@ export class Propeller implements ExecutionWorker {
         this.#done = true;
         return;
       }
-      const { config, testing } = this.options;
+      const { config, policy } = this.options;
       const workflow = this.#parse(resource);
       if (workflow === undefined) return;
-      const run = createRun({ workflow, config, now: this.#now, testing });
+      const run = createRun({ workflow, config, now: this.#now, policy });
       this.#active = {
         io: new WriteGate(run, storedVersion(resource), this.#now),
         key: run.key,

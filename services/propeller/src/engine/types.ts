@@ -4,6 +4,7 @@ import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plu
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
 import type { EngineConfig } from "./config.js";
+import type { EnginePolicy } from "./run/engine-policy.js";
 import type { PluginHealth } from "./attempt/plugin-health.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
@@ -161,15 +162,6 @@ export interface RunInput {
   readonly config: EngineConfig;
   /** ms since the epoch. */
   readonly now: number;
-  /** For tests only: a full-walk mode for comparison, and mistakes that the simulation must find. */
-  readonly testing?: {
-    readonly fullWalks?: boolean;
-    readonly forgetsFollowers?: boolean;
-    readonly forgetsStarts?: boolean;
-    readonly forgetsChildren?: boolean;
-    readonly crowdsArrays?: boolean;
-    readonly forgetsOutputs?: boolean;
-    readonly forgetsBelow?: boolean;
-    readonly forgetsItems?: boolean;
-  };
+  /** Default: `defaultPolicy`. */
+  readonly policy?: EnginePolicy;
 }

@@ -86,7 +86,7 @@ export function isIdle(node: RuntimeNode): boolean {
  */
 export function abortSpeculativeDependents(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
-  if (state.forgetsFollowers) return;
+  if (!state.policy.mayHaveSpeculativeDependents(node)) return;
   node.maybeSucceeded = true;
   if (scope.stage !== "aborting") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {

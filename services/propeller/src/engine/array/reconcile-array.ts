@@ -88,11 +88,7 @@ export function reconcileArray(state: RunState, scope: Scope, array: ArrayState)
 }
 
 function startItems(state: RunState, scope: Scope, array: ArrayState): void {
-  for (
-    let room = array.capacity(scope.activeNodes) + (state.crowdsArrays ? 1 : 0);
-    room > 0 && array.nextIndex < array.size;
-    array.nextIndex++
-  ) {
+  for (let room = state.policy.itemCapacity(array, scope.activeNodes); room > 0 && array.nextIndex < array.size; array.nextIndex++) {
     if (scope.nodes.has(itemId(array.nextIndex))) continue;
     array.queued++;
     room--;

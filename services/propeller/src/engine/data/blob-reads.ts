@@ -24,10 +24,6 @@ export class BlobReads {
     private readonly random: () => number,
   ) {}
 
-  get size(): number {
-    return this.#reads.size;
-  }
-
   outputs(uri: string): LiteralMap | undefined {
     const read = this.#reads.get(uri);
     return read?.kind === "outputs" && read.result?.kind === "value" ? (read.result.value as LiteralMap) : undefined;

@@ -36,7 +36,7 @@ function bindingNodeOf(node: RuntimeNode): RuntimeNode {
 /** Inputs of a node as far as they are known now. */
 function bind(state: RunState, node: RuntimeNode): BoundInputs {
   const { array, owner } = node.scope;
-  if (array !== undefined && owner !== undefined && !state.forgetsItems) {
+  if (array !== undefined && owner !== undefined && state.policy.bindsItemFromArray(node)) {
     const all = bindOnce(state, owner);
     return "literals" in all ? { literals: itemInputs(node, all.literals) } : all;
   }
@@ -175,7 +175,7 @@ export function keepOutputs(
   const own = outputsUri(node.attemptDir);
   if (outputs.value === undefined) return outputs.uri === own || outputs.uri === "" ? {} : { outputUri: outputs.uri };
   const isNeeded = areOutputsNeeded(node);
-  if (!isNeeded && (state.forgetsOutputs || !isRecorded(node))) return {};
+  if (!isNeeded && !state.policy.keepsOutputsUntilRecorded(node)) return {};
   if (isNeeded) node.outputs = outputs.value;
   // The start node's outputs are always available as the graph's inputs.
   if (node.id === START_NODE) return {};
@@ -191,12 +191,6 @@ export function keepOutputs(
 export function hasConsumers({ consumers, branch, scope }: RuntimeNode): boolean {
   const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
   return consumers > 0 || (above !== undefined && hasConsumers(above));
-}
-
-/** True when admin records the node's outputs as its own. */
-function isRecorded(node: RuntimeNode): boolean {
-  const { kind } = node.model.target;
-  return kind !== "start" && kind !== "end" && node.scope.array?.reportsItemsAs !== "items";
 }
 
 /** True for a node with consumers, a branch that passes its outputs on, or the graph's end. */
@@ -229,7 +223,7 @@ function releaseOutputsBoundBy(state: RunState, consumer: RuntimeNode): void {
 
 /** Releases outputs without consumers. They stay in the status until admin has recorded the execution's end. */
 export function releaseOutputs(state: RunState, node: RuntimeNode): void {
-  if (state.forgetsOutputs || !isRecorded(node)) {
+  if (!state.policy.keepsOutputsUntilRecorded(node)) {
     evictOutputs(state, node);
     return;
   }

@@ -100,7 +100,7 @@ function readChild(state: RunState, node: RuntimeNode) {
  * while its outcome is unknown: a child created after its abort was requested would keep running.
  */
 export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
-  if (node.childState === "requested" && state.forgetsChildren) node.childState = "none";
+  if (node.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.childState = "none";
   if (node.childState === "requested") {
     node.inputs ??= boundInputs(state, node);
     const created = createChild(state, node, { launchPlan, inputs: node.inputs });

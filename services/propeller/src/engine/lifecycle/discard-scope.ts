@@ -13,7 +13,7 @@ import type { RunState } from "../run/run-state.js";
  */
 export function discardKeepingStatuses(state: RunState, node: RuntimeNode, childScope: Scope): void {
   if (
-    state.forgetsBelow ||
+    !state.policy.keepsChildStatusesUntilRecorded(node) ||
     childScope.array?.reportsItemsAs === "items" ||
     state.keptNodes + childScope.nodes.size > state.config.maxInstances
   ) {

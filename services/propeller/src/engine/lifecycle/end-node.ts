@@ -234,8 +234,7 @@ export function releaseSlot(state: RunState, node: RuntimeNode): void {
 }
 
 function resolveDependents(state: RunState, node: RuntimeNode): void {
-  state.scanAgain = true;
-  if (!state.fullWalks) decrementUpstream(state, node);
+  state.policy.readiness.onNodeEnded(state, node);
   // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose an arm.
   const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;
   for (const arm of armsOf(node)) {
@@ -250,16 +249,4 @@ export function markNeverReached(arm: RuntimeNode): void {
   arm.ended = true;
   arm.scope.openNodes--;
   for (const childScope of armsOf(arm)) if (!childScope.ended) markNeverReached(childScope);
-}
-
-/** Decrements the pending upstream count of each dependent; enqueues those that reach zero. */
-function decrementUpstream(state: RunState, node: RuntimeNode): void {
-  const { scope } = node;
-  for (const id of scope.index.dependents.get(node.id) ?? []) {
-    const dependent = scope.nodes.get(id);
-    if (dependent === undefined) continue;
-    dependent.pendingUpstream--;
-    if (!node.hasSucceeded) dependent.unsuccessfulUpstream++;
-    if (dependent.pendingUpstream === 0) state.enqueueNode(dependent);
-  }
 }

@@ -8,6 +8,7 @@ import { answer } from "../../../simulation/fixtures/task-event.js";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import { buildWorkflow, DYNAMIC, type GraphSpec, numbers } from "../../../simulation/fixtures/workflow.js";
 import { Random } from "../../../simulation/random.js";
+import { simulatedPolicy } from "../../../simulation/mutants.js";
 import { randomWorkflow } from "../../../simulation/random-workflow.js";
 import type { CallResult, Call } from "../calls/call.js";
 import type { Observation } from "../types.js";
@@ -148,7 +149,10 @@ describe("the incremental walk", () => {
         const spec = randomWorkflow(new Random(seed));
         // One run with its status in slices, the other with all in the resource.
         const slices = { maxInlineStatusBytes: (seed % 5) * 300, sliceLimits: { nodes: 1 + (seed % 4), bytes: 1_000 } };
-        const [counted, walked] = [new Driver(buildWorkflow(spec), slices), new Driver(buildWorkflow(spec), {}, { fullWalks: true })];
+        const [counted, walked] = [
+          new Driver(buildWorkflow(spec), slices),
+          new Driver(buildWorkflow(spec), {}, simulatedPolicy({ bug: undefined, fullScans: true })),
+        ];
         const open = new Map<string, TaskRequest>();
         const questions = new Map<string, Call>();
         const random = new Random(seed + 1);

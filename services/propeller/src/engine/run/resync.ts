@@ -1,15 +1,22 @@
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import type { RunState } from "./run-state.js";
+
+/** Queues of nodes and graphs to reconcile. */
+export interface ReconcileQueue {
+  /** The workflow's own graph. */
+  readonly root: Scope;
+  enqueueNode(node: RuntimeNode): void;
+  enqueueScope(scope: Scope): void;
+}
 
 /** Resync: derives every node's dependencies from the phases of upstream nodes, not from counters, and reconciles all nodes. */
-export function resyncScope(state: RunState, scope: Scope): void {
+export function resyncScope(queue: ReconcileQueue, scope: Scope): void {
   for (const node of scope.nodes.values()) {
     if (node.ended) continue;
     recountUpstream(node);
-    state.enqueueNode(node);
-    if (node.childScope !== undefined) resyncScope(state, node.childScope);
+    queue.enqueueNode(node);
+    if (node.childScope !== undefined) resyncScope(queue, node.childScope);
   }
-  state.enqueueScope(scope);
+  queue.enqueueScope(scope);
 }
 
 function recountUpstream(node: RuntimeNode): void {

@@ -1,4 +1,3 @@
-import { NodePhase } from "@flyte-ts/domain";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -15,6 +14,7 @@ import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric, KubeEvent } from "../types.js";
 import type { BlobReads } from "../data/blob-reads.js";
+import type { EnginePolicy } from "./engine-policy.js";
 import { EventPublisher } from "../events/event-publisher.js";
 
 /** `afterWrite`: only when the status as of the end of this observation is durable. */
@@ -112,25 +112,6 @@ export class RunState {
   readonly wakeupListeners = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();
 
-  /** Tests: finds ready nodes by scanning the whole graph, never by counters. */
-  fullWalks = false;
-  /** Tests: planted mistake, possibly running dependents are not aborted after a restart. */
-  forgetsFollowers = false;
-  /** Tests: planted mistake, speculatively started nodes are not aborted. */
-  forgetsStarts = false;
-  /** Tests: planted mistake, a child that may not exist yet is not terminated. */
-  forgetsChildren = false;
-  /** Tests: planted mistake, arrays start one item too many. */
-  crowdsArrays = false;
-  /** Tests: planted mistake, outputs are deleted with their last consumer. */
-  forgetsOutputs = false;
-  /** Tests: planted mistake, statuses below a node are deleted at its end. */
-  forgetsBelow = false;
-  /** Tests: planted mistake, items use none of their array's inputs. */
-  forgetsItems = false;
-  /** Tests: a node ended, so a resync may find more work. */
-  scanAgain = false;
-
   /** The stored status says Running, or no other process ever loaded it: effects with `prompt` need not wait for a write. */
   speculationAllowed = false;
   startedRevision = 0;
@@ -157,10 +138,12 @@ export class RunState {
 
   readonly model: WorkflowModel;
   readonly config: EngineConfig;
+  readonly policy: EnginePolicy;
 
-  constructor({ model, config, now }: Pick<RunState, "model" | "config" | "now">, status: WorkflowStatus) {
+  constructor({ model, config, policy, now }: Pick<RunState, "model" | "config" | "policy" | "now">, status: WorkflowStatus) {
     this.model = model;
     this.config = config;
+    this.policy = policy;
     this.now = now;
     this.#startedAt = now;
     const { nodeStatus: _n, slices: _s, nodeCounts: _c, ...own } = status;
@@ -333,20 +316,4 @@ function byTopologicalOrder(a: RuntimeNode, b: RuntimeNode): boolean {
 function deepestFirst(a: Scope, b: Scope): boolean {
   if (a.depth !== b.depth) return a.depth > b.depth;
   return (a.owner?.topologicalKey ?? "") < (b.owner?.topologicalKey ?? "");
-}
-
-/** True when a node has started and not ended, according to its status. */
-export function inFlight(status: NodeStatus): boolean {
-  switch (status.phase) {
-    case NodePhase.Queued:
-    case NodePhase.Running:
-    case NodePhase.Failing:
-    case NodePhase.Succeeding:
-    case NodePhase.RetryableFailure:
-    case NodePhase.TimingOut:
-    case NodePhase.DynamicRunning:
-      return true;
-    default:
-      return false;
-  }
 }

@@ -23,6 +23,7 @@ import { dequeueStart } from "./scheduler.js";
 import { ABORT_REASON, abortScope } from "../abort/abort.js";
 import { onTaskEvent } from "../attempt/task-event.js";
 import { republishUnknownNode } from "../restore/republish.js";
+import { defaultPolicy } from "./engine-policy.js";
 import { RunState } from "./run-state.js";
 import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "./workflow-phase.js";
 
@@ -43,16 +44,8 @@ export function buildAbortEffects({ workflow, config, now }: RunInput, reason: s
   return state.endObservation();
 }
 
-function newRunState({ workflow, config, now, testing }: RunInput): RunState {
-  const state = new RunState({ model: workflow.model, config, now }, workflow.status);
-  state.fullWalks = testing?.fullWalks ?? false;
-  state.forgetsFollowers = testing?.forgetsFollowers ?? false;
-  state.forgetsStarts = testing?.forgetsStarts ?? false;
-  state.forgetsChildren = testing?.forgetsChildren ?? false;
-  state.crowdsArrays = testing?.crowdsArrays ?? false;
-  state.forgetsOutputs = testing?.forgetsOutputs ?? false;
-  state.forgetsBelow = testing?.forgetsBelow ?? false;
-  state.forgetsItems = testing?.forgetsItems ?? false;
+function newRunState({ workflow, config, now, policy = defaultPolicy }: RunInput): RunState {
+  const state = new RunState({ model: workflow.model, config, policy, now }, workflow.status);
   state.blobReads = new BlobReads(config.blobRetry, config.random);
   restore(state, workflow.status);
   return state;
@@ -218,7 +211,7 @@ class Run implements WorkflowRun {
   #start(isNew: boolean): void {
     const state = this.#state;
     state.speculationAllowed = state.speculative = isNew;
-    state.priorStartPossible = !isNew && !state.forgetsStarts;
+    state.priorStartPossible = state.policy.priorStartPossible(isNew);
     const start = state.root.nodes.get(START_NODE);
     // An abort of all nodes then includes its dependents.
     if (start !== undefined) start.maybeSucceeded = state.priorStartPossible;
@@ -286,10 +279,7 @@ class Run implements WorkflowRun {
         state.startsThrottled = true;
         return;
       }
-      if (state.fullWalks && state.scanAgain && !this.terminal) {
-        state.scanAgain = false;
-        resyncScope(state, state.root);
-      }
+      if (!this.terminal) state.policy.readiness.beforeDequeue(state);
       const node = state.nodeQueue.pop();
       if (node !== undefined) {
         node.inNodeQueue = false;
