@@ -16,7 +16,13 @@ export interface KwokOptions {
 }
 
 export function findKwok(options?: InstallOptions): Promise<string> {
-  const program = { name: "kwok", version: "0.8.0", module: "kwok", mainPackage: "sigs.k8s.io/kwok/cmd/kwok", overrideVariable: "FLYTE_TS_KWOK" };
+  const program = {
+    name: "kwok",
+    version: "0.8.0",
+    module: "kwok",
+    mainPackage: "sigs.k8s.io/kwok/cmd/kwok",
+    overrideVariable: "FLYTE_TS_KWOK",
+  };
   return findGoProgram(program, options);
 }
 

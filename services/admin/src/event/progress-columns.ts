@@ -1,6 +1,6 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { type CommonState, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
-import type { WrittenColumn } from "./columns.js";
+import type { ColumnSpec } from "./columns.js";
 
 /** Columns of a row's {@link CommonState}, without large ones. */
 export interface ProgressRow {
@@ -54,7 +54,7 @@ export function storedProgress(row: ProgressRow): CommonState {
   };
 }
 
-export const progressColumns: readonly WrittenColumn<{ readonly state: CommonState }>[] = [
+export const progressColumns: readonly ColumnSpec<{ readonly state: CommonState }>[] = [
   { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseSeq, update: "set" },
   { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
   { name: "first_order", type: "bigint", value: ({ state }) => state.firstSeq, update: "set" },

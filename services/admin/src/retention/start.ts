@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { deletionWork } from "./carry-out.js";
+import { createDeletionHandler } from "./carry-out.js";
 import { retentionMetrics } from "./metrics.js";
-import { sweep, trimAuditLog } from "./sweep.js";
+import { sweep, pruneAuditLog } from "./sweep.js";
 
-const TRIM_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
 export function startRetention(deps: AdminDeps): Closeable {
@@ -24,12 +24,12 @@ export function startRetention(deps: AdminDeps): Closeable {
       },
       logger,
     ),
-    startWorker(deps, deletionWork({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
+    startWorker(deps, createDeletionHandler({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
     startPeriodic(
       {
-        intervalMs: TRIM_EVERY_MS,
+        intervalMs: PRUNE_EVERY_MS,
         batchSize: 5_000,
-        run: (limit) => trimAuditLog(deps, metrics, limit),
+        run: (limit) => pruneAuditLog(deps, metrics, limit),
         errorMessage: "the audit log cannot be trimmed now",
       },
       logger,

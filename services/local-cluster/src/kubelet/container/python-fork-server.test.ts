@@ -98,7 +98,13 @@ beforeAll(async () => {
   // Creates the directory of byte code, so that later starts change nothing.
   await outcome(["pyflyte-execute"], { forked: false });
 });
-function startPool({ idleTimeoutMs = 60_000, modules = [] }: { idleTimeoutMs?: number; modules?: readonly string[] } = {}): PythonForkServerPool {
+function startPool({
+  idleTimeoutMs = 60_000,
+  modules = [],
+}: {
+  idleTimeoutMs?: number;
+  modules?: readonly string[];
+} = {}): PythonForkServerPool {
   return new PythonForkServerPool({ program, logFile: join(folder, "fork-server.log"), logger, idleTimeoutMs, maxServers: 2, modules });
 }
 
