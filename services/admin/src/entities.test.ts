@@ -15,12 +15,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "./config.js";
 import { type AdminDatabase, adminDatabase } from "./database.fixture.js";
 import { launchPlanEntity } from "./launch-plan/list-entity.js";
-import type { Column, EntityDescription } from "./list/entity.js";
+import type { Column, ListEntity } from "./list/entity.js";
 import { namedEntityEntity } from "./named-entity/list-entity.js";
 import { projectEntity } from "./project/list-entity.js";
 import { seedProjects } from "./project/rpc.js";
 import { type ServedAdmin, serveAdmin } from "./served-admin.fixture.js";
-import { databaseTrouble } from "./server.js";
+import { mapInfrastructureErrors } from "./server.js";
 import { taskEntity } from "./task/list-entity.js";
 import { workflowEntity } from "./workflow/list-entity.js";
 
@@ -33,7 +33,7 @@ let admin: ServiceClient<typeof AdminService>;
 beforeAll(async () => {
   database = await adminDatabase();
   db = database.db;
-  served = await serveAdmin({ config, db }, [databaseTrouble]);
+  served = await serveAdmin({ config, db }, [mapInfrastructureErrors]);
   admin = served.admin;
   await seedProjects(served.deps);
 });
@@ -248,7 +248,7 @@ describe("activating", () => {
 });
 
 describe("lists on PostgreSQL", () => {
-  const lists: [string, EntityDescription, (filters: string, sortBy?: MessageInitShape<typeof SortSchema>) => Promise<unknown>][] = [
+  const lists: [string, ListEntity, (filters: string, sortBy?: MessageInitShape<typeof SortSchema>) => Promise<unknown>][] = [
     ["tasks", taskEntity, (filters, sortBy) => admin.listTasks({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
     ["workflows", workflowEntity, (filters, sortBy) => admin.listWorkflows({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
     [

@@ -50,13 +50,13 @@ function errorsOfKey(key: string): string[] {
   return [...(prefix === undefined ? [] : errorsOfPart("prefix", prefix, MAX_PREFIX)), ...errorsOfPart("name", name ?? "", MAX_NAME)];
 }
 
-function errorsOfPart(part: "name" | "prefix", value: string, longest: number): string[] {
-  const errors = value === "" ? ["must be non-empty"] : errorsOf(part, value, longest);
+function errorsOfPart(part: "name" | "prefix", value: string, maxLength: number): string[] {
+  const errors = value === "" ? ["must be non-empty"] : errorsOf(part, value, maxLength);
   return errors.map((error) => `${part} part ${error}`);
 }
 
 /** A text that is too long is not matched against the pattern. */
-function errorsOf(name: keyof typeof RULES, value: string, longest: number): string[] {
-  if (value.length > longest) return [`must be no more than ${longest} characters`];
+function errorsOf(name: keyof typeof RULES, value: string, maxLength: number): string[] {
+  if (value.length > maxLength) return [`must be no more than ${maxLength} characters`];
   return RULES[name].matches.test(value) ? [] : [RULES[name].breach];
 }

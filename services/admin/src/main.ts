@@ -11,25 +11,25 @@ import { createLogger, mapStacks, Metrics, onShutdown, OtlpExporter, Readiness, 
 import { adminConfigSchema } from "./config.js";
 import { watchClusters } from "./cluster/health.js";
 import { clusterStatus } from "./cluster/status.js";
-import { clusterMetrics, countAnswers } from "./cluster/metrics.js";
+import { clusterMetrics, countProbes } from "./cluster/metrics.js";
 import { startSync } from "./cluster-resource/start.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { OUTBOX_CHANNEL } from "./execution/insert.js";
-import { startTellingEnds } from "./ended/start.js";
+import { startCompletionProcessor } from "./ended/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
 import { startIngest } from "./ingest/start.js";
 import { outboxMetrics } from "./launcher/metrics.js";
-import { hastenEntries } from "./launcher/outbox.js";
+import { expediteEntries } from "./launcher/outbox.js";
 import { startLauncher } from "./launcher/start.js";
-import { startUpkeep } from "./launcher/upkeep.js";
+import { startMaintenance } from "./launcher/upkeep.js";
 import { publishChanged } from "./live/changed.js";
-import { startLive } from "./live/start.js";
+import { startStreaming } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminLimits } from "./request-limits.js";
 import { startRetention } from "./retention/start.js";
-import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
+import { adminRoutes, adminServices, mapInfrastructureErrors } from "./server.js";
 import { startTriggers } from "./trigger/start.js";
-import { CompileThread } from "./workflow/compiler/compile-thread.js";
+import { CompilerWorker } from "./workflow/compiler/compile-thread.js";
 
 mapStacks();
 const config = serviceConfig(adminConfigSchema, "admin", process);
@@ -69,9 +69,9 @@ const health = await watchClusters({
   limits: config.clusterHealth,
   logger,
   now: Date.now,
-  onAnswer: countAnswers(metrics),
-  onBack: (cluster) =>
-    void hastenEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
+  onProbe: countProbes(metrics),
+  onRecovered: (cluster) =>
+    void expediteEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
       logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on"),
     ),
 });
@@ -79,13 +79,13 @@ clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
-const compileThread = new CompileThread({
+const compileThread = new CompilerWorker({
   module: new URL("./workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
 });
 const clock = () => new Date();
-const live = startLive({ config, db, bus, clock, logger, metrics });
+const live = startStreaming({ config, db, bus, clock, logger, metrics });
 const base: AdminDeps = {
   config,
   db,
@@ -95,9 +95,9 @@ const base: AdminDeps = {
   health,
   logger,
   metrics,
-  compileThread,
+  compilerWorker: compileThread,
   clock,
-  changed: (executionIds) => publishChanged(bus, executionIds),
+  publishChanged: (executionIds) => publishChanged(bus, executionIds),
   random: Math.random,
   env: process.env,
 };
@@ -107,19 +107,19 @@ outboxMetrics(metrics, db);
 const ingest = await startIngest(base);
 // Without a data plane executions are accepted and wait for one.
 const launcher = clusters.length === 0 ? undefined : await startLauncher(base);
-const deps: AdminDeps = { ...base, ...(launcher && { launches: launcher.launches }) };
+const deps: AdminDeps = { ...base, ...(launcher && { launchSlots: launcher.launches }) };
 const background = [
   ...(launcher === undefined ? [] : [launcher]),
-  startUpkeep(deps),
+  startMaintenance(deps),
   startRetention(deps),
-  startTellingEnds(deps),
+  startCompletionProcessor(deps),
   startTriggers(deps),
   ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),
 ];
 const servers: RpcServer[] = [];
 const access =
   config.auth.mode === "required"
-    ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
+    ? await (await import("./access/start.js")).createAccess({ ...deps, listenAddress: () => ownAddress(servers) })
     : undefined;
 // Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
@@ -130,7 +130,7 @@ const interceptors = [
   callMetrics(metrics, "admin"),
   callLog(logger),
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
-  databaseTrouble,
+  mapInfrastructureErrors,
 ];
 const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
@@ -149,7 +149,7 @@ for (const port of new Set([grpcPort, httpPort])) {
       corsHeaders: ["authorization", config.auth.headerKey],
     }),
   });
-  access?.requireComplete(server);
+  access?.assertRulesComplete(server);
   const address = await server.listen({ host, port });
   logger.info({ host, port: address.port }, "listening");
   servers.push(server);

@@ -7,13 +7,13 @@ import { invalidArgument } from "./invalid.js";
  *
  * @throws RpcError INVALID_ARGUMENT naming the field.
  */
-export function refuseNul(value: JsonValue, field: string): void {
+export function rejectNul(value: JsonValue, field: string): void {
   if (typeof value === "string") {
     if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
   } else if (typeof value === "object" && value !== null) {
     for (const [key, item] of Object.entries(value)) {
-      refuseNul(key, field);
-      refuseNul(item, `${field}.${key}`);
+      rejectNul(key, field);
+      rejectNul(item, `${field}.${key}`);
     }
   }
 }

@@ -24,8 +24,8 @@ import { eventRpcs } from "./event/rpc.js";
 import { executionRpcs } from "./execution/rpc.js";
 import { historyRpcs } from "./history/rpc.js";
 import { launchPlanRpcs } from "./launch-plan/rpc.js";
-import { liveRpcs } from "./live/rpc.js";
-import type { Live } from "./live/start.js";
+import { streamingRpcs } from "./live/rpc.js";
+import type { Streaming } from "./live/start.js";
 import { namedEntityRpcs } from "./named-entity/rpc.js";
 import { nodeExecutionRpcs } from "./node-execution/rpc.js";
 import { notificationRpcs } from "./notification/rpc.js";
@@ -36,14 +36,14 @@ import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
 import { taskExecutionRpcs } from "./task-execution/rpc.js";
 import { triggerRpcs } from "./trigger/rpc.js";
-import { createSecrets, type SecretOf } from "./trigger/secret.js";
+import { createSecretDeriver, type DeriveSecret } from "./trigger/secret.js";
 import { webhookRoute } from "./trigger/webhook-route.js";
 import { type Build, versionRpcs } from "./version/rpc.js";
-import { openWorkflowRequest } from "./workflow/open-request.js";
+import { decodeWorkflowRequest } from "./workflow/open-request.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
 /** All services of admin. */
-export function adminServices(deps: AdminDeps & { readonly live: Live }, build: Build, access?: Access): ServedService[] {
+export function adminServices(deps: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
   return [
     implement(
       AdminService,
@@ -62,7 +62,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
         ...eventRpcs(deps),
       },
       // With authentication, the rules read everything that a request refers to, including nodes.
-      deps.compileThread === undefined || access !== undefined ? {} : { createWorkflow: openWorkflowRequest },
+      deps.compilerWorker === undefined || access !== undefined ? {} : { createWorkflow: decodeWorkflowRequest },
     ),
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
@@ -72,8 +72,8 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),
-    implement(LiveService, liveRpcs(deps)),
-    implement(TriggerService, triggerRpcs({ ...deps, secretOf: secretsOf(deps) })),
+    implement(LiveService, streamingRpcs(deps)),
+    implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
     // Without authentication their REST routes respond like those of a Flyte server without it.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];
@@ -81,18 +81,18 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
 
 /** Public HTTP routes besides the calls. */
 export function adminRoutes(deps: AdminDeps): HttpRoute[] {
-  return [webhookRoute({ ...deps, secretOf: secretsOf(deps) })];
+  return [webhookRoute({ ...deps, deriveSecret: secretsOf(deps) })];
 }
 
-function secretsOf({ db, config, env }: AdminDeps): SecretOf {
-  return createSecrets({ db, key: config.triggers.webhooks.key, env });
+function secretsOf({ db, config, env }: AdminDeps): DeriveSecret {
+  return createSecretDeriver({ db, key: config.triggers.webhooks.key, env });
 }
 
 /**
  * Maps an unavailable database to UNAVAILABLE, so that callers retry; all calls are idempotent. A NUL character that no
  * check has rejected becomes INVALID_ARGUMENT.
  */
-export const databaseTrouble: Interceptor = async ({ context }, next) => {
+export const mapInfrastructureErrors: Interceptor = async ({ context }, next) => {
   try {
     return await next(context);
   } catch (cause) {

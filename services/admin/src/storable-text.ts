@@ -3,4 +3,4 @@ import { storableText } from "@flyte-ts/execution-state";
 const MAX_REASON = 1_000;
 
 /** Truncates a failure reason: errors may have megabytes, and readers need the beginning. */
-export const reasonText = (reason: string): string => storableText(reason).slice(0, MAX_REASON);
+export const truncateReason = (reason: string): string => storableText(reason).slice(0, MAX_REASON);

@@ -6,28 +6,28 @@ import { TaskCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import type { NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { referenceNeeds } from "./references.js";
-import { anywhere, at, everywhere, wholeProject } from "./scope.js";
+import { referencePermissions } from "./references.js";
+import { anyProject, projectScope, allProjects, wholeProject } from "./scope.js";
 
 type Request<Schema extends DescMessage> = MessageShape<Schema>;
 
-const byId = reads("viewer", ({ id }: { id?: { project: string; domain: string } }) => at(id));
-const byNames = reads("viewer", (request: { project: string; domain: string }) => at(request));
-const byNode = reads("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => at(id?.executionId));
-const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => at(attributes);
+const byId = reads("viewer", ({ id }: { id?: { project: string; domain: string } }) => projectScope(id));
+const byNames = reads("viewer", (request: { project: string; domain: string }) => projectScope(request));
+const byNode = reads("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => projectScope(id?.executionId));
+const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => projectScope(attributes);
 
 /** Registers a version of an entity; the caller must be able to read the entities that it refers to. */
 function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
   return writes(
     "contributor",
-    ({ id }) => at(id),
-    (request) => referenceNeeds(schema, request),
+    ({ id }) => projectScope(id),
+    (request) => referencePermissions(schema, request),
   );
 }
 
 /** A request with a parent node inherits the principal and cluster of the parent's execution, so only the engine may send one. */
-function parentNeeds(parent: NodeExecutionIdentifier | undefined): Need[] {
-  return parent === undefined ? [] : [{ role: "engine", scope: at(parent.executionId) }];
+function parentPermissions(parent: NodeExecutionIdentifier | undefined): Need[] {
+  return parent === undefined ? [] : [{ role: "engine", scope: projectScope(parent.executionId) }];
 }
 
 /**
@@ -35,8 +35,8 @@ function parentNeeds(parent: NodeExecutionIdentifier | undefined): Need[] {
  * needs the engine role for both. Tasks and launch plans of other projects may be named, since workflows consist of
  * them.
  */
-function executionNeeds(execution: WorkflowExecutionIdentifier | undefined): Need[] {
-  return execution === undefined ? [] : [{ role: "engine", scope: at(execution) }];
+function executionPermissions(execution: WorkflowExecutionIdentifier | undefined): Need[] {
+  return execution === undefined ? [] : [{ role: "engine", scope: projectScope(execution) }];
 }
 
 /** Permissions of the calls of AdminService. */
@@ -55,73 +55,79 @@ export const adminRules: RulesOf<typeof AdminService> = {
   listActiveLaunchPlans: byNames,
   listLaunchPlanIds: byNames,
   listLaunchPlans: byId,
-  updateLaunchPlan: writes("contributor", ({ id }) => at(id)),
+  updateLaunchPlan: writes("contributor", ({ id }) => projectScope(id)),
   getNamedEntity: byId,
   listNamedEntities: byNames,
-  updateNamedEntity: writes("contributor", ({ id }) => at(id)),
+  updateNamedEntity: writes("contributor", ({ id }) => projectScope(id)),
   getDescriptionEntity: byId,
   listDescriptionEntities: byId,
 
   createExecution: writes(
     "runner",
-    (request) => at(request),
-    (request) => [...parentNeeds(request.spec?.metadata?.parentNodeExecution), ...referenceNeeds(ExecutionCreateRequestSchema, request)],
+    (request) => projectScope(request),
+    (request) => [
+      ...parentPermissions(request.spec?.metadata?.parentNodeExecution),
+      ...referencePermissions(ExecutionCreateRequestSchema, request),
+    ],
   ),
-  relaunchExecution: writes("runner", ({ id }) => at(id)),
+  relaunchExecution: writes("runner", ({ id }) => projectScope(id)),
   recoverExecution: writes(
     "runner",
-    ({ id }) => at(id),
-    (request) => [...parentNeeds(request.metadata?.parentNodeExecution), ...referenceNeeds(ExecutionRecoverRequestSchema, request)],
+    ({ id }) => projectScope(id),
+    (request) => [
+      ...parentPermissions(request.metadata?.parentNodeExecution),
+      ...referencePermissions(ExecutionRecoverRequestSchema, request),
+    ],
   ),
   getExecution: byId,
-  updateExecution: writes("runner", ({ id }) => at(id)),
+  updateExecution: writes("runner", ({ id }) => projectScope(id)),
   getExecutionData: byId,
   getExecutionMetrics: byId,
   listExecutions: byId,
-  terminateExecution: writes("runner", ({ id }) => at(id)),
+  terminateExecution: writes("runner", ({ id }) => projectScope(id)),
   getNodeExecution: byNode,
   getDynamicNodeWorkflow: byNode,
   getNodeExecutionData: byNode,
-  listNodeExecutions: reads("viewer", ({ workflowExecutionId }) => at(workflowExecutionId)),
-  listNodeExecutionsForTask: reads("viewer", ({ taskExecutionId }) => at(taskExecutionId?.nodeExecutionId?.executionId)),
-  getTaskExecution: reads("viewer", ({ id }) => at(id?.nodeExecutionId?.executionId)),
-  getTaskExecutionData: reads("viewer", ({ id }) => at(id?.nodeExecutionId?.executionId)),
-  listTaskExecutions: reads("viewer", ({ nodeExecutionId }) => at(nodeExecutionId?.executionId)),
+  listNodeExecutions: reads("viewer", ({ workflowExecutionId }) => projectScope(workflowExecutionId)),
+  listNodeExecutionsForTask: reads("viewer", ({ taskExecutionId }) => projectScope(taskExecutionId?.nodeExecutionId?.executionId)),
+  getTaskExecution: reads("viewer", ({ id }) => projectScope(id?.nodeExecutionId?.executionId)),
+  getTaskExecutionData: reads("viewer", ({ id }) => projectScope(id?.nodeExecutionId?.executionId)),
+  listTaskExecutions: reads("viewer", ({ nodeExecutionId }) => projectScope(nodeExecutionId?.executionId)),
 
-  createWorkflowEvent: reports("engine", ({ event }) => at(event?.executionId)),
+  createWorkflowEvent: reports("engine", ({ event }) => projectScope(event?.executionId)),
   createNodeEvent: reports(
     "engine",
-    ({ event }) => at(event?.id?.executionId),
+    ({ event }) => projectScope(event?.id?.executionId),
     ({ event }) => [
-      ...executionNeeds(event?.targetMetadata.case === "workflowNodeMetadata" ? event.targetMetadata.value.executionId : undefined),
-      ...executionNeeds(event?.parentTaskMetadata?.id?.nodeExecutionId?.executionId),
+      ...executionPermissions(event?.targetMetadata.case === "workflowNodeMetadata" ? event.targetMetadata.value.executionId : undefined),
+      ...executionPermissions(event?.parentTaskMetadata?.id?.nodeExecutionId?.executionId),
     ],
   ),
   createTaskEvent: reports(
     "engine",
-    ({ event }) => at(event?.parentNodeExecutionId?.executionId),
+    ({ event }) => projectScope(event?.parentNodeExecutionId?.executionId),
     ({ event }) =>
       (event?.metadata?.externalResources ?? []).flatMap(({ targetMetadata: { case: kind, value } }) =>
-        executionNeeds(kind === "workflowNodeMetadata" ? value.executionId : undefined),
+        executionPermissions(kind === "workflowNodeMetadata" ? value.executionId : undefined),
       ),
   ),
 
-  registerProject: writes("admin", () => everywhere),
+  registerProject: writes("admin", () => allProjects),
   updateProject: writes("admin", ({ id }) => wholeProject(id)),
   getProject: reads("viewer", ({ id }) => ({ kind: "some-domain", project: id })),
-  listProjects: reads("viewer", () => anywhere),
-  getDomains: reads("viewer", () => anywhere),
-  getVersion: reads("viewer", () => anywhere),
+  listProjects: reads("viewer", () => anyProject),
+  getDomains: reads("viewer", () => anyProject),
+  getVersion: reads("viewer", () => anyProject),
 
   updateProjectDomainAttributes: writes("admin", ofAttributes),
   getProjectDomainAttributes: byNames,
-  deleteProjectDomainAttributes: writes("admin", at),
+  deleteProjectDomainAttributes: writes("admin", projectScope),
   updateProjectAttributes: writes("admin", ({ attributes }) => wholeProject(attributes?.project)),
   getProjectAttributes: reads("viewer", ({ project }) => ({ kind: "some-domain", project })),
   deleteProjectAttributes: writes("admin", ({ project }) => wholeProject(project)),
   updateWorkflowAttributes: writes("admin", ofAttributes),
   getWorkflowAttributes: byNames,
-  deleteWorkflowAttributes: writes("admin", at),
+  deleteWorkflowAttributes: writes("admin", projectScope),
   // Returns the attributes of all projects.
-  listMatchableAttributes: reads("viewer", () => everywhere),
+  listMatchableAttributes: reads("viewer", () => allProjects),
 };

@@ -44,7 +44,7 @@ export interface BindingsOptions {
 }
 
 /** Serves cached roles for at most this long while the database is unavailable, ms. */
-const OLDEST_MS = 300_000;
+const MAX_STALE_MS = 300_000;
 const RETRY_MS = 1_000;
 
 /** Role bindings of the configuration and the table, in a TTL cache. */
@@ -59,7 +59,7 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
     read: async () => [...configured, ...(await loadBindings(db)).map((binding) => ({ ...binding, issuer }))],
     clock,
     freshMs: auth.rolesRefreshSeconds * 1000,
-    oldestMs: OLDEST_MS,
+    oldestMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
     onTrouble: (error) => logger.warn({ err: error }, "roles cannot be read again"),
   });

@@ -34,7 +34,7 @@ const HOLDERS = [
   "trigger",
   "policy",
 ];
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** Extracts the identifiers of a request for the audit log, without its payload. */
 export function identifiersOf(schema: DescMessage, request: unknown): Readonly<Record<string, unknown>> {
@@ -46,7 +46,7 @@ function namesIn(schema: DescMessage, message: Fields, depth: number): Record<st
   for (const field of schema.fields) {
     const value = field.oneof === undefined ? message[field.localName] : chosen(message, field.oneof.localName, field.localName);
     if (field.fieldKind === "scalar" && NAMES.includes(field.localName) && typeof value === "string" && value !== "") {
-      found[field.name] = value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value;
+      found[field.name] = value.length > MAX_LENGTH ? `${value.slice(0, MAX_LENGTH)}…` : value;
     } else if (field.fieldKind === "message" && HOLDERS.includes(field.localName) && value !== undefined && depth > 0) {
       const inner = namesIn(field.message, value as Fields, depth - 1);
       if (Object.keys(inner).length > 0) found[field.name] = inner;

@@ -7,93 +7,93 @@ import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { Trigger, TriggerId, TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import { needsOfFiring } from "../trigger/needs.js";
-import { at, everywhere, wholeProject } from "./scope.js";
+import { triggerPermissions } from "../trigger/needs.js";
+import { projectScope, allProjects, wholeProject } from "./scope.js";
 
 /** Reading the audit log needs the admin role in the requested scope. */
-export const auditRules: RulesOf<typeof AuditService> = { listAuditEntries: reads("admin", whereAsked) };
+export const auditRules: RulesOf<typeof AuditService> = { listAuditEntries: reads("admin", requestScope) };
 
 /** Listing clusters needs the admin role everywhere; listing the cluster resources of a project, the admin role in it. */
 export const clusterRules: RulesOf<typeof ClusterService> = {
-  listClusters: reads("admin", () => everywhere),
-  listClusterResources: reads("admin", whereAsked),
+  listClusters: reads("admin", () => allProjects),
+  listClusterResources: reads("admin", requestScope),
 };
 
-function whereAsked({ project, domain }: { readonly project: string; readonly domain: string }): Scope {
-  if (project === "") return everywhere;
+function requestScope({ project, domain }: { readonly project: string; readonly domain: string }): Scope {
+  if (project === "") return allProjects;
   return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
 }
 
 /** Giving a role needs the admin role in the scope of the binding; the engine role, in all projects. */
-function whereGiven({ binding }: { binding?: RoleBinding }): Scope {
+function bindingScope({ binding }: { binding?: RoleBinding }): Scope {
   const { project = "", domain = "", role = "" } = binding ?? {};
-  if (project === ALL || project === "" || role === "engine") return everywhere;
+  if (project === ALL || project === "" || role === "engine") return allProjects;
   return domain === ALL ? wholeProject(project) : { kind: "project", project, domain };
 }
 
 export const roleRules: RulesOf<typeof RoleService> = {
-  listRoleBindings: reads("admin", () => everywhere),
-  putRoleBinding: writes("admin", whereGiven),
-  deleteRoleBinding: writes("admin", whereGiven),
+  listRoleBindings: reads("admin", () => allProjects),
+  putRoleBinding: writes("admin", bindingScope),
+  deleteRoleBinding: writes("admin", bindingScope),
 };
 
 /** An import names URIs whose content is then shown, and sets the principal, so it needs the admin role everywhere. */
-export const historyRules: RulesOf<typeof HistoryService> = { importExecution: writes("admin", () => everywhere) };
+export const historyRules: RulesOf<typeof HistoryService> = { importExecution: writes("admin", () => allProjects) };
 
 /** The scheduler, and viewers of all projects, list all schedules. */
 export const scheduleRules: RulesOf<typeof ScheduleService> = {
-  listSchedules: reads("viewer", () => everywhere),
-  listNextRuns: reads("viewer", at),
+  listSchedules: reads("viewer", () => allProjects),
+  listNextRuns: reads("viewer", projectScope),
 };
 
 /** Viewers of an execution see the deliveries of its notifications. */
 export const notificationRules: RulesOf<typeof NotificationService> = {
-  listDeliveries: reads("viewer", at),
-  retryDelivery: writes("runner", at),
+  listDeliveries: reads("viewer", projectScope),
+  retryDelivery: writes("runner", projectScope),
 };
 
 /** Viewers of an execution may watch it. Logs have the same permission as outputs, since a task can write the same data to both. */
 export const liveRules: RulesOf<typeof LiveService> = {
-  watchExecution: reads("viewer", ({ id }) => at(id)),
-  followLog: reads("viewer", ({ id }) => at(id?.executionId)),
+  watchExecution: reads("viewer", ({ id }) => projectScope(id)),
+  followLog: reads("viewer", ({ id }) => projectScope(id?.executionId)),
 };
 
 /** A subject has the same tokens in all projects. */
-export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writes("admin", () => everywhere) };
+export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writes("admin", () => allProjects) };
 
-const ofTrigger = ({ id }: { id?: TriggerId }): Scope => at(id);
+const triggerScope = ({ id }: { id?: TriggerId }): Scope => projectScope(id);
 
 /** The author of a trigger needs the permissions for its firings. */
 const asMade = writes(
   "contributor",
-  ({ trigger }: { trigger?: Trigger }) => at(trigger?.id),
-  ({ trigger }) => (trigger === undefined ? [] : needsOfFiring(trigger)),
+  ({ trigger }: { trigger?: Trigger }) => projectScope(trigger?.id),
+  ({ trigger }) => (trigger === undefined ? [] : triggerPermissions(trigger)),
 );
 
 export const triggerRules: RulesOf<typeof TriggerService> = {
   createTrigger: asMade,
   updateTrigger: asMade,
-  setTriggerState: writes("contributor", ofTrigger),
-  deleteTrigger: writes("contributor", ofTrigger),
-  rotateTriggerSecret: writes("contributor", ofTrigger),
-  getTrigger: reads("viewer", ofTrigger),
-  listTriggers: reads("viewer", at),
-  listFirings: reads("viewer", at),
+  setTriggerState: writes("contributor", triggerScope),
+  deleteTrigger: writes("contributor", triggerScope),
+  rotateTriggerSecret: writes("contributor", triggerScope),
+  getTrigger: reads("viewer", triggerScope),
+  listTriggers: reads("viewer", projectScope),
+  listFirings: reads("viewer", projectScope),
 };
 
 /** Scope of a retention policy: a project and domain, a whole project, or all. */
-function whereKept({ project = "", domain = "" }: { readonly project?: string; readonly domain?: string } = {}): Scope {
-  if (project === "") return everywhere;
+function policyScope({ project = "", domain = "" }: { readonly project?: string; readonly domain?: string } = {}): Scope {
+  if (project === "") return allProjects;
   return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
 }
 
 /** Deletion is final, so setting policies and deleting executions need the admin role. */
 export const retentionRules: RulesOf<typeof RetentionService> = {
-  setRetentionPolicy: writes("admin", ({ policy }) => whereKept(policy)),
-  deleteRetentionPolicy: writes("admin", whereKept),
-  getRetentionPolicy: reads("viewer", at),
-  listRetentionPolicies: reads("viewer", whereKept),
-  previewRetention: reads("viewer", at),
-  deleteExecution: writes("admin", ({ id }) => at(id)),
-  deleteExecutions: writes("admin", at),
+  setRetentionPolicy: writes("admin", ({ policy }) => policyScope(policy)),
+  deleteRetentionPolicy: writes("admin", policyScope),
+  getRetentionPolicy: reads("viewer", projectScope),
+  listRetentionPolicies: reads("viewer", policyScope),
+  previewRetention: reads("viewer", projectScope),
+  deleteExecution: writes("admin", ({ id }) => projectScope(id)),
+  deleteExecutions: writes("admin", projectScope),
 };

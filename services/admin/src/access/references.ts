@@ -17,7 +17,7 @@ const plans = new WeakMap<DescMessage, Plan>();
  * message. The caller must be able to read them, since the result shows or uses them. Follows the descriptors, so that
  * fields added to the API are covered.
  */
-export function referenceNeeds(schema: DescMessage, message: object): Need[] {
+export function referencePermissions(schema: DescMessage, message: object): Need[] {
   const found = new Map<string, Need>();
   walk(schema, message as Fields, (project, domain) => {
     if (project === "" && domain === "") return;
@@ -27,12 +27,12 @@ export function referenceNeeds(schema: DescMessage, message: object): Need[] {
   return [...found.values()];
 }
 
-function walk(schema: DescMessage, message: Fields, tell: (project: string, domain: string) => void): void {
+function walk(schema: DescMessage, message: Fields, report: (project: string, domain: string) => void): void {
   const { names, through } = planOf(schema);
-  if (names) tell(String(message.project), String(message.domain));
+  if (names) report(String(message.project), String(message.domain));
   for (const field of through) {
     if (field.message === undefined) continue;
-    for (const each of valuesOf(field, message)) walk(field.message, each as Fields, tell);
+    for (const each of valuesOf(field, message)) walk(field.message, each as Fields, report);
   }
 }
 

@@ -25,7 +25,7 @@ export interface RevocationsOptions {
 }
 
 /** Serves cached revocations for at most this long while the database is unavailable, ms. */
-const OLDEST_MS = 300_000;
+const MAX_STALE_MS = 300_000;
 const RETRY_MS = 1_000;
 
 type Known = ReadonlyMap<string, number>;
@@ -37,7 +37,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
     read: () => loadTimes(db),
     clock,
     freshMs: refreshSeconds * 1000,
-    oldestMs: OLDEST_MS,
+    oldestMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
     onTrouble: (error) => logger.warn({ err: error }, "revoked tokens cannot be read again"),
   });

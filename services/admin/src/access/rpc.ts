@@ -13,7 +13,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
-import { newestFirst, olderToken } from "../page.js";
+import { parseKeysetPage, nextPageToken } from "../page.js";
 import { configuredBindings, type IssuerConfig, loadBindings } from "./bindings.js";
 import type { AuthConfig } from "./config-schema.js";
 import type { Revocations } from "./revocations.js";
@@ -40,7 +40,7 @@ export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementa
   return {
     async listAuditEntries({ project, domain, subject, limit, token }) {
       if (project === "" && domain !== "") throw missingArgument("project");
-      const page = newestFirst({ limit, token });
+      const page = parseKeysetPage({ limit, token });
       const where = ["($1::bigint IS NULL OR id < $1)"];
       const values: unknown[] = [page.before, page.limit];
       for (const [column, value] of Object.entries({ project, domain, subject })) {
@@ -53,7 +53,7 @@ export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementa
         text: `SELECT * FROM audit_log WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $2`,
         values,
       });
-      return { entries: rows.map(entryOf), token: olderToken(rows, page) };
+      return { entries: rows.map(entryOf), token: nextPageToken(rows, page) };
     },
   };
 }

@@ -16,7 +16,7 @@ import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { identifiersOf, scopeOf } from "./identifiers.js";
 import { ownerOfObject } from "./native-url.js";
-import { referenceNeeds } from "./references.js";
+import { referencePermissions } from "./references.js";
 import { accessRules } from "./rules.js";
 
 const config = adminConfigSchema.parse({});
@@ -92,7 +92,7 @@ test("what a request refers to is found once, however deep and often", () => {
       subWorkflows: [{ nodes: [node("x"), node("y")] }],
     },
   });
-  expect(referenceNeeds(WorkflowCreateRequestSchema, request)).toEqual(
+  expect(referencePermissions(WorkflowCreateRequestSchema, request)).toEqual(
     ["p", "q"].map((project) => ({ role: "viewer", scope: { kind: "project", project, domain: "d" } })),
   );
 });

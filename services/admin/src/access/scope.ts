@@ -6,7 +6,7 @@ interface Named {
 }
 
 /** Scope of the project and domain of an identifier. A missing or empty part matches no name, so it needs a role in all of them. */
-export function at(id: Named | undefined): Scope {
+export function projectScope(id: Named | undefined): Scope {
   return { kind: "project", project: id?.project ?? "", domain: id?.domain ?? "" };
 }
 
@@ -15,5 +15,5 @@ export function wholeProject(project: string | undefined): Scope {
   return { kind: "project", project: project ?? "" };
 }
 
-export const everywhere: Scope = { kind: "everywhere" };
-export const anywhere: Scope = { kind: "anywhere" };
+export const allProjects: Scope = { kind: "everywhere" };
+export const anyProject: Scope = { kind: "anywhere" };

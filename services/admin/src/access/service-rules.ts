@@ -7,26 +7,28 @@ import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { AdminConfig } from "../config.js";
 import { ownerOfObject } from "./native-url.js";
-import { anywhere, at, everywhere } from "./scope.js";
+import { anyProject, projectScope, allProjects } from "./scope.js";
 
 /** Permissions of the calls of DataProxyService. */
 export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
   return {
     // The organization, and slashes, would move the upload below another project.
     createUploadLocation: writes("runner", (request) =>
-      request.org === "" && !`${request.project}${request.domain}`.includes("/") ? at(request) : everywhere,
+      request.org === "" && !`${request.project}${request.domain}`.includes("/") ? projectScope(request) : allProjects,
     ),
     createDownloadLocation: reads("viewer", ({ nativeUrl }) => ownerOfObject(nativeUrl, config)),
-    createDownloadLink: reads("viewer", ({ source }) => at(source.case === "nodeExecutionId" ? source.value.executionId : undefined)),
-    getData: reads("viewer", ({ flyteUrl }) => at(parseFlyteUrl(flyteUrl))),
+    createDownloadLink: reads("viewer", ({ source }) =>
+      projectScope(source.case === "nodeExecutionId" ? source.value.executionId : undefined),
+    ),
+    getData: reads("viewer", ({ flyteUrl }) => projectScope(parseFlyteUrl(flyteUrl))),
   };
 }
 
 /** Permissions of the calls of SignalService. */
 export const signalRules: RulesOf<typeof SignalService> = {
-  getOrCreateSignal: writes("runner", ({ id }) => at(id?.executionId)),
-  listSignals: reads("viewer", ({ workflowExecutionId }) => at(workflowExecutionId)),
-  setSignal: writes("runner", ({ id }) => at(id?.executionId)),
+  getOrCreateSignal: writes("runner", ({ id }) => projectScope(id?.executionId)),
+  listSignals: reads("viewer", ({ workflowExecutionId }) => projectScope(workflowExecutionId)),
+  setSignal: writes("runner", ({ id }) => projectScope(id?.executionId)),
 };
 
 /** Login metadata is public. */
@@ -37,6 +39,6 @@ export const identityRules: RulesOf<typeof IdentityService> = { userInfo: signed
 
 /** The list of connectors needs any role. */
 export const agentRules: RulesOf<typeof AgentMetadataService> = {
-  getAgent: reads("viewer", () => anywhere),
-  listAgents: reads("viewer", () => anywhere),
+  getAgent: reads("viewer", () => anyProject),
+  listAgents: reads("viewer", () => anyProject),
 };

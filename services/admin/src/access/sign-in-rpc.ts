@@ -69,13 +69,13 @@ export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
 }
 
 /** Headers with the caller's identity, for proxies that authorize requests with `/me` (contract §8.4). */
-export const userHeaders: AnswerHeaders = (_method, answer) => {
-  if (!isMessage(answer, UserInfoResponseSchema)) return {};
-  const claims = Object.entries(answer.additionalClaims ?? {}).map(([name, value]): [string, string] => [
+export const userHeaders: AnswerHeaders = (_method, response) => {
+  if (!isMessage(response, UserInfoResponseSchema)) return {};
+  const claims = Object.entries(response.additionalClaims ?? {}).map(([name, value]): [string, string] => [
     `X-User-Claim-${name.replaceAll("_", "-")}`,
     headerText(JSON.stringify(value)),
   ]);
-  return { ...Object.fromEntries(claims), "X-User-Subject": headerText(answer.subject) };
+  return { ...Object.fromEntries(claims), "X-User-Subject": headerText(response.subject) };
 };
 
 /** HTTP header values are Latin-1: other characters are written as their UTF-8 bytes, as Go does. */

@@ -27,15 +27,15 @@ export interface Access extends Guard {
   readonly httpRoutes: readonly HttpRoute[];
   readonly close: () => Promise<void>;
   /** @throws Error when the server has a call without a rule. */
-  readonly requireComplete: (server: Pick<RpcServer, "services">) => void;
+  readonly assertRulesComplete: (server: Pick<RpcServer, "services">) => void;
 }
 
 export type AccessDeps = Pick<AdminDeps, "db" | "clock" | "logger" | "config"> & {
   /** Address on which this admin listens, available once it does: it calls its own issuer there instead of over the network. */
-  readonly self: () => AddressInfo;
+  readonly listenAddress: () => AddressInfo;
 };
 
-export async function createAccess({ db, clock, logger, config, self }: AccessDeps): Promise<Access> {
+export async function createAccess({ db, clock, logger, config, listenAddress: self }: AccessDeps): Promise<Access> {
   const { auth } = config;
   const { publicUrl } = auth;
   if (publicUrl === undefined) throw new Error("auth.publicUrl must be given");
@@ -63,8 +63,8 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     tls: config.server.tls !== undefined,
     provider: first,
     verify,
-    stillGood: revocations.check,
-    self,
+    assertNotRevoked: revocations.check,
+    listenAddress: self,
     db,
     clock,
     logger,
@@ -91,7 +91,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     ],
     httpRoutes: [...(builtIn?.routes ?? []), ...(browser === undefined ? [] : browserRoutes(browser))],
     close: async () => builtIn?.close(),
-    requireComplete: ({ services }) => requireRules(services, table),
+    assertRulesComplete: ({ services }) => requireRules(services, table),
   };
 }
 
@@ -108,7 +108,7 @@ interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self
   readonly tls: boolean;
   readonly provider: Pick<Provider, "metadata">;
   readonly verify: VerifyToken;
-  readonly stillGood: (identity: Identity) => Promise<void>;
+  readonly assertNotRevoked: (identity: Identity) => Promise<void>;
 }
 
 /** Configures browser logins; undefined without a client for them. */
@@ -119,8 +119,8 @@ function browserOf({
   tls,
   provider,
   verify,
-  stillGood,
-  self,
+  assertNotRevoked: stillGood,
+  listenAddress: self,
   db,
   clock,
   logger,
@@ -143,11 +143,11 @@ function browserOf({
       },
     },
     verify,
-    stillGood,
+    assertNotRevoked: stillGood,
     sessions: createSessionStore({ db, clock, sessionSeconds: config.sessionSeconds }),
     clock,
     logger,
-    alsoForget: builtIn ? ISSUER_COOKIES : [],
+    extraLogoutCookies: builtIn ? ISSUER_COOKIES : [],
   };
 }
 

@@ -24,8 +24,8 @@ export const USAGE = `usage: accounts COMMAND [--config FILE]
 const MIN_PASSWORD = 12;
 
 /** Runs one command. @returns its output. @throws Error with the usage for an unknown command. */
-export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [command, ...words]: readonly string[]): Promise<string> {
-  const [name = "", ...more] = words;
+export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [command, ...args]: readonly string[]): Promise<string> {
+  const [name = "", ...more] = args;
   if (command !== "rotate-key" && name === "") throw new Error(USAGE);
   switch (command) {
     case "user":
@@ -93,12 +93,12 @@ async function changeRole(
   {
     kind,
     words: [name = "", role = "", project = ALL, domain = ALL],
-    give,
+    give: grant,
   }: { readonly kind: string; readonly words: readonly string[]; readonly give: boolean },
 ): Promise<string> {
   if ((kind !== "subject" && kind !== "group") || name === "" || !ROLES.includes(role as Role)) throw new Error(USAGE);
   const values = [kind, name, role, project, domain];
-  if (give) {
+  if (grant) {
     const text =
       "INSERT INTO role_bindings (kind, name, role, project, domain, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
     await db.query({ text, values: [...values, clock()] });
@@ -108,5 +108,5 @@ async function changeRole(
       values,
     });
   }
-  return `${kind} ${name} ${give ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
+  return `${kind} ${name} ${grant ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
 }

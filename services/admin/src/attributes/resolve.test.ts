@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { MatchableResource, MatchingAttributesSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { type AttributeScope, resolveAll, resolveAttributes } from "./resolve.js";
+import { type AttributeScope, resolveAttributesBatch, resolveAttributes } from "./resolve.js";
 import { storeAttributes } from "./store.js";
 
 const cluster = { kind: MatchableResource.CLUSTER_ASSIGNMENT, target: "clusterAssignment" } as const;
@@ -39,11 +39,11 @@ test("questions asked together are answered as they are alone, each by its most 
     { ...cluster, scope },
     { ...label, scope },
   ]);
-  const together = await resolveAll(db, Object.fromEntries(asked.map((question, place) => [`q${place}`, question])));
+  const together = await resolveAttributesBatch(db, Object.fromEntries(asked.map((question, place) => [`q${place}`, question])));
   for (const [place, { kind, target, scope }] of asked.entries()) {
     expect(together[`q${place}`]).toEqual(await resolveAttributes(db, { kind, target }, scope));
   }
-  const pools = await resolveAll(db, {
+  const pools = await resolveAttributesBatch(db, {
     own: { ...cluster, scope: scopes[3] as AttributeScope },
     less: { ...cluster, scope: others[2] as AttributeScope },
     none: { ...cluster, scope: others[0] as AttributeScope },

@@ -60,8 +60,8 @@ export async function resolveAttributes<Case extends TargetCase>(
   return found?.case === target ? (found.value as TargetValues[Case]) : undefined;
 }
 
-/** One query of {@link resolveAll}. */
-export interface AttributeQuestion {
+/** One query of {@link resolveAttributesBatch}. */
+export interface AttributeQuery {
   readonly kind: MatchableResource;
   /** Expected type. */
   readonly target: TargetCase;
@@ -69,12 +69,12 @@ export interface AttributeQuestion {
 }
 
 /** Resolves several queries of {@link resolveAttributes} with one statement. */
-export async function resolveAll<Questions extends Readonly<Record<string, AttributeQuestion>>>(
+export async function resolveAttributesBatch<Questions extends Readonly<Record<string, AttributeQuery>>>(
   db: Queryable,
-  questions: Questions,
+  queries: Questions,
 ): Promise<{ readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined }> {
-  const asked = Object.entries(questions);
-  const scopes = asked.map(([, { scope }]) => scope);
+  const query = Object.entries(queries);
+  const scopes = query.map(([, { scope }]) => scope);
   const { rows } = await db.query<{ place: bigint; attributes: Uint8Array }>({
     name: "find-attributes-of-all",
     text: `SELECT asked.place, found.attributes
@@ -87,20 +87,20 @@ export async function resolveAll<Questions extends Readonly<Record<string, Attri
         ORDER BY a.priority DESC LIMIT 1
       ) AS found`,
     values: [
-      asked.map(([, { kind }]) => kind),
+      query.map(([, { kind }]) => kind),
       scopes.map(({ project }) => project),
       scopes.map(({ domain = "" }) => domain),
       scopes.map(({ workflow = "" }) => workflow),
       scopes.map(({ launchPlan = "" }) => launchPlan),
     ],
   });
-  const answers: Record<string, unknown> = {};
+  const results: Record<string, unknown> = {};
   for (const row of rows) {
-    const [name, { target }] = asked[Number(row.place) - 1] as [string, AttributeQuestion];
+    const [name, { target }] = query[Number(row.place) - 1] as [string, AttributeQuery];
     const found = fromBinary(MatchingAttributesSchema, row.attributes).target;
-    if (found.case === target) answers[name] = found.value;
+    if (found.case === target) results[name] = found.value;
   }
-  return answers as { readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined };
+  return results as { readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined };
 }
 
 export function storedAttributes(row: AttributeRow): StoredAttributes {

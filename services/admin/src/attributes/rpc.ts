@@ -6,7 +6,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { oweSync } from "../cluster-resource/store.js";
+import { enqueueSync } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution/merge-config.js";
 import { checkName } from "../identifier/check.js";
@@ -31,7 +31,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
       requireActive(await requireProject(db, project));
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project }, attributes: matchingAttributes, now: clock() });
-      await noteChange({ db, config }, kind, { project });
+      await enqueueClusterSync({ db, config }, kind, { project });
       return {};
     },
 
@@ -40,7 +40,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
       await requireProject(db, project);
       const found = await findAttributes(db, kind, { project });
       if (kind !== MatchableResource.WORKFLOW_EXECUTION_CONFIG) {
-        if (found === undefined) throw absent(kind, { project });
+        if (found === undefined) throw attributesNotFound(kind, { project });
         return { attributes: { project, matchingAttributes: found.attributes } };
       }
       const own = found?.attributes.target.case === "workflowExecutionConfig" ? found.attributes.target.value : undefined;
@@ -51,7 +51,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
     async deleteProjectAttributes({ project, resourceType: kind }) {
       requireActive(await requireProject(db, project));
       await deleteAttributes(db, kind, { project });
-      await noteChange({ db, config }, kind, { project });
+      await enqueueClusterSync({ db, config }, kind, { project });
       return {};
     },
   };
@@ -65,7 +65,7 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
       await requireActiveProject({ db, config }, project, domain);
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project, domain }, attributes: matchingAttributes, now: clock() });
-      await noteChange({ db, config }, kind, { project, domain });
+      await enqueueClusterSync({ db, config }, kind, { project, domain });
       return {};
     },
 
@@ -73,14 +73,14 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
     async getProjectDomainAttributes({ project, domain, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       const found = await findAttributes(db, kind, { project, domain });
-      if (found === undefined) throw absent(kind, { project, domain });
+      if (found === undefined) throw attributesNotFound(kind, { project, domain });
       return { attributes: { project: found.project, domain: found.domain, matchingAttributes: found.attributes } };
     },
 
     async deleteProjectDomainAttributes({ project, domain, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       await deleteAttributes(db, kind, { project, domain });
-      await noteChange({ db, config }, kind, { project, domain });
+      await enqueueClusterSync({ db, config }, kind, { project, domain });
       return {};
     },
   };
@@ -104,7 +104,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
       await requireActiveProject({ db, config }, project, domain);
       checkName(workflow, "name of the workflow");
       const found = await findAttributes(db, kind, { project, domain, workflow });
-      if (found === undefined) throw absent(kind, { project, domain, workflow });
+      if (found === undefined) throw attributesNotFound(kind, { project, domain, workflow });
       const { attributes: matchingAttributes, ...level } = found;
       return { attributes: { project: level.project, domain: level.domain, workflow: level.workflow, matchingAttributes } };
     },
@@ -119,8 +119,12 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
 }
 
 /** Enqueues a sync of the project's cluster resources after a change of their attributes. */
-async function noteChange({ db, config }: Pick<Deps, "db" | "config">, kind: MatchableResource, scope: AttributeScope): Promise<void> {
-  if (kind === MatchableResource.CLUSTER_RESOURCE) await oweSync(db, config, scope);
+async function enqueueClusterSync(
+  { db, config }: Pick<Deps, "db" | "config">,
+  kind: MatchableResource,
+  scope: AttributeScope,
+): Promise<void> {
+  if (kind === MatchableResource.CLUSTER_RESOURCE) await enqueueSync(db, config, scope);
 }
 
 function list({ db }: Deps): Rpcs {
@@ -150,7 +154,7 @@ function withDefaults(
   };
 }
 
-function absent(kind: MatchableResource, { project, domain = "", workflow = "" }: AttributeScope): Error {
+function attributesNotFound(kind: MatchableResource, { project, domain = "", workflow = "" }: AttributeScope): Error {
   const name = MatchableResource[kind] ?? String(kind);
   // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);

@@ -9,7 +9,7 @@ import type { Database, Queryable } from "@flyte-ts/postgres";
 import { toSpeakableJson } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
-import { refuseNul } from "../nul.js";
+import { rejectNul } from "../nul.js";
 import type { AttributeScope } from "./resolve.js";
 
 /** The matching row with the highest priority wins. Contract §2.5.9. */
@@ -59,7 +59,7 @@ interface NewAttributes {
  * @throws RpcError INVALID_ARGUMENT for a NUL character, which would prevent storing executions in this scope.
  */
 export async function storeAttributes(db: Database, { kind, scope, attributes, now }: NewAttributes): Promise<void> {
-  refuseNul(toSpeakableJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
+  rejectNul(toSpeakableJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
   const key = keyOf(kind, scope);
   await db.transaction(async (tx) => {
     const merged = kind === MatchableResource.PLUGIN_OVERRIDE ? await withExistingOverrides(tx, key, attributes) : attributes;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
-import { gatherFirstStatistics, startFirstStatistics } from "./first-statistics.js";
+import { analyzeNewTables, startInitialAnalyze } from "./first-statistics.js";
 
 let database: AdminDatabase;
 beforeAll(async () => {
@@ -20,14 +20,14 @@ async function known(): Promise<string[]> {
 
 test("a table is looked at once there is something in it, and the search ends when all have been", async () => {
   const { db } = database;
-  expect((await gatherFirstStatistics(db)).toSorted()).toEqual(["executions", "node_executions", "task_executions"]);
+  expect((await analyzeNewTables(db)).toSorted()).toEqual(["executions", "node_executions", "task_executions"]);
   for (let i = 0; i < 60; i++) await insertExecution(db, { ...bareExecution(`e${i}`), inputs: Buffer.alloc(1_500, i) });
-  expect((await gatherFirstStatistics(db)).toSorted()).toEqual(["node_executions", "task_executions"]);
+  expect((await analyzeNewTables(db)).toSorted()).toEqual(["node_executions", "task_executions"]);
   expect(await known()).toContain("executions");
-  const running = startFirstStatistics(db, createLogger({ service: "test", level: "silent" }));
+  const running = startInitialAnalyze(db, createLogger({ service: "test", level: "silent" }));
   for (const table of ["node_executions", "task_executions"]) {
     await db.query({ text: `UPDATE pg_class SET reltuples = 1000 WHERE relname = '${table}'` });
   }
-  expect(await gatherFirstStatistics(db)).toEqual([]);
+  expect(await analyzeNewTables(db)).toEqual([]);
   await running.close();
 });

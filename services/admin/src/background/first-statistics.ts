@@ -13,16 +13,16 @@ const EVERY_MS = 1_000;
  * index on project and domain like the one that ends with the name, and scans all rows of a project to find one. Stops
  * when every table has statistics, at once on a used database.
  */
-export function startFirstStatistics(db: Queryable, logger: Logger): Running {
+export function startInitialAnalyze(db: Queryable, logger: Logger): Running {
   const closing = new AbortController();
   const run = async () => {
-    for (let waiting = TABLES; waiting.length > 0 && !closing.signal.aborted; ) {
+    for (let pending = TABLES; pending.length > 0 && !closing.signal.aborted; ) {
       try {
-        waiting = await gatherFirstStatistics(db);
+        pending = await analyzeNewTables(db);
       } catch (error) {
         logger.warn({ error: String(error) }, "statistics of new tables cannot be gathered now");
       }
-      if (waiting.length > 0) await sleep(EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+      if (pending.length > 0) await sleep(EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   };
   const running = run();
@@ -35,7 +35,7 @@ export function startFirstStatistics(db: Queryable, logger: Logger): Running {
 }
 
 /** Runs ANALYZE on tables of sufficient size without statistics. Returns the tables that are still too small. */
-export async function gatherFirstStatistics(db: Queryable): Promise<string[]> {
+export async function analyzeNewTables(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string; filled: boolean }>({
     name: "find-tables-without-statistics",
     // reltuples: -1 before the first ANALYZE, 0 when the table was empty then.

@@ -1,8 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { reasonText } from "../storable-text.js";
+import { truncateReason } from "../storable-text.js";
 
 /** A queue table. A worker claims a row until `available_at` and increments `attempts`. */
-export interface WorkTable {
+export interface QueueTable {
   readonly name: string;
   /** Column with the id. */
   readonly key: string;
@@ -11,7 +11,7 @@ export interface WorkTable {
 }
 
 /** A row that this process has claimed. */
-export interface TakenRow {
+export interface ClaimedRow {
   readonly id: bigint;
   /** Number of claims, including this one; a worker with a lower number has lost the row. */
   readonly attempts: number;
@@ -20,8 +20,8 @@ export interface TakenRow {
 /** Extends the leases of rows in progress. Skips rows that another worker has claimed since. */
 export async function extendLeases(
   db: Queryable,
-  { name, key }: WorkTable,
-  { rows, leaseMs }: { readonly rows: readonly TakenRow[]; readonly leaseMs: number },
+  { name, key }: QueueTable,
+  { rows, leaseMs }: { readonly rows: readonly ClaimedRow[]; readonly leaseMs: number },
 ): Promise<void> {
   await db.query({
     name: `extend-${name}`,
@@ -31,8 +31,8 @@ export async function extendLeases(
   });
 }
 
-export interface Postponed {
-  readonly row: TakenRow;
+export interface Requeue {
+  readonly row: ClaimedRow;
   readonly delayMs: number;
   readonly reason: string;
   /** Current time for tables that use an injected clock; default: the database's time. */
@@ -40,23 +40,23 @@ export interface Postponed {
 }
 
 /** Requeues a row after a failure. Skips a row that another worker has claimed since. */
-export async function postpone(
+export async function requeue(
   db: Queryable,
-  { name, key, reason: column }: WorkTable,
-  { row, delayMs, reason, now }: Postponed,
+  { name, key, reason: column }: QueueTable,
+  { row, delayMs, reason, now }: Requeue,
 ): Promise<void> {
   await db.query({
     name: `postpone-${name}`,
     text: `UPDATE ${name} SET available_at = coalesce($5::timestamptz, now()) + $3 * interval '1 millisecond', ${column} = $4
       WHERE ${key} = $1 AND attempts = $2`,
-    values: [row.id, row.attempts, Math.round(delayMs), reasonText(reason), now ?? null],
+    values: [row.id, row.attempts, Math.round(delayMs), truncateReason(reason), now ?? null],
   });
 }
 
 /** Deletes rows that were completed `keepDays` ago, in tables that keep them; returns their number. */
-export async function forgetDone(
+export async function pruneFinished(
   db: Queryable,
-  { name, key }: WorkTable,
+  { name, key }: QueueTable,
   { keepDays, limit }: { readonly keepDays: number; readonly limit: number },
 ): Promise<number> {
   const { count } = await db.query({

@@ -1,8 +1,11 @@
-import type { TakenRow } from "./lease.js";
-import type { Work } from "./worker.js";
+import type { ClaimedRow } from "./lease.js";
+import type { QueueHandler } from "./worker.js";
 
 /** Claims up to `limit` rows once and processes them; returns their number. */
-export async function workOnce<Row extends TakenRow>({ take, carryOut }: Work<Row>, limit: number): Promise<number> {
+export async function workOnce<Row extends ClaimedRow>(
+  { claim: take, process: carryOut }: QueueHandler<Row>,
+  limit: number,
+): Promise<number> {
   const rows = await take(limit, []);
   await Promise.all(rows.map(carryOut));
   return rows.length;

@@ -1,10 +1,10 @@
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { extendLeases, postpone, type TakenRow, type WorkTable } from "./lease.js";
-import { startWorker, type Work } from "./worker.js";
+import { extendLeases, requeue, type ClaimedRow, type QueueTable } from "./lease.js";
+import { startWorker, type QueueHandler } from "./worker.js";
 
-const TABLE: WorkTable = { name: "work", key: "id", reason: "why" };
+const TABLE: QueueTable = { name: "work", key: "id", reason: "why" };
 const LEASE_MS = 3_000;
 const logger = createLogger({ service: "test", level: "silent" });
 let database: AdminDatabase;
@@ -19,7 +19,7 @@ afterAll(() => database.stop());
 beforeEach(() => database.db.query({ text: "TRUNCATE work" }));
 
 const owe = (ids: readonly number[]) => database.db.query({ text: "INSERT INTO work (id) SELECT unnest($1::bigint[])", values: [ids] });
-async function take(limit: number): Promise<readonly TakenRow[]> {
+async function take(limit: number): Promise<readonly ClaimedRow[]> {
   const { rows } = await database.db.query<{ id: bigint; attempts: number }>({
     text: `UPDATE work SET attempts = attempts + 1, available_at = now() + $2 * interval '1 millisecond' WHERE id IN (
       SELECT id FROM work WHERE available_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id, attempts`,
@@ -27,7 +27,7 @@ async function take(limit: number): Promise<readonly TakenRow[]> {
   });
   return rows;
 }
-const done = ({ id }: TakenRow) => database.db.query({ text: "DELETE FROM work WHERE id = $1", values: [id] });
+const done = ({ id }: ClaimedRow) => database.db.query({ text: "DELETE FROM work WHERE id = $1", values: [id] });
 async function rows() {
   return (
     await database.db.query<{ id: bigint; attempts: number; why: string; at: Date }>({
@@ -35,14 +35,17 @@ async function rows() {
     })
   ).rows;
 }
-const work = (carryOut: Work<TakenRow>["carryOut"], changes: Partial<Work<TakenRow>> = {}): Work<TakenRow> => ({
+const work = (
+  carryOut: QueueHandler<ClaimedRow>["process"],
+  changes: Partial<QueueHandler<ClaimedRow>> = {},
+): QueueHandler<ClaimedRow> => ({
   table: TABLE,
   leaseMs: LEASE_MS,
-  inFlight: 3,
+  concurrency: 3,
   pollMs: 20,
-  take,
-  carryOut,
-  trouble: "trouble",
+  claim: take,
+  process: carryOut,
+  errorMessage: "trouble",
   ...changes,
 });
 function gate() {
@@ -87,7 +90,7 @@ test("nothing ends it: neither a database that is away nor work that fails, whic
         if (tries === 1) throw new Error("dead");
         await done(row);
       },
-      { take: (limit) => (looks++ === 0 ? Promise.reject(new Error("no database")) : take(limit)) },
+      { claim: (limit) => (looks++ === 0 ? Promise.reject(new Error("no database")) : take(limit)) },
     ),
   );
   await expect.poll(rows, { timeout: 30_000 }).toEqual([]);
@@ -127,10 +130,10 @@ test("a place that is kept counts among those at once, and what begins there is 
         await done(row);
       },
       {
-        inFlight: 2,
+        concurrency: 2,
         leaseMs: 3_600_000,
         pollMs: 3_600_000,
-        take: async (limit) => {
+        claim: async (limit) => {
           const taken = await take(limit);
           looks++;
           return taken;
@@ -144,7 +147,7 @@ test("a place that is kept counts among those at once, and what begins there is 
   expect(worker.reserve()).toBeUndefined();
   await database.db.query({ text: "INSERT INTO work (id, attempts, available_at) VALUES (7, 1, now() + interval '1 hour')" });
   await owe([8, 9]);
-  first?.begin({ id: 7n, attempts: 1 });
+  first?.start({ id: 7n, attempts: 1 });
   expect(begun).toEqual([7n]);
   second?.release();
   await expect.poll(() => begun).toEqual([7n, 8n]);
@@ -163,9 +166,9 @@ test("what others have taken meanwhile is theirs", async () => {
   if (mine === undefined || theirs === undefined) throw new Error("nothing was taken");
   const before = await rows();
   await extendLeases(database.db, TABLE, { rows: [mine], leaseMs: 60_000 });
-  await postpone(database.db, TABLE, { row: mine, delayMs: 60_000, reason: "mine" });
+  await requeue(database.db, TABLE, { row: mine, delayMs: 60_000, reason: "mine" });
   expect(await rows()).toEqual(before);
-  await postpone(database.db, TABLE, { row: theirs, delayMs: 60_000, reason: "the\0irs" });
+  await requeue(database.db, TABLE, { row: theirs, delayMs: 60_000, reason: "the\0irs" });
   const [after] = await rows();
   expect(after?.why).toBe("theirs");
   expect((after?.at.getTime() ?? 0) - Date.now()).toBeGreaterThan(30_000);

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { type Logger, type Running, startRounds } from "@flyte-ts/telemetry";
-import { extendLeases, type TakenRow, type WorkTable } from "./lease.js";
+import { extendLeases, type ClaimedRow, type QueueTable } from "./lease.js";
 
 export interface WorkerDeps {
   readonly db: Queryable;
@@ -8,46 +8,46 @@ export interface WorkerDeps {
 }
 
 /** A queue table and the processing of its rows. */
-export interface Work<Row extends TakenRow> {
-  readonly table: WorkTable;
+export interface QueueHandler<Row extends ClaimedRow> {
+  readonly table: QueueTable;
   /** Lease duration, ms. When it expires, another worker may claim the row; the worker renews it during processing. */
   readonly leaseMs: number;
   /** Maximum of rows processed concurrently. */
-  readonly inFlight: number;
+  readonly concurrency: number;
   /** Poll interval, ms, for rows without a notification. */
   readonly pollMs: number;
   /** Claims up to `limit` rows that are due. `inHand` are the rows in progress. */
-  readonly take: (limit: number, inHand: readonly Row[]) => Promise<readonly Row[]>;
+  readonly claim: (limit: number, inHand: readonly Row[]) => Promise<readonly Row[]>;
   /** Processes the row and stores the result. If it rejects, the lease expires. */
-  readonly carryOut: (row: Row) => Promise<void>;
+  readonly process: (row: Row) => Promise<void>;
   /** Log text for failures to claim or to store. */
-  readonly trouble: string;
+  readonly errorMessage: string;
 }
 
-export interface Worker<Row extends TakenRow> extends Running {
+export interface QueueWorker<Row extends ClaimedRow> extends Running {
   /** Polls now. */
   wake(): void;
   /**
    * Reserves a slot for a row that the caller will insert as claimed; undefined when none is free. A concurrent claim
    * may fill the same slot: then one more row is processed for that time.
    */
-  reserve(): Place<Row> | undefined;
+  reserve(): Slot<Row> | undefined;
 }
 
 /** A slot for one row. Exactly one of the two methods must be called. */
-export interface Place<Row extends TakenRow> {
+export interface Slot<Row extends ClaimedRow> {
   /** Processes the row, which is stored and leased by this process. */
-  begin(row: Row): void;
+  start(row: Row): void;
   /** Frees the slot without a row. */
   release(): void;
 }
 
 /** Claims and processes rows that are due until it is closed. Any number of replicas share the work. */
-export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<Row>): Worker<Row> {
-  const loop = new WorkLoop(deps, work);
+export function startWorker<Row extends ClaimedRow>(deps: WorkerDeps, handler: QueueHandler<Row>): QueueWorker<Row> {
+  const loop = new WorkerLoop(deps, handler);
   const running = loop.run();
   const extending = startRounds(
-    { everyMs: work.leaseMs / 3, batch: 1, work: () => loop.extend(), trouble: `${work.trouble}: leases cannot be extended` },
+    { everyMs: handler.leaseMs / 3, batch: 1, work: () => loop.extend(), trouble: `${handler.errorMessage}: leases cannot be extended` },
     deps.logger,
   );
   return {
@@ -61,18 +61,18 @@ export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<R
   };
 }
 
-class WorkLoop<Row extends TakenRow> {
+class WorkerLoop<Row extends ClaimedRow> {
   readonly #deps: WorkerDeps;
-  readonly #work: Work<Row>;
-  readonly #inHand = new Map<Promise<void>, Row>();
+  readonly #handler: QueueHandler<Row>;
+  readonly #inFlight = new Map<Promise<void>, Row>();
   #reserved = 0;
   #stopped = false;
   #woken = false;
   #wake: () => void = () => undefined;
 
-  constructor(deps: WorkerDeps, work: Work<Row>) {
+  constructor(deps: WorkerDeps, work: QueueHandler<Row>) {
     this.#deps = deps;
-    this.#work = work;
+    this.#handler = work;
   }
 
   wake(): void {
@@ -80,11 +80,11 @@ class WorkLoop<Row extends TakenRow> {
     this.#wake();
   }
 
-  reserve(): Place<Row> | undefined {
+  reserve(): Slot<Row> | undefined {
     if (this.#stopped || this.#free() <= 0) return undefined;
     this.#reserved++;
     return {
-      begin: (row) => {
+      start: (row) => {
         this.#reserved--;
         // After a stop in the meantime, the lease expires.
         if (!this.#stopped) this.#start(row);
@@ -97,7 +97,7 @@ class WorkLoop<Row extends TakenRow> {
   }
 
   #free(): number {
-    return this.#work.inFlight - this.#inHand.size - this.#reserved;
+    return this.#handler.concurrency - this.#inFlight.size - this.#reserved;
   }
 
   stop(): void {
@@ -109,49 +109,49 @@ class WorkLoop<Row extends TakenRow> {
     while (!this.#stopped) {
       this.#woken = false;
       const free = this.#free();
-      const rows = free > 0 ? await this.#take(free) : [];
+      const rows = free > 0 ? await this.#claim(free) : [];
       for (const row of rows) this.#start(row);
       // Every iteration awaits the database or a wake-up.
       if (rows.length < free || free <= 0) await this.#pause();
     }
-    await Promise.all(this.#inHand.keys());
+    await Promise.all(this.#inFlight.keys());
   }
 
   /** Returns 0 because one call renews all leases. */
   async extend(): Promise<number> {
-    const { table, leaseMs } = this.#work;
-    if (this.#inHand.size > 0) await extendLeases(this.#deps.db, table, { rows: [...this.#inHand.values()], leaseMs });
+    const { table, leaseMs } = this.#handler;
+    if (this.#inFlight.size > 0) await extendLeases(this.#deps.db, table, { rows: [...this.#inFlight.values()], leaseMs });
     return 0;
   }
 
-  async #take(limit: number): Promise<readonly Row[]> {
+  async #claim(limit: number): Promise<readonly Row[]> {
     try {
-      return await this.#work.take(limit, [...this.#inHand.values()]);
+      return await this.#handler.claim(limit, [...this.#inFlight.values()]);
     } catch (error) {
-      this.#troubled(error);
+      this.#logError(error);
       return [];
     }
   }
 
   #start(row: Row): void {
-    const work = this.#work
-      .carryOut(row)
-      .catch((error: unknown) => this.#troubled(error))
+    const work = this.#handler
+      .process(row)
+      .catch((error: unknown) => this.#logError(error))
       .finally(() => {
-        this.#inHand.delete(work);
+        this.#inFlight.delete(work);
         this.wake();
       });
-    this.#inHand.set(work, row);
+    this.#inFlight.set(work, row);
   }
 
-  #troubled(error: unknown): void {
-    this.#deps.logger.warn({ error: String(error) }, this.#work.trouble);
+  #logError(error: unknown): void {
+    this.#deps.logger.warn({ error: String(error) }, this.#handler.errorMessage);
   }
 
   async #pause(): Promise<void> {
     if (this.#woken || this.#stopped) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#work.pollMs);
+      const timer = setTimeout(resolve, this.#handler.pollMs);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

@@ -7,7 +7,7 @@ import { type Browser, browserOf } from "../issuer/browser.fixture.js";
 import { hashPassword } from "../issuer/password.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { allowedRedirect } from "./redirect.js";
-import { open, seal } from "./sealed.js";
+import { decryptSession, encryptSession } from "./sealed.js";
 
 const SITE = "http://flyte.test";
 const PASSWORD = "correct horse battery";
@@ -90,10 +90,10 @@ test("cookies are out of reach of scripts, and the database does not hold what t
   const browser = await signedIn();
   const { rows } = await database.db.query<{ text: string }>({ text: "SELECT json_agg(s)::text AS text FROM browser_sessions s" });
   expect(rows[0]?.text).not.toContain(browser.cookies.get("flyte_session"));
-  const sealed = seal("a".repeat(43), { secret: 1 });
+  const sealed = encryptSession("a".repeat(43), { secret: 1 });
   expect(sealed.toString("latin1")).not.toContain("secret");
-  expect(open("a".repeat(43), sealed)).toEqual({ secret: 1 });
-  expect(() => open("b".repeat(43), sealed)).toThrow(/authenticate/);
+  expect(decryptSession("a".repeat(43), sealed)).toEqual({ secret: 1 });
+  expect(() => decryptSession("b".repeat(43), sealed)).toThrow(/authenticate/);
 });
 
 test("a callback that this browser did not begin signs nobody in", async () => {

@@ -19,19 +19,19 @@ export interface BrowserOptions {
   readonly verify: VerifyToken;
   readonly sessions: SessionStore;
   /** Rejects when the tokens of the identity were revoked. */
-  readonly stillGood: (identity: Identity) => Promise<void>;
+  readonly assertNotRevoked: (identity: Identity) => Promise<void>;
   readonly clock: () => Date;
   readonly logger: Logger;
   /** Other cookies that a logout deletes. */
-  readonly alsoForget: readonly string[];
+  readonly extraLogoutCookies: readonly string[];
 }
 
-const SESSION = "flyte_session";
-const SIGN_IN = "flyte_sign_in";
-const SIGN_IN_SECONDS = 600;
+const SESSION_COOKIE = "flyte_session";
+const LOGIN_COOKIE = "flyte_sign_in";
+const LOGIN_STATE_SECONDS = 600;
 
 /** Login state that a browser returns with the code. */
-interface SignIn {
+interface LoginState {
   readonly state: string;
   readonly verifier: string;
   readonly target: string;
@@ -40,10 +40,10 @@ interface SignIn {
 /** Routes `/login`, `/callback` and `/logout`. */
 export function browserRoutes(options: BrowserOptions): HttpRoute[] {
   const guarded =
-    (handle: (browser: BrowserOptions, request: IncomingMessage, answer: Answer) => Promise<void>): HttpRoute["handle"] =>
+    (handle: (browser: BrowserOptions, request: IncomingMessage, responder: Responder) => Promise<void>): HttpRoute["handle"] =>
     async (request, response, context) => {
       try {
-        await handle(options, request, answerOf(response, context));
+        await handle(options, request, createResponder(response, context));
       } catch (thrown) {
         const { message, code } = toRpcError(thrown);
         options.logger.warn({ code, path: context.path }, "a browser cannot sign in");
@@ -66,7 +66,7 @@ export function browserIdentity({
 }: BrowserOptions): (headers: CallContext["metadata"]) => Promise<Identity | undefined> {
   const origins = [publicUrl, ...config.allowedOrigins].map((each) => new URL(each).origin);
   return async (headers) => {
-    const id = readCookie(headers.get("cookie"), SESSION);
+    const id = readCookie(headers.get("cookie"), SESSION_COOKIE);
     const origin = headers.get("origin");
     if (id === undefined || (origin !== undefined && !origins.includes(origin)) || headers.get("sec-fetch-site") === "cross-site")
       return undefined;
@@ -75,19 +75,19 @@ export function browserIdentity({
   };
 }
 
-interface Answer {
+interface Responder {
   readonly query: URLSearchParams;
   readonly redirect: (status: 303 | 307, location: string, cookies: readonly string[]) => void;
-  readonly refuse: (reason: string) => void;
+  readonly reject: (reason: string) => void;
 }
 
-function answerOf(response: ServerResponse, { query }: HttpContext): Answer {
+function createResponder(response: ServerResponse, { query }: HttpContext): Responder {
   return {
     query,
     redirect: (status, location, cookies) => {
       response.writeHead(status, { Location: location, "Set-Cookie": [...cookies], "Cache-Control": "no-store" }).end();
     },
-    refuse: (reason) => failed(response, 400, reason),
+    reject: (reason) => failed(response, 400, reason),
   };
 }
 
@@ -97,35 +97,38 @@ function failed(response: ServerResponse, status: number, reason: string): void 
     .end(page("Sign-in", `<p>${escapeHtml(reason)}.</p><p><a href="/login">Begin anew</a></p>`));
 }
 
-async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
+async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
   const target = targetOf(browser, query);
   if (target === undefined) return refuse("redirect_url leads elsewhere");
-  if (await goesOn(browser, readCookie(request.headers.cookie, SESSION))) return redirect(307, target, []);
+  if (await resumeSession(browser, readCookie(request.headers.cookie, SESSION_COOKIE))) return redirect(307, target, []);
   const { publicUrl, client, config, provider } = browser;
-  const signIn: SignIn = { state: randomBytes(24).toString("base64url"), verifier: randomBytes(32).toString("base64url"), target };
+  const loginState: LoginState = { state: randomBytes(24).toString("base64url"), verifier: randomBytes(32).toString("base64url"), target };
   const at = new URL((await provider.metadata()).authorization_endpoint);
-  const asked = {
+  const requested = {
     client_id: client.clientId,
     response_type: "code",
     redirect_uri: callbackOf(publicUrl),
     scope: config.scopes.join(" "),
-    state: signIn.state,
-    code_challenge: createHash("sha256").update(signIn.verifier).digest("base64url"),
+    state: loginState.state,
+    code_challenge: createHash("sha256").update(loginState.verifier).digest("base64url"),
     code_challenge_method: "S256",
     ...(config.audience !== undefined && { audience: config.audience }),
   };
-  for (const [name, value] of Object.entries(asked)) at.searchParams.set(name, value);
-  const kept = Buffer.from(JSON.stringify(signIn)).toString("base64url");
-  redirect(307, at.href, [cookie(browser, SIGN_IN, kept, SIGN_IN_SECONDS)]);
+  for (const [name, value] of Object.entries(requested)) at.searchParams.set(name, value);
+  const kept = Buffer.from(JSON.stringify(loginState)).toString("base64url");
+  redirect(307, at.href, [cookie(browser, LOGIN_COOKIE, kept, LOGIN_STATE_SECONDS)]);
 }
 
 /** True when the browser has a session that is valid, or that can be renewed without its user. */
-async function goesOn({ sessions, client, verify, stillGood, clock }: BrowserOptions, id: string | undefined): Promise<boolean> {
+async function resumeSession(
+  { sessions, client, verify, assertNotRevoked, clock }: BrowserOptions,
+  id: string | undefined,
+): Promise<boolean> {
   const session = id === undefined ? undefined : await sessions.find(id);
   if (id === undefined || session === undefined) return false;
   try {
     // An external provider would issue a new token for the old refresh token.
-    await stillGood(session.identity);
+    await assertNotRevoked(session.identity);
     if (clock().getTime() < session.identity.expiresAt) return true;
     if (session.refreshToken === undefined) return false;
     const tokens = await exchange(client, { grant_type: "refresh_token", refresh_token: session.refreshToken });
@@ -138,37 +141,37 @@ async function goesOn({ sessions, client, verify, stillGood, clock }: BrowserOpt
   }
 }
 
-async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
-  const signIn = readSignIn(readCookie(request.headers.cookie, SIGN_IN));
-  if (signIn === undefined || !equal(signIn.state, query.get("state") ?? "")) {
+async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
+  const loginState = readLoginState(readCookie(request.headers.cookie, LOGIN_COOKIE));
+  if (loginState === undefined || !equal(loginState.state, query.get("state") ?? "")) {
     return refuse("this sign-in was begun elsewhere, or too long ago");
   }
   const code = query.get("code");
   if (code === null) return refuse(`the identity provider says: ${(query.get("error") ?? "nothing").slice(0, 100)}`);
-  const target = allowed(browser, signIn.target);
+  const target = allowed(browser, loginState.target);
   if (target === undefined) return refuse("redirect_url leads elsewhere");
   const { client, publicUrl, verify, sessions, config } = browser;
-  const grant = { grant_type: "authorization_code", code, redirect_uri: callbackOf(publicUrl), code_verifier: signIn.verifier };
+  const grant = { grant_type: "authorization_code", code, redirect_uri: callbackOf(publicUrl), code_verifier: loginState.verifier };
   const tokens = await exchange(client, grant);
   const session: Session = { identity: await verify(tokens.accessToken), refreshToken: tokens.refreshToken };
-  const id = await sessions.begin(session);
-  redirect(303, target, [cookie(browser, SESSION, id, config.sessionSeconds), cookie(browser, SIGN_IN, "", 0)]);
+  const id = await sessions.create(session);
+  redirect(303, target, [cookie(browser, SESSION_COOKIE, id, config.sessionSeconds), cookie(browser, LOGIN_COOKIE, "", 0)]);
 }
 
-async function logout(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
+async function logout(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
   const target = targetOf(browser, query);
   if (target === undefined) return refuse("redirect_url leads elsewhere");
-  const id = readCookie(request.headers.cookie, SESSION);
-  if (id !== undefined) await browser.sessions.end(id);
+  const id = readCookie(request.headers.cookie, SESSION_COOKIE);
+  if (id !== undefined) await browser.sessions.delete(id);
   redirect(
     303,
     target,
-    [SESSION, SIGN_IN, ...browser.alsoForget].map((name) => cookie(browser, name, "", 0)),
+    [SESSION_COOKIE, LOGIN_COOKIE, ...browser.extraLogoutCookies].map((name) => cookie(browser, name, "", 0)),
   );
 }
 
 function cookie({ publicUrl }: BrowserOptions, name: string, value: string, maxAgeSeconds: number): string {
-  return setCookie(name, value, { secure: publicUrl.startsWith("https:"), path: name === SIGN_IN ? "/callback" : "/", maxAgeSeconds });
+  return setCookie(name, value, { secure: publicUrl.startsWith("https:"), path: name === LOGIN_COOKIE ? "/callback" : "/", maxAgeSeconds });
 }
 
 const callbackOf = (publicUrl: string): string => `${publicUrl}/callback`;
@@ -177,13 +180,13 @@ function targetOf(browser: BrowserOptions, query: URLSearchParams): string | und
   return allowed(browser, query.get("redirect_url") ?? browser.config.home);
 }
 
-function allowed({ publicUrl, config }: BrowserOptions, wanted: string): string | undefined {
-  return allowedRedirect(wanted, { publicUrl, allowedOrigins: config.allowedOrigins });
+function allowed({ publicUrl, config }: BrowserOptions, requested: string): string | undefined {
+  return allowedRedirect(requested, { publicUrl, allowedOrigins: config.allowedOrigins });
 }
 
-function readSignIn(value: string | undefined): SignIn | undefined {
+function readLoginState(value: string | undefined): LoginState | undefined {
   try {
-    const read = JSON.parse(Buffer.from(value ?? "", "base64url").toString("utf8")) as Partial<SignIn>;
+    const read = JSON.parse(Buffer.from(value ?? "", "base64url").toString("utf8")) as Partial<LoginState>;
     const { state, verifier, target } = read;
     return typeof state === "string" && typeof verifier === "string" && typeof target === "string"
       ? { state, verifier, target }

@@ -17,7 +17,7 @@ function keyOf(id: string): Buffer {
 }
 
 /** Encrypts a value with a key derived from the id, so that the database alone reveals nothing. */
-export function seal(id: string, value: unknown): Buffer {
+export function encryptSession(id: string, value: unknown): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyOf(id), iv);
   const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
@@ -25,7 +25,7 @@ export function seal(id: string, value: unknown): Buffer {
 }
 
 /** Decrypts a value. @throws Error when it was modified or encrypted with another id. */
-export function open(id: string, sealed: Uint8Array): unknown {
+export function decryptSession(id: string, sealed: Uint8Array): unknown {
   const decipher = createDecipheriv("aes-256-gcm", keyOf(id), sealed.subarray(0, IV_BYTES));
   decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8"));

@@ -44,11 +44,11 @@ export function render(template: Template, values: ReadonlyMap<string, TemplateV
   if (missing.length > 0) return { manifests: [], problems: missing.map((rule) => problem(rule)) };
   const plain = new Map<string, Given>();
   // The placeholder occurs nowhere else, and is a valid scalar at any place of a document.
-  const mark = markFor(template.text, values);
+  const placeholder = uniquePlaceholder(template.text, values);
   const text = template.text.replaceAll(VARIABLE, (_, name: string) => {
     const value = values.get(name) as Given;
-    if (!value.isPlain) return value.text;
-    const key = `${mark}${plain.size}z`;
+    if (!value.scalarOnly) return value.text;
+    const key = `${placeholder}${plain.size}z`;
     plain.set(key, value);
     return key;
   });
@@ -62,7 +62,7 @@ export function render(template: Template, values: ReadonlyMap<string, TemplateV
       problems.push(problem(`line ${lines.linePos(error.pos[0]).line} is not YAML (${error.code})`));
       continue;
     }
-    fill(document, { plain, mark });
+    substitute(document, { plain, mark: placeholder });
     const object: unknown = document.toJS();
     if (object === null || object === undefined) continue;
     const read = readManifest(template.name, object);
@@ -91,7 +91,7 @@ export function within({ namespace }: Scope, manifest: Manifest, namespaced: boo
 /** Replaces secret values in a text, which may quote them, by the names of their variables. */
 export function redact(text: string, values: ReadonlyMap<string, TemplateValue>): string {
   const secrets = [...values].flatMap(([name, value]) => {
-    if ("missing" in value || value.isPublic || value.text.trim().length < 3) return [];
+    if ("missing" in value || value.loggable || value.text.trim().length < 3) return [];
     return [
       ...new Set([value.text, value.text.trim(), JSON.stringify(value.text).slice(1, -1), Buffer.from(value.text).toString("base64")]),
     ].map((secret) => [secret, `{{ ${name} }}`] as const);
@@ -109,22 +109,25 @@ function missingIn(text: string, values: ReadonlyMap<string, TemplateValue>): st
   });
 }
 
-function markFor(text: string, values: ReadonlyMap<string, TemplateValue>): string {
+function uniquePlaceholder(text: string, values: ReadonlyMap<string, TemplateValue>): string {
   const taken = [text, ...[...values.values()].map((value) => ("missing" in value ? "" : value.text))];
   for (let i = 0; ; i++) {
-    const mark = `plain${i}x`;
-    if (!taken.some((each) => each.includes(mark))) return mark;
+    const placeholder = `plain${i}x`;
+    if (!taken.some((each) => each.includes(placeholder))) return placeholder;
   }
 }
 
-function fill(document: Document.Parsed, { plain, mark }: { readonly plain: ReadonlyMap<string, Given>; readonly mark: string }): void {
-  const marks = new RegExp(`${mark}\\d+z`, "g");
+function substitute(
+  document: Document.Parsed,
+  { plain, mark: placeholder }: { readonly plain: ReadonlyMap<string, Given>; readonly mark: string },
+): void {
+  const placeholders = new RegExp(`${placeholder}\\d+z`, "g");
   visit(document, {
     Scalar(_, node: Scalar) {
-      if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes(mark)) return;
+      if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes(placeholder)) return;
       const whole = node.type === "PLAIN" ? plain.get(node.value) : undefined;
-      if (whole === undefined) node.value = node.value.replaceAll(marks, (key) => plain.get(key)?.text ?? key);
-      else node.value = whole.isPublic ? whole.text : plainValue(whole.text);
+      if (whole === undefined) node.value = node.value.replaceAll(placeholders, (key) => plain.get(key)?.text ?? key);
+      else node.value = whole.loggable ? whole.text : plainValue(whole.text);
     },
   });
 }

@@ -6,8 +6,8 @@ import { resolveAttributes } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { Template } from "./render.js";
-import { type DueSync, ensureSyncs, recordSync, type ResourceOutcome, takeDue } from "./store.js";
-import { syncResources, SyncTrouble } from "./sync.js";
+import { type ClaimedSync, reconcileSyncRows, recordSync, type ResourceOutcome, claimDueSyncs } from "./store.js";
+import { syncResources, ClusterUnavailableError } from "./sync.js";
 import { valuesFor } from "./values.js";
 
 export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
@@ -18,7 +18,7 @@ export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" |
 };
 
 /** Maximum of projects and domains synced concurrently. */
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 /**
  * Lease duration, ms, after which another replica takes over a sync from a crashed or slow one. Concurrent syncs of the
  * same objects do no harm, because server-side apply is idempotent.
@@ -42,13 +42,18 @@ export function startSync(deps: SyncDeps): Running {
   const onApplied = (cluster: string, { outcome }: ResourceOutcome) => applied?.inc({ cluster, outcome });
   const rounds = [
     startRounds(
-      { everyMs: ENSURE_MS, batch: 1, work: () => ensureSyncs(db, config).then(() => 0), trouble: "cluster resources cannot be owed now" },
+      {
+        everyMs: ENSURE_MS,
+        batch: 1,
+        work: () => reconcileSyncRows(db, config).then(() => 0),
+        trouble: "cluster resources cannot be owed now",
+      },
       logger,
     ),
     startRounds(
       {
         everyMs: pollMs,
-        batch: AT_ONCE,
+        batch: CONCURRENCY,
         work: (limit) => syncDue(deps, limit, onApplied),
         trouble: "cluster resources cannot be looked at now",
       },
@@ -65,19 +70,19 @@ export async function syncDue(
   onApplied: (cluster: string, outcome: ResourceOutcome) => void = () => undefined,
 ): Promise<number> {
   const { db, clusters, health } = deps;
-  const open = clusters.filter(({ name }) => health?.problem(name) === undefined).map(({ name }) => name);
-  const due = await takeDue(db, { clusters: open, limit, leaseMs: LEASE_MS });
+  const open = clusters.filter(({ name }) => health?.unhealthyReason(name) === undefined).map(({ name }) => name);
+  const due = await claimDueSyncs(db, { clusters: open, limit, leaseMs: LEASE_MS });
   await Promise.all(due.map((sync) => syncOne(deps, sync, onApplied)));
   return due.length;
 }
 
-async function syncOne(deps: SyncDeps, due: DueSync, onApplied: (cluster: string, outcome: ResourceOutcome) => void): Promise<void> {
+async function syncOne(deps: SyncDeps, due: ClaimedSync, onApplied: (cluster: string, outcome: ResourceOutcome) => void): Promise<void> {
   const { db, config, logger } = deps;
   const intervalMs = config.clusterResources.refreshIntervalSeconds * 1_000;
   const retryMs = Math.min(RETRY_MS * 2 ** Math.min(due.failures, 20), intervalMs);
   const where = { project: due.project, domain: due.domain, cluster: due.cluster };
   try {
-    const resources = await look(deps, due);
+    const resources = await syncProjectDomain(deps, due);
     for (const outcome of resources) {
       onApplied(due.cluster, outcome);
       const { template, kind, name, error } = outcome;
@@ -86,28 +91,33 @@ async function syncOne(deps: SyncDeps, due: DueSync, onApplied: (cluster: string
         logger.info({ ...where, template, kind, name, outcome: outcome.outcome }, "cluster resource made");
     }
     const failed = resources.some(({ outcome }) => outcome === "failed");
-    await recordSync(db, due, { resources, reason: "", againMs: failed ? retryMs : intervalMs });
+    await recordSync(db, due, { resources, reason: "", nextSyncMs: failed ? retryMs : intervalMs });
   } catch (error) {
     logger.warn({ ...where, error: String(error) }, "cluster resources cannot be looked at now");
     const reason =
-      error instanceof SyncTrouble || error instanceof TemplatesUnreadable ? error.message : "admin failed on it; its log says why";
-    await recordSync(db, due, { resources: [], reason, againMs: retryMs });
-    if (error instanceof SyncTrouble) deps.health?.suspect(due.cluster);
+      error instanceof ClusterUnavailableError || error instanceof TemplatesUnreadableError
+        ? error.message
+        : "admin failed on it; its log says why";
+    await recordSync(db, due, { resources: [], reason, nextSyncMs: retryMs });
+    if (error instanceof ClusterUnavailableError) deps.health?.probeNow(due.cluster);
   }
 }
 
-async function look({ db, config, clusters, env }: SyncDeps, { project, domain, cluster }: DueSync): Promise<readonly ResourceOutcome[]> {
+async function syncProjectDomain(
+  { db, config, clusters, env }: SyncDeps,
+  { project, domain, cluster }: ClaimedSync,
+): Promise<readonly ResourceOutcome[]> {
   const kube = clusters.find(({ name }) => name === cluster)?.kube;
-  if (kube === undefined) throw new SyncTrouble("the data plane is not configured");
+  if (kube === undefined) throw new ClusterUnavailableError("the data plane is not configured");
   const { templatePath = "" } = config.clusterResources;
-  const question = { kind: MatchableResource.CLUSTER_RESOURCE, target: "clusterResourceAttributes" } as const;
-  const attributes = (await resolveAttributes(db, question, { project, domain }))?.attributes ?? {};
+  const query = { kind: MatchableResource.CLUSTER_RESOURCE, target: "clusterResourceAttributes" } as const;
+  const attributes = (await resolveAttributes(db, query, { project, domain }))?.attributes ?? {};
   const scope = { project, domain, namespace: namespaceOf(config.namespaceTemplate, project, domain) };
   const values = valuesFor(scope, { config: config.clusterResources, attributes, env, readText: (path) => readFileSync(path, "utf8") });
   return syncResources({ kube, scope, values, templates: readTemplates(templatePath) });
 }
 
-class TemplatesUnreadable extends Error {
+class TemplatesUnreadableError extends Error {
   override readonly name = "TemplatesUnreadable";
 }
 
@@ -119,6 +129,8 @@ function readTemplates(folder: string): readonly Template[] {
       .toSorted()
       .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
   } catch (cause) {
-    throw new TemplatesUnreadable(`templates in ${folder} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "error"})`, { cause });
+    throw new TemplatesUnreadableError(`templates in ${folder} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "error"})`, {
+      cause,
+    });
   }
 }

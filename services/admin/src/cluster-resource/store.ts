@@ -14,7 +14,7 @@ export interface ResourceOutcome {
 }
 
 /** A claimed sync of a project and domain in one data plane. */
-export interface DueSync {
+export interface ClaimedSync {
   readonly project: string;
   readonly domain: string;
   readonly cluster: string;
@@ -27,14 +27,14 @@ export interface SyncResult {
   /** Error that prevented the whole sync; empty without one. */
   readonly reason: string;
   /** Delay until the next sync, ms. */
-  readonly againMs: number;
+  readonly nextSyncMs: number;
 }
 
 /**
  * Enqueues a sync of the project, or of one of its domains; creates the rows of a new project. No-op without templates.
  * Call it in the transaction of the change or after it.
  */
-export async function oweSync(
+export async function enqueueSync(
   db: Queryable,
   config: Pick<AdminDeps["config"], "clusterResources" | "clusters" | "domains">,
   { project, domain = "" }: { readonly project: string; readonly domain?: string },
@@ -51,7 +51,10 @@ export async function oweSync(
 }
 
 /** Creates rows for all projects, domains and data planes, and deletes those of removed ones. */
-export async function ensureSyncs(db: Queryable, { domains, clusters }: Pick<AdminDeps["config"], "domains" | "clusters">): Promise<void> {
+export async function reconcileSyncRows(
+  db: Queryable,
+  { domains, clusters }: Pick<AdminDeps["config"], "domains" | "clusters">,
+): Promise<void> {
   const values = [domains.map(({ id }) => id), clusters.map(({ name }) => name)];
   await db.query({
     name: "ensure-cluster-resources",
@@ -69,10 +72,10 @@ export async function ensureSyncs(db: Queryable, { domains, clusters }: Pick<Adm
 }
 
 /** Claims syncs that are due in these data planes, until the lease expires. */
-export async function takeDue(
+export async function claimDueSyncs(
   db: Queryable,
   { clusters, limit, leaseMs }: { readonly clusters: readonly string[]; readonly limit: number; readonly leaseMs: number },
-): Promise<readonly DueSync[]> {
+): Promise<readonly ClaimedSync[]> {
   const { rows } = await db.query<{ project: string; domain: string; cluster: string; revision: bigint; failures: number }>({
     name: "take-cluster-resources",
     text: `WITH taken AS MATERIALIZED (
@@ -89,7 +92,7 @@ export async function takeDue(
 }
 
 /** Stores the result of a sync. A sync that was enqueued in the meantime stays due. */
-export async function recordSync(db: Queryable, due: DueSync, { resources, reason, againMs }: SyncResult): Promise<void> {
+export async function recordSync(db: Queryable, due: ClaimedSync, { resources, reason, nextSyncMs: againMs }: SyncResult): Promise<void> {
   const failed = reason !== "" || resources.some(({ outcome }) => outcome === "failed");
   await db.query({
     name: "record-cluster-resources",

@@ -23,7 +23,7 @@ import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { type SyncDeps, syncDue } from "./start.js";
-import { ensureSyncs } from "./store.js";
+import { reconcileSyncRows } from "./store.js";
 
 const unavailable = await kubernetesUnavailable();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
@@ -95,7 +95,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     deps = { db: database.db, config, clusters, health: health as unknown as ClusterHealth, logger, env: { REGISTRY_PASSWORD: "hunter2" } };
     served = await serveAdmin({ ...deps });
     cluster = createClient({ channel: served.channel, service: ClusterService });
-    await ensureSyncs(database.db, config);
+    await reconcileSyncRows(database.db, config);
   }, 120_000);
   afterAll(async () => {
     await served?.stop();
@@ -231,7 +231,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     await kube.delete(RESOURCE_QUOTAS, { namespace: "beta-development", name: "project-quota" });
     await makeDue();
     await syncAll();
-    await ensureSyncs(database.db, config);
+    await reconcileSyncRows(database.db, config);
     expect(await quota("beta-development")).toBeUndefined();
     expect((await cluster.listClusterResources({ project: "beta" })).resources).toEqual([]);
     const { resources, token } = await cluster.listClusterResources({ limit: 3 });

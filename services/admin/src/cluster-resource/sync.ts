@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ResourceRef } from "@flyte-ts/kubernetes";
 import { type KubeApplier, type KubeClient, KubeError } from "@flyte-ts/kubernetes";
-import { failureOf } from "../cluster/health.js";
+import { apiFailureReason } from "../cluster/health.js";
 import { ensureNamespace } from "../launcher/launch.js";
 import { inOrder, type Manifest, redact, render, type Template, within } from "./render.js";
 import type { ResourceOutcome } from "./store.js";
@@ -20,7 +20,7 @@ export interface SyncWork {
 }
 
 /** The Kubernetes API failed, independently of the templates. */
-export class SyncTrouble extends Error {
+export class ClusterUnavailableError extends Error {
   override readonly name = "SyncTrouble";
 }
 
@@ -37,7 +37,7 @@ export async function syncResources({ kube, scope, templates, values }: SyncWork
     .map(({ rule, ...where }) => ({ ...where, name: redact(where.name, values), outcome: "failed", error: rule }));
   const manifests = inOrder(rendered.flatMap((each) => each.manifests));
   if (!manifests.some(({ kind, name }) => kind === "Namespace" && name === scope.namespace))
-    await ensureNamespace(kube, scope.namespace).catch(trouble);
+    await ensureNamespace(kube, scope.namespace).catch(toClusterUnavailable);
   for (const manifest of manifests) outcomes.push(await applyOne({ kube, scope, values }, manifest));
   return outcomes;
 }
@@ -58,7 +58,7 @@ async function applyOne({ kube, scope, values }: Omit<SyncWork, "templates">, ma
     };
   } catch (error) {
     // An API server responds with 500 to values of the applied object that it cannot decode.
-    if (failureOf(error) !== undefined && !(error instanceof KubeError && error.status === 500)) return trouble(error);
+    if (apiFailureReason(error) !== undefined && !(error instanceof KubeError && error.status === 500)) return toClusterUnavailable(error);
     return failed(error instanceof KubeError ? error.message : String(error));
   }
 }
@@ -82,6 +82,6 @@ function contentOf({ metadata, ...content }: KubeObject): object {
   return { ...content, status: undefined, metadata: rest };
 }
 
-function trouble(cause: unknown): never {
-  throw new SyncTrouble(failureOf(cause) ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
+function toClusterUnavailable(cause: unknown): never {
+  throw new ClusterUnavailableError(apiFailureReason(cause) ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
 }

@@ -6,9 +6,9 @@ export type TemplateValue =
   | {
       readonly text: string;
       /** Set by users through attributes: always a string, number or boolean. */
-      readonly isPlain: boolean;
+      readonly scalarOnly: boolean;
       /** True when errors may contain it. */
-      readonly isPublic: boolean;
+      readonly loggable: boolean;
     }
   /** Reason for a missing value. */
   | { readonly missing: string };
@@ -36,14 +36,14 @@ export function valuesFor(scope: Scope, { config, attributes, env, readText }: V
     values.set(name, valueOf(source, { env, readText }));
   }
   for (const [name, text] of Object.entries(attributes)) {
-    if (!RESERVED_VARIABLES.has(name)) values.set(name, { text, isPlain: true, isPublic: false });
+    if (!RESERVED_VARIABLES.has(name)) values.set(name, { text, scalarOnly: true, loggable: false });
   }
-  for (const name of ["project", "domain", "namespace"] as const) values.set(name, { text: scope[name], isPlain: true, isPublic: true });
+  for (const name of ["project", "domain", "namespace"] as const) values.set(name, { text: scope[name], scalarOnly: true, loggable: true });
   return values;
 }
 
 function valueOf({ value, valueFrom }: DataSource, { env, readText }: Pick<ValueSources, "env" | "readText">): TemplateValue {
-  const given = (text: string): TemplateValue => ({ text, isPlain: false, isPublic: false });
+  const given = (text: string): TemplateValue => ({ text, scalarOnly: false, loggable: false });
   if (value !== undefined) return given(value);
   if (valueFrom?.env !== undefined) {
     const text = env[valueFrom.env];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Breaker, judge, newBreaker } from "./breaker.js";
+import { type Breaker, nextBreakerState, newBreaker } from "./breaker.js";
 
 const limits = { failures: 3, successes: 2 };
 
@@ -10,7 +10,7 @@ function after(answers: string, from: Breaker = newBreaker(0, limits)): Breaker 
     .split("")
     .reduce(
       (breaker: Breaker, answer, index) =>
-        judge(breaker, limits, { failure: answer === "-" ? `no answer ${index}` : undefined, now: index + 1 }),
+        nextBreakerState(breaker, limits, { failure: answer === "-" ? `no answer ${index}` : undefined, now: index + 1 }),
       from,
     );
 }

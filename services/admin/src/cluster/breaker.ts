@@ -27,7 +27,11 @@ export function newBreaker(now: number, { failures }: BreakerLimits): Breaker {
 }
 
 /** Applies one probe to the breaker; `failure` is its error, undefined on success. */
-export function judge(breaker: Breaker, limits: BreakerLimits, { failure, now }: { failure: string | undefined; now: number }): Breaker {
+export function nextBreakerState(
+  breaker: Breaker,
+  limits: BreakerLimits,
+  { failure, now }: { failure: string | undefined; now: number },
+): Breaker {
   const { state, count } = breaker;
   const to = (next: BreakerState, counted = 0): Breaker => ({
     state: next,

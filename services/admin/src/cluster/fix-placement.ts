@@ -3,33 +3,33 @@ import { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import type { PlacementConfig } from "./config-schema.js";
-import { candidatesFor, pickCluster, type PlacedCluster, type PlacementWish } from "./place.js";
+import { candidatesFor, pickCluster, type PlacedCluster, type PlacementRequest } from "./place.js";
 
-export interface Movable {
+export interface UnplacedExecution {
   readonly name: string;
   /** Cluster chosen when the execution was accepted. */
   readonly cluster: string;
-  readonly wish: PlacementWish;
+  readonly request: PlacementRequest;
 }
 
 /** Cluster of an execution that can still move, or the reason why it must wait. */
-export type Placement = { readonly cluster: string } | { readonly waits: string };
+export type Placement = { readonly cluster: string } | { readonly blockedBy: string };
 
 /** Keeps the chosen cluster while it is permitted and healthy; else picks another that is. */
-export function decidePlacement(
+export function resolvePlacement(
   { clusters, rules, health }: { clusters: readonly PlacedCluster[]; rules: PlacementConfig; health: AdminDeps["health"] },
-  { name, cluster, wish }: Movable,
+  { name, cluster, request }: UnplacedExecution,
 ): Placement {
-  const candidates = candidatesFor(clusters, rules, wish);
-  if (candidates.length === 0) return { waits: "no data plane is enabled that may take this execution" };
-  const healthy = candidates.filter((candidate) => health?.problem(candidate.name) === undefined);
+  const candidates = candidatesFor(clusters, rules, request);
+  if (candidates.length === 0) return { blockedBy: "no data plane is enabled that may take this execution" };
+  const healthy = candidates.filter((candidate) => health?.unhealthyReason(candidate.name) === undefined);
   if (healthy.some((candidate) => candidate.name === cluster)) return { cluster };
   const other = pickCluster(healthy, name);
   if (other !== undefined) return { cluster: other };
-  return { waits: candidates.flatMap((candidate) => health?.problem(candidate.name) ?? []).join("; ") };
+  return { blockedBy: candidates.flatMap((candidate) => health?.unhealthyReason(candidate.name) ?? []).join("; ") };
 }
 
-interface Fix {
+interface PlacementCommit {
   readonly entryId: bigint;
   readonly executionId: bigint;
   readonly cluster: string;
@@ -41,7 +41,7 @@ interface Fix {
  * Commits the cluster before the first request to it. Returns false when another replica committed first, perhaps to
  * another cluster; the caller must reload the execution.
  */
-export async function fixPlacement(db: Database, { entryId, executionId, cluster, before }: Fix): Promise<boolean> {
+export async function commitPlacement(db: Database, { entryId, executionId, cluster, before }: PlacementCommit): Promise<boolean> {
   const text = `UPDATE execution_outbox SET movable = false WHERE id = $1 AND movable
     RETURNING (SELECT cluster FROM executions WHERE id = execution_id) AS cluster`;
   if (cluster === before) {
@@ -51,13 +51,13 @@ export async function fixPlacement(db: Database, { entryId, executionId, cluster
   }
   return db.transaction(async (tx) => {
     if ((await tx.query({ name: "fix-placement", text, values: [entryId] })).count === 0) return false;
-    await moveExecution(tx, executionId, cluster);
+    await setExecutionCluster(tx, executionId, cluster);
     return true;
   });
 }
 
 /** Changes the cluster of an execution. Call it in a transaction. */
-export async function moveExecution(tx: Queryable, executionId: bigint, cluster: string): Promise<void> {
+export async function setExecutionCluster(tx: Queryable, executionId: bigint, cluster: string): Promise<void> {
   const { rows } = await tx.query<{ spec: Uint8Array }>({
     name: "read-spec-to-move",
     text: "SELECT spec FROM executions WHERE id = $1 FOR UPDATE",

@@ -2,18 +2,18 @@ import { KubeError } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { Cluster } from "../deps.js";
-import { type Breaker, judge, newBreaker } from "./breaker.js";
+import { type Breaker, nextBreakerState, newBreaker } from "./breaker.js";
 import type { ClusterHealthConfig } from "./config-schema.js";
 
 /** Observed health of the clusters' APIs. */
 export interface ClusterHealth {
   /** Returns why a cluster gets no new work, in words for users; undefined when it gets work or is not watched. */
-  problem(cluster: string): string | undefined;
+  unhealthyReason(cluster: string): string | undefined;
   breaker(cluster: string): Breaker | undefined;
   /** Triggers an immediate probe after a failed request. */
-  suspect(cluster: string): void;
+  probeNow(cluster: string): void;
   /** Awaits `work`, but rejects as soon as the cluster becomes unhealthy; `work` continues. */
-  whileHealthy<T>(cluster: string, work: Promise<T>): Promise<T>;
+  raceWithHealth<T>(cluster: string, work: Promise<T>): Promise<T>;
 }
 
 export interface WatchedHealth extends ClusterHealth {
@@ -21,7 +21,7 @@ export interface WatchedHealth extends ClusterHealth {
 }
 
 /** The cluster became unhealthy during a call; the outcome of the call is unknown. */
-export class ClusterTrouble extends Error {
+export class ClusterUnhealthyError extends Error {
   override readonly name = "ClusterTrouble";
 }
 
@@ -32,9 +32,9 @@ export interface HealthOptions {
   /** Current time, milliseconds. */
   readonly now: () => number;
   /** Called when a cluster gets work again. */
-  readonly onBack: (cluster: string) => void;
+  readonly onRecovered: (cluster: string) => void;
   /** Called for each probe, for metrics; `failure` is its error. */
-  readonly onAnswer?: (cluster: string, failure: string | undefined) => void;
+  readonly onProbe?: (cluster: string, failure: string | undefined) => void;
 }
 
 /** Probe interval of an unhealthy cluster, ms. */
@@ -42,23 +42,23 @@ const FAILING_MS = 1_000;
 
 /** Probes the API of each cluster periodically until it is closed. Resolves after the first probe of each. */
 export async function watchClusters(options: HealthOptions): Promise<WatchedHealth> {
-  const watches = new Map(options.clusters.map((cluster) => [cluster.name, new ClusterWatch(cluster, options)]));
-  await Promise.all([...watches.values()].map((watch) => watch.start()));
+  const probes = new Map(options.clusters.map((cluster) => [cluster.name, new ClusterProbe(cluster, options)]));
+  await Promise.all([...probes.values()].map((probe) => probe.start()));
   return {
-    problem: (cluster) => watches.get(cluster)?.problem,
-    breaker: (cluster) => watches.get(cluster)?.breaker,
-    suspect: (cluster) => watches.get(cluster)?.suspect(),
-    whileHealthy: (cluster, work) => watches.get(cluster)?.whileHealthy(work) ?? work,
-    close: async () => void (await Promise.all([...watches.values()].map((watch) => watch.close()))),
+    unhealthyReason: (cluster) => probes.get(cluster)?.unhealthyReason,
+    breaker: (cluster) => probes.get(cluster)?.breaker,
+    probeNow: (cluster) => probes.get(cluster)?.probeNow(),
+    raceWithHealth: (cluster, work) => probes.get(cluster)?.raceWithHealth(work) ?? work,
+    close: async () => void (await Promise.all([...probes.values()].map((probe) => probe.close()))),
   };
 }
 
-class ClusterWatch {
+class ClusterProbe {
   #breaker: Breaker;
   #closed = false;
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
-  readonly #waiting = new Set<(trouble: ClusterTrouble) => void>();
+  readonly #waiting = new Set<(trouble: ClusterUnhealthyError) => void>();
 
   constructor(
     private readonly cluster: HealthOptions["clusters"][number],
@@ -71,7 +71,7 @@ class ClusterWatch {
     return this.#breaker;
   }
 
-  get problem(): string | undefined {
+  get unhealthyReason(): string | undefined {
     const { state, since, reason } = this.#breaker;
     if (state === "closed") return undefined;
     const what = state === "half-open" ? "is coming back" : `is down since ${new Date(since).toISOString()}: ${reason}`;
@@ -79,16 +79,16 @@ class ClusterWatch {
   }
 
   async start(): Promise<void> {
-    await this.#ask();
+    await this.#probe();
     this.#running = this.#run();
   }
 
-  suspect(): void {
+  probeNow(): void {
     if (this.#breaker.state === "closed") this.#wake();
   }
 
-  async whileHealthy<T>(work: Promise<T>): Promise<T> {
-    let give: (trouble: ClusterTrouble) => void = () => undefined;
+  async raceWithHealth<T>(work: Promise<T>): Promise<T> {
+    let give: (trouble: ClusterUnhealthyError) => void = () => undefined;
     const trouble = new Promise<never>((_, reject) => {
       give = reject;
     });
@@ -110,7 +110,7 @@ class ClusterWatch {
     while (!this.#closed) {
       const { state, count } = this.#breaker;
       await this.#pause(state === "closed" && count === 0 ? this.options.limits.intervalMs : FAILING_MS);
-      if (!this.#closed) await this.#ask();
+      if (!this.#closed) await this.#probe();
     }
   }
 
@@ -125,13 +125,13 @@ class ClusterWatch {
     this.#wake = () => undefined;
   }
 
-  async #ask(): Promise<void> {
-    const { limits, now, logger, onAnswer, onBack } = this.options;
+  async #probe(): Promise<void> {
+    const { limits, now, logger, onProbe: onAnswer, onRecovered: onBack } = this.options;
     const { name } = this.cluster;
-    const failure = await this.#failure();
+    const failure = await this.#probeError();
     onAnswer?.(name, failure);
     const before = this.#breaker.state;
-    this.#breaker = judge(this.#breaker, limits, { failure, now: now() });
+    this.#breaker = nextBreakerState(this.#breaker, limits, { failure, now: now() });
     const { state, reason } = this.#breaker;
     if (state === before) return;
     if (state === "closed") {
@@ -139,13 +139,13 @@ class ClusterWatch {
       onBack(name);
     } else if (state === "open" && before === "closed") {
       logger.warn({ cluster: name, reason }, "data plane is down: it gets no new work");
-      const trouble = new ClusterTrouble(this.problem);
+      const trouble = new ClusterUnhealthyError(this.unhealthyReason);
       for (const give of this.#waiting) give(trouble);
     }
   }
 
   /** Probes by reading a resource that does not exist: any regular response counts as healthy. */
-  async #failure(): Promise<string | undefined> {
+  async #probeError(): Promise<string | undefined> {
     const { limits, logger } = this.options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -157,7 +157,7 @@ class ClusterWatch {
       return undefined;
     } catch (error) {
       asked.catch(() => undefined);
-      const failure = failureOf(error);
+      const failure = apiFailureReason(error);
       if (failure !== undefined)
         logger.debug({ cluster: this.cluster.name, error: String(error) }, "data plane does not answer as it should");
       return failure;
@@ -168,7 +168,7 @@ class ClusterWatch {
 }
 
 /** Classifies an error as a failure of the whole API, in words without addresses; undefined when the API works. */
-export function failureOf(error: unknown): string | undefined {
+export function apiFailureReason(error: unknown): string | undefined {
   if (!(error instanceof KubeError)) return "its API cannot be asked";
   const { status } = error;
   if (status === 0) return "its API does not answer";

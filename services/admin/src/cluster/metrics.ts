@@ -6,14 +6,14 @@ import type { PlacedCluster } from "./place.js";
 const STATES: readonly BreakerState[] = ["closed", "half-open", "open"];
 
 /** Counts the probes of clusters by outcome. */
-export function countAnswers(registry: Metrics): (cluster: string, failure: string | undefined) => void {
-  const answers = new Counter({
+export function countProbes(registry: Metrics): (cluster: string, failure: string | undefined) => void {
+  const probes = new Counter({
     name: "flyte_admin_cluster_probes_total",
     help: "Questions to the data planes' APIs whether they work, by data plane and outcome (ok, failed).",
     labelNames: ["cluster", "outcome"],
     registers: [registry],
   });
-  return (cluster, failure) => answers.inc({ cluster, outcome: failure === undefined ? "ok" : "failed" });
+  return (cluster, failure) => probes.inc({ cluster, outcome: failure === undefined ? "ok" : "failed" });
 }
 
 /** Gauges of the clusters' states, as this replica sees them; read on scrape. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { placementSchema } from "./config-schema.js";
-import { candidatesFor, choosesClusters, pickCluster, type PlacedCluster, type PlacementWish } from "./place.js";
+import { candidatesFor, isPlacementNeeded, pickCluster, type PlacedCluster, type PlacementRequest } from "./place.js";
 
 const cluster = (name: string, more: Partial<PlacedCluster> = {}): PlacedCluster => ({ name, weight: 1, ...more });
 const rules = (given: object = {}) => placementSchema.parse(given);
-const names = (clusters: readonly PlacedCluster[], given: object, wish: Partial<PlacementWish> = {}) =>
+const names = (clusters: readonly PlacedCluster[], given: object, wish: Partial<PlacementRequest> = {}) =>
   candidatesFor(clusters, rules(given), { label: "", pool: "", ...wish }).map(({ name, weight }) => `${name}:${weight}`);
 
 describe("who may take an execution", () => {
@@ -40,9 +40,9 @@ describe("who may take an execution", () => {
 });
 
 test("one cluster without rules needs no choice", () => {
-  expect(choosesClusters([cluster("only")], rules())).toBe(false);
-  expect(choosesClusters([cluster("only")], rules({ labelClusterMap: { a: [{ id: "only" }] } }))).toBe(true);
-  expect(choosesClusters([cluster("a"), cluster("b")], rules())).toBe(true);
+  expect(isPlacementNeeded([cluster("only")], rules())).toBe(false);
+  expect(isPlacementNeeded([cluster("only")], rules({ labelClusterMap: { a: [{ id: "only" }] } }))).toBe(true);
+  expect(isPlacementNeeded([cluster("a"), cluster("b")], rules())).toBe(true);
 });
 
 test("executions are spread by the shares, and each has one place", () => {

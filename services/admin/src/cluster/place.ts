@@ -3,7 +3,7 @@ import type { Cluster } from "../deps.js";
 import type { PlacementConfig } from "./config-schema.js";
 
 /** Requirements of an execution on its cluster. */
-export interface PlacementWish {
+export interface PlacementRequest {
   /** Execution cluster label; empty for none. */
   readonly label: string;
   /** Cluster pool; empty for none. */
@@ -19,7 +19,7 @@ export interface Candidate {
 export type PlacedCluster = Pick<Cluster, "name" | "weight" | "enabled" | "pools">;
 
 /** True when executions need placement: one cluster without rules leaves no choice. */
-export function choosesClusters(clusters: readonly PlacedCluster[], rules: PlacementConfig): boolean {
+export function isPlacementNeeded(clusters: readonly PlacedCluster[], rules: PlacementConfig): boolean {
   return clusters.length > 1 || Object.keys(rules.labelClusterMap).length > 0;
 }
 
@@ -30,7 +30,7 @@ export function choosesClusters(clusters: readonly PlacedCluster[], rules: Place
  *
  * Source: Flyte's random cluster selector (contract §2.5.7), where pools have no effect.
  */
-export function candidatesFor(clusters: readonly PlacedCluster[], rules: PlacementConfig, { label, pool }: PlacementWish): Candidate[] {
+export function candidatesFor(clusters: readonly PlacedCluster[], rules: PlacementConfig, { label, pool }: PlacementRequest): Candidate[] {
   const enabled = clusters.filter((cluster) => cluster.enabled !== false);
   const byLabel = labelled(enabled, rules, label) ?? labelled(enabled, rules, rules.defaultExecutionLabel);
   const open = byLabel ?? enabled.map((cluster) => ({ cluster, weight: cluster.weight }));

@@ -13,7 +13,7 @@ import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
-import { hastenEntries } from "../launcher/outbox.js";
+import { expediteEntries } from "../launcher/outbox.js";
 import { startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { watchClusters, type WatchedHealth } from "./health.js";
@@ -54,10 +54,10 @@ const clusters = config.clusters.map((cluster) => ({
 }));
 let health: WatchedHealth;
 const healthOfNow = {
-  problem: (name: string) => health.problem(name),
+  problem: (name: string) => health.unhealthyReason(name),
   breaker: (name: string) => health.breaker(name),
-  suspect: (name: string) => health.suspect(name),
-  whileHealthy: <T>(name: string, work: Promise<T>) => health.whileHealthy(name, work),
+  suspect: (name: string) => health.probeNow(name),
+  whileHealthy: <T>(name: string, work: Promise<T>) => health.raceWithHealth(name, work),
 };
 const bus = { publishVolatile: () => undefined } as unknown as Bus;
 let database: AdminDatabase;
@@ -81,7 +81,7 @@ beforeEach(async () => {
     limits: config.clusterHealth,
     logger,
     now: Date.now,
-    onBack: (name) => void hastenEntries(database.db, name, OUTBOX_CHANNEL),
+    onRecovered: (name) => void expediteEntries(database.db, name, OUTBOX_CHANNEL),
   });
 });
 afterEach(() => health.close());
@@ -126,7 +126,7 @@ const idle = () =>
   vi.waitFor(async () => expect((await database.db.query({ text: "SELECT 1 FROM execution_outbox" })).rows).toEqual([]), 20_000);
 const down = (name: Name) => {
   kubes[name].down = true;
-  return vi.waitFor(() => expect(health.problem(name)).toBeDefined(), 10_000);
+  return vi.waitFor(() => expect(health.unhealthyReason(name)).toBeDefined(), 10_000);
 };
 /** Finds a name that is placed in the cluster while all are healthy. */
 async function placedIn(cluster: Name, prefix: string): Promise<string> {

@@ -5,7 +5,7 @@ import { listSyncs } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { invalidArgument } from "../invalid.js";
-import { rowLimit } from "../page.js";
+import { checkLimit } from "../page.js";
 import { clusterStatus } from "./status.js";
 
 /** Lists the data planes, and the cluster resources of projects. */
@@ -24,13 +24,13 @@ export function clusterRpcs({
     }),
 
     async listClusterResources({ project, domain, cluster, limit: asked, token }) {
-      const limit = rowLimit(asked);
+      const limit = checkLimit(asked);
       if (!/^\d{0,9}$/.test(token)) throw invalidArgument("invalid value for token: it must be as the answer before gave it");
       const offset = Number(token);
       const syncs = await listSyncs(db, { project, domain, cluster, limit, offset });
       return {
         resources: syncs.map(({ synced_at: syncedAt, checked_at: checkedAt, resources, ...sync }) => {
-          const problem = health?.problem(sync.cluster);
+          const problem = health?.unhealthyReason(sync.cluster);
           return {
             ...sync,
             ...(problem === undefined ? {} : { state: "waiting", reason: problem }),

@@ -6,9 +6,9 @@ import { invalidArgument } from "../invalid.js";
  *
  * @throws RpcError INVALID_ARGUMENT when it is not positive or exceeds the limit.
  */
-export function expirySeconds(asked: Duration | undefined, limitSeconds: number): number {
-  if (asked === undefined) return limitSeconds;
-  const seconds = Number(asked.seconds) + asked.nanos / 1e9;
+export function expirySeconds(requested: Duration | undefined, limitSeconds: number): number {
+  if (requested === undefined) return limitSeconds;
+  const seconds = Number(requested.seconds) + requested.nanos / 1e9;
   if (seconds <= 0) throw invalidArgument(`expires_in is invalid: ${seconds}s must be greater than 0`);
   if (seconds > limitSeconds)
     throw invalidArgument(`expires_in is invalid: ${seconds}s cannot exceed max allowed expiration ${limitSeconds}s`);

@@ -3,10 +3,10 @@ import type { AdminDeps } from "../deps.js";
 import { invalidArgument } from "../invalid.js";
 import { base32 } from "./base32.js";
 
-export type PlaceDeps = Pick<AdminDeps, "config" | "random">;
+export type UploadLocationDeps = Pick<AdminDeps, "config" | "random">;
 
 /** Target of an upload. */
-export interface UploadPlace {
+export interface UploadLocation {
   readonly uri: string;
   /** Target of a repeated upload of the same content: the object at `uri` stays unchanged. */
   readonly repeatUri: string;
@@ -34,7 +34,7 @@ const CONTENT_FOLDER = /^[A-Z2-7]{26}(={6})?$/;
  *
  * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
  */
-export function uploadPlace({ config, random }: PlaceDeps, request: CreateUploadLocationRequest): UploadPlace {
+export function uploadLocation({ config, random }: UploadLocationDeps, request: CreateUploadLocationRequest): UploadLocation {
   const { project, domain, org, contentMd5, filename, filenameRoot } = request;
   if (project === "" || domain === "") throw invalidArgument("project and domain are required parameters");
   if (filenameRoot === "" && contentMd5.length === 0) throw invalidArgument("content_md5 or filename_root is a required parameter");
@@ -42,7 +42,7 @@ export function uploadPlace({ config, random }: PlaceDeps, request: CreateUpload
     throw invalidArgument(`invalid value for content_md5: it must have ${MD5_BYTES} bytes, not ${contentMd5.length}`);
   }
   for (const [field, value] of Object.entries({ project, domain, filename, filename_root: filenameRoot, org })) checkKeyPart(field, value);
-  const createOnly = mayBeOfOtherContent(filenameRoot, contentMd5);
+  const createOnly = mayHaveOtherContent(filenameRoot, contentMd5);
   const { defaultFileNameLength, storagePrefix } = config.dataProxy.upload;
   const name = filename || randomName(random, defaultFileNameLength);
   const keyOf = (...more: readonly string[]): string =>
@@ -75,7 +75,7 @@ function checkKeyPart(field: string, value: string): void {
  *
  * @throws RpcError INVALID_ARGUMENT without the MD5 of the content.
  */
-function mayBeOfOtherContent(filenameRoot: string, contentMd5: Uint8Array): boolean {
+function mayHaveOtherContent(filenameRoot: string, contentMd5: Uint8Array): boolean {
   const [folder] = filenameRoot.split("/").filter((part) => part !== "");
   if (folder === undefined || !CONTENT_FOLDER.test(folder)) return false;
   if (contentMd5.length === 0) {

@@ -6,7 +6,7 @@ import type { AdminDeps } from "../deps.js";
 import { alreadyExists } from "../invalid.js";
 import { base32 } from "./base32.js";
 import { expirySeconds } from "./expiry.js";
-import { type UploadPlace, uploadPlace } from "./upload-place.js";
+import { type UploadLocation, uploadLocation } from "./upload-place.js";
 
 export type UploadDeps = Pick<AdminDeps, "blobs" | "config" | "clock" | "random">;
 
@@ -27,19 +27,19 @@ export async function createUploadLocation(
 ): Promise<MessageInitShape<typeof CreateUploadLocationResponseSchema>> {
   const { blobs, config, clock } = deps;
   const { contentMd5, addContentMd5Metadata } = request;
-  const place = uploadPlace(deps, request);
+  const location = uploadLocation(deps, request);
   const expiresInSeconds = expirySeconds(request.expiresIn, config.dataProxy.upload.maxExpiresInSeconds);
   const md5 = Buffer.from(contentMd5).toString("base64");
-  const target = await targetOf(deps, place, contentMd5);
+  const target = await targetOf(deps, location, contentMd5);
   const signed = await blobs.signPut(target, {
     expiresInSeconds,
     ...(md5 !== "" && { contentMd5: md5 }),
-    ...(place.createOnly && target === place.uri && { createOnly: true }),
+    ...(location.createOnly && target === location.uri && { createOnly: true }),
     ...(addContentMd5Metadata && { metadata: { [MD5_METADATA]: md5 } }),
   });
   return {
     signedUrl: signed.url,
-    nativeUrl: place.uri,
+    nativeUrl: location.uri,
     expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000),
     // Headers that clients expect; HTTP libraries replace the length, which is not that of the object.
     headers: { ...signed.headers, "Content-MD5": md5, "Content-Length": String(md5.length) },
@@ -47,7 +47,7 @@ export async function createUploadLocation(
 }
 
 /** Chooses the URI to sign. @throws RpcError ALREADY_EXISTS. */
-async function targetOf({ blobs }: UploadDeps, { uri, repeatUri, kind }: UploadPlace, contentMd5: Uint8Array): Promise<string> {
+async function targetOf({ blobs }: UploadDeps, { uri, repeatUri, kind }: UploadLocation, contentMd5: Uint8Array): Promise<string> {
   if (kind === "random") return uri;
   const head = await blobs.head(uri);
   if (head === undefined) return uri;

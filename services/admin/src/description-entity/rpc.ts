@@ -6,7 +6,7 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { checkIdentifier, checkNamedEntity, identifierText } from "../identifier/check.js";
 import { notFound } from "../invalid.js";
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 
@@ -14,7 +14,7 @@ import { nextToken } from "../list/token.js";
 const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
 
 /** Filters and sort keys of ListDescriptionEntities. Filters may have the prefix of the requested kind of entity. */
-function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityDescription {
+function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): ListEntity {
   return {
     prefix,
     table: "description_entities",

@@ -9,7 +9,7 @@ import { workflowPhaseOf } from "../event/phase-name.js";
 import type { ExecutionName } from "../execution/state.js";
 
 /** Data of a terminal execution for notifications and triggers. */
-export interface EndedExecution extends ExecutionName {
+export interface CompletedExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly workflow: Identifier | undefined;
@@ -27,7 +27,7 @@ export interface EndedExecution extends ExecutionName {
   readonly notifications: readonly Notification[];
 }
 
-export interface EndedRow {
+export interface CompletedRow {
   id: bigint;
   execution_project: string;
   execution_domain: string;
@@ -49,14 +49,14 @@ export interface EndedRow {
   updated_ns: bigint;
 }
 
-export const endedColumns = `e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.launch_plan_name, e.workflow_name,
+export const completedColumns = `e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.launch_plan_name, e.workflow_name,
   e.principal, e.spec, e.closure, e.error, e.error_kind, e.error_code, e.abort_cause, e.abort_principal, e.accepted_ns, e.started_ns,
   e.ended_ns, e.updated_ns`;
 
 /** Maximum length of an error message, bytes: errors may have megabytes, and recipients read the beginning. */
 const MAX_ERROR_BYTES = 4_000;
 
-export function endedExecution(row: EndedRow): EndedExecution {
+export function completedExecution(row: CompletedRow): CompletedExecution {
   const spec = fromBinary(ExecutionSpecSchema, row.spec);
   const closure = fromBinary(ExecutionClosureSchema, row.closure);
   const phase = workflowPhaseOf(row.phase);

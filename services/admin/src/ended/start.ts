@@ -1,40 +1,43 @@
 import { type Running, startRounds, together } from "@flyte-ts/telemetry";
-import { forgetDone } from "../background/lease.js";
+import { pruneFinished } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { deliveryWork } from "../notification/deliver.js";
+import { createDeliveryHandler } from "../notification/deliver.js";
 import { DELIVERIES } from "../notification/delivery-store.js";
 import { notificationMetrics } from "../notification/metrics.js";
 import { createSend } from "../notification/send.js";
-import { tellEndsOnce } from "./tell-ends.js";
+import { processCompletions } from "./tell-ends.js";
 
-export type EndedDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
+export type CompletionDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
 
-const ENDS_EVERY_MS = 500;
+const COMPLETIONS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;
-const FORGET_EVERY_MS = 600_000;
+const PRUNE_EVERY_MS = 600_000;
 
 /** Starts notifications and triggers for completed executions. Any number of replicas share the work. */
-export function startTellingEnds(deps: EndedDeps): Running {
+export function startCompletionProcessor(deps: CompletionDeps): Running {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
   const { tries } = notificationMetrics(deps.metrics, db);
   const send = createSend({ config, env, clock });
   const sender = startWorker(
     { db, logger },
-    deliveryWork({ db, config, send, random, logger, tries }, { inFlight: 32, perLane: 8, pollMs: SEND_EVERY_MS }),
+    createDeliveryHandler(
+      { db, config, send, random, logger, attempts: tries },
+      { concurrency: 32, perPartition: 8, pollMs: SEND_EVERY_MS },
+    ),
   );
-  const tell = async (limit: number): Promise<number> => {
-    const ends = await tellEndsOnce(deps, limit);
-    if (ends > 0) sender.wake();
-    return ends;
+  const processDeps = async (limit: number): Promise<number> => {
+    const completions = await processCompletions(deps, limit);
+    if (completions > 0) sender.wake();
+    return completions;
   };
   const parts = [
     startRounds(
       {
-        everyMs: ENDS_EVERY_MS,
+        everyMs: COMPLETIONS_EVERY_MS,
         batch: 200,
-        work: tell,
+        work: processDeps,
         trouble: "ends of executions cannot be told now",
       },
       logger,
@@ -42,9 +45,9 @@ export function startTellingEnds(deps: EndedDeps): Running {
     sender,
     startRounds(
       {
-        everyMs: FORGET_EVERY_MS,
+        everyMs: PRUNE_EVERY_MS,
         batch: 5_000,
-        work: (limit) => forgetDone(db, DELIVERIES, { keepDays: config.keepDays, limit }),
+        work: (limit) => pruneFinished(db, DELIVERIES, { keepDays: config.keepDays, limit }),
         trouble: "old notifications cannot be removed now",
       },
       logger,

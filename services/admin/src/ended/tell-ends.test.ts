@@ -11,10 +11,10 @@ import { insertExecution } from "../execution/insert.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { loadExecutionStates, saveExecutionStates } from "../execution/state.js";
-import { endWithoutEngine } from "../launcher/force-abort.js";
+import { forceTerminate } from "../launcher/force-abort.js";
 import { notification } from "../notification/ended-execution.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { tellEndsOnce } from "./tell-ends.js";
+import { processCompletions } from "./tell-ends.js";
 
 const { FAILED, RUNNING, SUCCEEDED, ABORTED } = WorkflowExecution_Phase;
 let database: AdminDatabase;
@@ -46,7 +46,7 @@ async function report(name: string, phase: WorkflowExecution_Phase): Promise<voi
     event: { ...event, ...(phase === FAILED && { outputResult: { case: "error" as const, value: error } }) },
   });
 }
-const tell = () => tellEndsOnce(served.deps, 100);
+const tell = () => processCompletions(served.deps, 100);
 async function deliveries(name: string): Promise<string[]> {
   const { rows } = await database.db.query<{ text: string }>({
     text: "SELECT target || ' ' || phase AS text FROM notification_deliveries WHERE execution_name = $1 ORDER BY id",
@@ -94,7 +94,7 @@ test("an end is told once, whatever comes after it, and to no two replicas", asy
   expect(told.reduce((sum, each) => sum + each)).toBe(30);
   const late = foldWorkflow(before.state, { phase: RUNNING, occurredAt: 5n }, 0n);
   expect(late).not.toBe(before.state);
-  expect(await saveExecutionStates(database.db, [{ rowId, state: late, revision: before.revision + 1, ends: false }])).toEqual(
+  expect(await saveExecutionStates(database.db, [{ rowId, state: late, revision: before.revision + 1, becomesTerminal: false }])).toEqual(
     new Set([rowId]),
   );
   expect(await tell()).toBe(0);
@@ -107,7 +107,7 @@ test("nothing is told of an end that was not recorded, nor lost when its teller 
   const rowId = rows[0]?.id ?? 0n;
   const state = foldWorkflow(acceptedWorkflow(1n), { phase: FAILED, occurredAt: 5n }, 0n);
   // Another writer was faster: neither this write nor its completion entry is stored.
-  expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, ends: true }])).toEqual(new Set());
+  expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, becomesTerminal: true }])).toEqual(new Set());
   expect(await tell()).toBe(0);
   await report("d", FAILED);
   const died = new Error("died");
@@ -122,7 +122,7 @@ test("nothing is told of an end that was not recorded, nor lost when its teller 
         }),
     },
   };
-  await expect(tellEndsOnce(dying as never, 100)).rejects.toBe(died);
+  await expect(processCompletions(dying as never, 100)).rejects.toBe(died);
   expect(await deliveries("d")).toEqual([]);
   expect(await tell()).toBe(1);
   expect(await deliveries("d")).toEqual(["lp@x.y FAILED"]);
@@ -134,7 +134,7 @@ test("ends that no event tells: refused at once, and aborted without the engine"
   await create("e-aborted");
   await served.admin.terminateExecution({ id: { ...scope, name: "e-aborted" }, cause: "enough" });
   expect(await tell()).toBe(1);
-  await endWithoutEngine(served.deps, { ...scope, name: "e-aborted" });
+  await forceTerminate(served.deps, { ...scope, name: "e-aborted" });
   expect(await tell()).toBe(1);
   // The engine's terminal event arrives later.
   await expect(report("e-aborted", ABORTED)).rejects.toThrow("already recorded");

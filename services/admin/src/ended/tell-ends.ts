@@ -4,10 +4,10 @@ import type { NotificationsConfig } from "../notification/config-schema.js";
 import { insertDeliveries } from "../notification/delivery-store.js";
 import { planDeliveries } from "../notification/plan.js";
 import type { TriggersConfig } from "../trigger/config-schema.js";
-import { fireForEnds } from "../trigger/fire-for-ends.js";
-import { endedColumns, type EndedExecution, endedExecution, type EndedRow } from "./ended-execution.js";
+import { createFirings } from "../trigger/fire-for-ends.js";
+import { completedColumns, type CompletedExecution, completedExecution, type CompletedRow } from "./ended-execution.js";
 
-export interface TellEndsDeps {
+export interface ProcessCompletionsDeps {
   readonly db: Database;
   readonly config: { readonly notifications: NotificationsConfig; readonly triggers: Pick<TriggersConfig, "maxDepth"> };
   readonly logger: Logger;
@@ -17,23 +17,23 @@ export interface TellEndsDeps {
  * Claims completed executions and writes their deliveries and firings in one transaction, so that a crash releases the
  * claim. Returns the number of claimed executions.
  */
-export async function tellEndsOnce({ db, config, logger }: TellEndsDeps, limit: number): Promise<number> {
+export async function processCompletions({ db, config, logger }: ProcessCompletionsDeps, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
-    const rows = await takeEnds(tx, limit);
-    const ended = rows.flatMap((row) => readable(row, logger));
+    const rows = await claimCompletions(tx, limit);
+    const completed = rows.flatMap((row) => decodeCompletion(row, logger));
     await insertDeliveries(
       tx,
-      ended.flatMap((execution) => planDeliveries(execution, config.notifications).map((delivery) => ({ execution, delivery }))),
+      completed.flatMap((execution) => planDeliveries(execution, config.notifications).map((delivery) => ({ execution, delivery }))),
     );
-    if (ended.length > 0) await fireForEnds(tx, ended, config.triggers);
+    if (completed.length > 0) await createFirings(tx, completed, config.triggers);
     return rows.length;
   });
 }
 
 /** Skips a row that cannot be decoded, so that it does not block the others. */
-function readable(row: EndedRow, logger: Logger): EndedExecution[] {
+function decodeCompletion(row: CompletedRow, logger: Logger): CompletedExecution[] {
   try {
-    return [endedExecution(row)];
+    return [completedExecution(row)];
   } catch (error) {
     const execution = `${row.execution_project}/${row.execution_domain}/${row.execution_name}`;
     logger.error({ execution, error: String(error) }, "the end of an execution is told to nobody: its row cannot be read");
@@ -41,15 +41,15 @@ function readable(row: EndedRow, logger: Logger): EndedExecution[] {
   }
 }
 
-async function takeEnds(tx: Queryable, limit: number): Promise<readonly EndedRow[]> {
-  const { rows } = await tx.query<EndedRow>({
+async function claimCompletions(tx: Queryable, limit: number): Promise<readonly CompletedRow[]> {
+  const { rows } = await tx.query<CompletedRow>({
     name: "take-ends",
     text: `WITH taken AS MATERIALIZED (
         SELECT execution_id FROM execution_ends ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
       ), gone AS (
         DELETE FROM execution_ends d USING taken WHERE d.execution_id = taken.execution_id RETURNING d.execution_id
       )
-      SELECT ${endedColumns} FROM gone JOIN executions e ON e.id = gone.execution_id ORDER BY e.id`,
+      SELECT ${completedColumns} FROM gone JOIN executions e ON e.id = gone.execution_id ORDER BY e.id`,
     values: [limit],
   });
   return rows;

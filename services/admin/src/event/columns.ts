@@ -1,9 +1,9 @@
 import { bigintArray, booleanArray, byteaArray, integerArray, type Query, textArray } from "@flyte-ts/postgres";
 
 /** A column that a multi-row statement writes. */
-export type WrittenColumn<Row> = Written & ValuesOf<Row>;
+export type ColumnSpec<Row> = ColumnWrite & ValuesOf<Row>;
 
-interface Written {
+interface ColumnWrite {
   readonly name: string;
   /**
    * Update of an existing row: `set` replaces the value, `keep` replaces it unless the new value is null, `first`
@@ -27,7 +27,7 @@ type ValuesOf<Row> =
  * row, or updates one whose stored revision precedes the given one. It returns the written rows; the others were
  * changed concurrently. All writers must sort rows the same way, to prevent deadlocks.
  */
-export function upsert<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
+export function upsert<Row>(table: string, columns: readonly ColumnSpec<Row>[], returning: string): (rows: readonly Row[]) => Query {
   const names = columns.map(({ name }) => name).join(", ");
   const keys = columns.filter(({ update }) => update === "key").map(({ name }) => name);
   const text =
@@ -38,7 +38,7 @@ export function upsert<Row>(table: string, columns: readonly WrittenColumn<Row>[
 }
 
 /** Like {@link upsert} for existing rows. */
-export function update<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
+export function update<Row>(table: string, columns: readonly ColumnSpec<Row>[], returning: string): (rows: readonly Row[]) => Query {
   const names = columns.map(({ name }) => name).join(", ");
   const key = columns.filter((column) => column.update === "key").map(({ name }) => `${table}.${name} = given.${name}`);
   const text =
@@ -48,7 +48,7 @@ export function update<Row>(table: string, columns: readonly WrittenColumn<Row>[
   return (rows) => ({ name: `update-${table}`, text, values: columns.map((column) => arrayOf(column, rows)) });
 }
 
-function arrayOf<Row>(column: WrittenColumn<Row>, rows: readonly Row[]): unknown {
+function arrayOf<Row>(column: ColumnSpec<Row>, rows: readonly Row[]): unknown {
   switch (column.type) {
     case "text":
       return textArray(rows.map(column.value));
@@ -71,11 +71,11 @@ function parameters(columns: readonly { readonly type: string }[]): string {
   return columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
 }
 
-function assignments<Row>(columns: readonly WrittenColumn<Row>[], table: string, source: string): string {
+function assignments<Row>(columns: readonly ColumnSpec<Row>[], table: string, source: string): string {
   return columns.flatMap((column) => (column.update === "key" ? [] : [`${column.name} = ${updated(column, table, source)}`])).join(", ");
 }
 
-function updated<Row>({ name, update: rule }: WrittenColumn<Row>, table: string, source: string): string {
+function updated<Row>({ name, update: rule }: ColumnSpec<Row>, table: string, source: string): string {
   const [given, own] = [`${source}.${name}`, `${table}.${name}`];
   switch (rule) {
     case "keep":

@@ -1,6 +1,6 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { type Progress, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
-import type { WrittenColumn } from "./columns.js";
+import type { ColumnSpec } from "./columns.js";
 
 /** Columns of a row's {@link Progress}, without large ones. */
 export interface ProgressRow {
@@ -54,7 +54,7 @@ export function storedProgress(row: ProgressRow): Progress {
   };
 }
 
-export const progressColumns: readonly WrittenColumn<{ readonly state: Progress }>[] = [
+export const progressColumns: readonly ColumnSpec<{ readonly state: Progress }>[] = [
   { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
   { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
   { name: "first_order", type: "bigint", value: ({ state }) => state.firstOrder, update: "set" },

@@ -14,8 +14,8 @@ import {
   nextWorkflowOrder,
 } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { moveExecution } from "../cluster/fix-placement.js";
-import { changeExecution, TooManyConflicts } from "../execution/change.js";
+import { setExecutionCluster } from "../cluster/fix-placement.js";
+import { updateExecutionState, TooManyConflictsError } from "../execution/change.js";
 import {
   checkTaskId,
   executionIdText,
@@ -32,14 +32,14 @@ import { alreadyExists, notFound } from "../invalid.js";
 import { offloadDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../task-execution/store.js";
-import { noteSignsOfLife } from "../settle/signs-of-life.js";
-import { announceEnds } from "../wake/announce-ends.js";
+import { recordActivity } from "../settle/signs-of-life.js";
+import { publishCompletions } from "../wake/announce-ends.js";
 import { offloadNames } from "./offload-names.js";
 import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
-import { alreadyEnded, checkProducer, namesCluster, reading } from "./refuse.js";
-import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
+import { alreadyEnded, assertProducerCluster, isClusterProducer, asInvalidArgument } from "./refuse.js";
+import { nodeTransition, taskTransition, workflowTransition } from "./transition.js";
 
-export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
+export type EventRecorderDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
 
 // Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
 // phase is rejected with the reason.
@@ -48,82 +48,82 @@ const ATTEMPTS = 20;
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
 export async function recordWorkflowEvent(
-  deps: EventDeps,
+  deps: EventRecorderDeps,
   id: NonNullable<WorkflowExecutionEvent["executionId"]>,
   event: WorkflowExecutionEvent,
 ): Promise<void> {
-  const { before, after } = await changeExecution(deps.db, id, {
-    decide: ({ state, cluster }) => {
+  const { before, after } = await updateExecutionState(deps.db, id, {
+    apply: ({ state, cluster }) => {
       const [from, to] = [workflowPhaseName(state.phase), workflowPhaseName(event.phase)];
-      const verdict = judgeWorkflow(state.phase, event.phase);
-      if (verdict === "repeated")
+      const transition = workflowTransition(state.phase, event.phase);
+      if (transition === "repeated")
         throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIdText(id)}`);
-      if (!claims(event, cluster)) checkProducer(event.producerId, cluster);
-      if (verdict === "ended")
+      if (!isFromAnotherCluster(event, cluster)) assertProducerCluster(event.producerId, cluster);
+      if (transition === "ended")
         throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIdText(id)}`, from);
-      if (verdict === "backward") {
+      if (transition === "backward") {
         throw new RpcError(Code.FAILED_PRECONDITION, `Cannot go from ${from} to ${to} for workflow execution ${executionIdText(id)}`);
       }
-      const fact = reading(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
-      return foldWorkflow(state, fact, nextWorkflowOrder(state));
+      const update = asInvalidArgument(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
+      return foldWorkflow(state, update, nextWorkflowOrder(state));
     },
     ...(isAnnouncement(event) && {
-      also: async (tx, { rowId, cluster }) => {
-        if (claims(event, cluster)) await moveExecution(tx, rowId, event.producerId);
+      inTransaction: async (tx, { rowId, cluster }) => {
+        if (isFromAnotherCluster(event, cluster)) await setExecutionCluster(tx, rowId, event.producerId);
       },
     }),
   });
-  deps.changed?.([before.rowId]);
-  if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, rowId: before.rowId, phase: after.phase }]);
-  else await noteSignsOfLife(deps.db, [before.rowId]);
+  deps.publishChanged?.([before.rowId]);
+  if (isTerminalWorkflowEvent(after.phase)) await publishCompletions(deps, [{ execution: id, rowId: before.rowId, phase: after.phase }]);
+  else await recordActivity(deps.db, [before.rowId]);
 }
 
 /**
  * A named engine reports with QUEUED that it runs the execution: when admin has only one cluster, and so has chosen
  * none, the execution belongs to that engine's cluster from then on.
  */
-function claims(event: WorkflowExecutionEvent, cluster: string): boolean {
+function isFromAnotherCluster(event: WorkflowExecutionEvent, cluster: string): boolean {
   return cluster === "" && isAnnouncement(event);
 }
 
 function isAnnouncement({ phase, producerId }: WorkflowExecutionEvent): boolean {
-  return phase === WorkflowExecution_Phase.QUEUED && namesCluster(producerId);
+  return phase === WorkflowExecution_Phase.QUEUED && isClusterProducer(producerId);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
-export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeExecutionEvent): Promise<void> {
+export async function recordNodeEvent(deps: EventRecorderDeps, id: NodeId, event: NodeExecutionEvent): Promise<void> {
   const { db } = deps;
   const execution = await findExecutionState(db, id.executionId);
   if (execution === undefined)
     throw notFound(`Failed to get existing execution id: [${executionIdText(id.executionId)}] with err: execution does not exist`);
-  checkProducer(event.producerId, execution.cluster);
-  const read = reading(() => readNodeEvent(event, {}, offloadNames(deps.config)));
-  const fact = await offloadDynamicWorkflow({ blobs: deps.blobs, ...deps.config.storage }, id, read);
+  assertProducerCluster(event.producerId, execution.cluster);
+  const read = asInvalidArgument(() => readNodeEvent(event, {}, offloadNames(deps.config)));
+  const update = await offloadDynamicWorkflow({ blobs: deps.blobs, ...deps.config.storage }, id, read);
   const key: NodeKey = { executionId: execution.rowId, nodeId: id.nodeId };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stored = (await loadNodes(db, [key])).get(nodeKeyText(key));
     if (stored === undefined) await requireParents(deps, { id, event, execution });
     else {
-      const verdict =
-        replacesEnd(stored.state, fact) && isTerminalNodeEvent(event.phase) ? "apply" : judgeNode(stored.state.phase, event.phase);
+      const transition =
+        replacesEnd(stored.state, update) && isTerminalNodeEvent(event.phase) ? "apply" : nodeTransition(stored.state.phase, event.phase);
       const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
-      if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
+      if (transition === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
       // As in Flyte, the error has the phase of the event, not that of the node.
-      if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
+      if (transition !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
       await requireChild(deps, event);
     }
-    const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
+    const state = foldNode(stored?.state, update, nextOrder(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size !== 1) continue;
-    deps.changed?.([execution.rowId]);
-    if (!isTerminalNodeEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
+    deps.publishChanged?.([execution.rowId]);
+    if (!isTerminalNodeEvent(event.phase)) await recordActivity(db, [execution.rowId]);
     return;
   }
-  throw new TooManyConflicts(`node execution ${nodeIdText(id)} could not be changed`);
+  throw new TooManyConflictsError(`node execution ${nodeIdText(id)} could not be changed`);
 }
 
 async function requireParents(
-  { db }: EventDeps,
+  { db }: EventRecorderDeps,
   { id, event, execution }: { readonly id: NodeId; readonly event: NodeExecutionEvent; readonly execution: StoredExecutionState },
 ): Promise<void> {
   const parentTask = event.parentTaskMetadata?.id;
@@ -138,18 +138,18 @@ async function requireParents(
 }
 
 /** Requires the child execution that the node reports. The first event of a node is not checked, as in Flyte. */
-async function requireChild({ db }: EventDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
+async function requireChild({ db }: EventRecorderDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
   const child = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
   if (child !== undefined && (await findExecutionState(db, child)) === undefined) throw executionNotFound(child);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
-export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskExecutionEvent): Promise<void> {
+export async function recordTaskEvent(deps: EventRecorderDeps, id: TaskId, event: TaskExecutionEvent): Promise<void> {
   const { db } = deps;
   const execution = await findExecutionState(db, id.nodeExecutionId.executionId);
   if (execution === undefined) throw executionNotFound(id.nodeExecutionId.executionId);
-  checkProducer(event.producerId, execution.cluster);
-  const fact = reading(() => readTaskEvent(event, {}, offloadNames(deps.config)));
+  assertProducerCluster(event.producerId, execution.cluster);
+  const update = asInvalidArgument(() => readTaskEvent(event, {}, offloadNames(deps.config)));
   const key = taskKeyOf(id, execution.rowId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const [stored] = await loadTasks(db, [key]);
@@ -157,29 +157,30 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       throw notFound(`Failed to get existing node execution id: [${nodeIdText(id.nodeExecutionId)}] with err: entry not found`);
     }
     if (stored !== undefined) {
-      const verdict = replacesEnd(stored.state, fact) && isTerminalTaskEvent(fact.phase) ? "apply" : judgeTask(stored.state, fact);
+      const transition =
+        replacesEnd(stored.state, update) && isTerminalTaskEvent(update.phase) ? "apply" : taskTransition(stored.state, update);
       const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
-      if (verdict === "repeated") {
+      if (transition === "repeated") {
         throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
       }
       // As in Flyte, the error has the phase of the event, not that of the attempt.
-      if (verdict !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
+      if (transition !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
     }
     const order = nextOrder(stored?.state);
-    const folded = foldTask(stored?.state, fact, order);
+    const folded = foldTask(stored?.state, update, order);
     // For RPCs, as in Flyte, a version of 0 never resets the stored version, in any phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };
     const saved = await db.transaction(async (tx) => {
       const rowId = (await saveTasks(tx, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }])).get(taskKeyText(key));
-      if (rowId !== undefined) await appendTaskEvents(tx, [{ rowId, order, event: fact.event }]);
+      if (rowId !== undefined) await appendTaskEvents(tx, [{ rowId, order, event: update.event }]);
       return rowId !== undefined;
     });
     if (!saved) continue;
-    deps.changed?.([execution.rowId]);
-    if (!isTerminalTaskEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
+    deps.publishChanged?.([execution.rowId]);
+    if (!isTerminalTaskEvent(event.phase)) await recordActivity(db, [execution.rowId]);
     return;
   }
-  throw new TooManyConflicts(`task execution ${taskIdText(id)} could not be changed`);
+  throw new TooManyConflictsError(`task execution ${taskIdText(id)} could not be changed`);
 }
 
 function taskKeyOf(id: TaskId, executionId: bigint): TaskKey {

@@ -21,13 +21,13 @@ export function alreadyEnded(message: string, currentPhase: string): RpcError {
 const DEFAULT_PRODUCER = "propeller";
 
 /** True when the producer of an event is a cluster. */
-export function namesCluster(producer: string): boolean {
+export function isClusterProducer(producer: string): boolean {
   return producer !== "" && producer !== DEFAULT_PRODUCER;
 }
 
 /** @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the execution's. */
-export function checkProducer(producer: string, cluster: string): void {
-  if (!namesCluster(producer) || producer === cluster) return;
+export function assertProducerCluster(producer: string, cluster: string): void {
+  if (!isClusterProducer(producer) || producer === cluster) return;
   const message = create(EventFailureReasonSchema, {
     reason: { case: "incompatibleCluster", value: create(EventErrorIncompatibleClusterSchema, { cluster: producer }) },
   });
@@ -51,7 +51,7 @@ export function checkOutputSize(outputs: LiteralMap | undefined, maxBytes: numbe
 }
 
 /** Runs an event parser and converts its error to INVALID_ARGUMENT. */
-export function reading<T>(read: () => T): T {
+export function asInvalidArgument<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -5,13 +5,13 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkExecutionId, checkNodeId, checkTaskId } from "../execution/identifier.js";
 import { checkIdentifier } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
-import { type EventDeps, recordNodeEvent, recordTaskEvent, recordWorkflowEvent } from "./record-one.js";
+import { type EventRecorderDeps, recordNodeEvent, recordTaskEvent, recordWorkflowEvent } from "./record-one.js";
 import { checkOutputSize } from "./refuse.js";
 
 type Methods = Pick<ServiceImplementation<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
 
 /** RPCs for events of engines that do not use the bus. */
-export function eventRpcs(deps: EventDeps): Methods {
+export function eventRpcs(deps: EventRecorderDeps): Methods {
   const maxBytes = deps.config.remoteData.maxSizeInBytes;
   return {
     createWorkflowEvent: async ({ event }) => {

@@ -11,9 +11,9 @@ import { type NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_P
  * The event RPCs return an error for all but `apply`. From the bus, which delivers late and duplicate events, such an
  * event changes no phase, but its other data is stored.
  */
-export type Verdict = "apply" | "repeated" | "ended" | "backward";
+export type Transition = "apply" | "repeated" | "ended" | "backward";
 
-export function judgeWorkflow(current: WorkflowExecution_Phase, next: WorkflowExecution_Phase): Verdict {
+export function workflowTransition(current: WorkflowExecution_Phase, next: WorkflowExecution_Phase): Transition {
   // QUEUED may be repeated: clusters reported with it that they had taken over an execution.
   if (current === next && next !== WorkflowExecution_Phase.QUEUED) return "repeated";
   if (isTerminalWorkflowEvent(current)) return "ended";
@@ -23,7 +23,7 @@ export function judgeWorkflow(current: WorkflowExecution_Phase, next: WorkflowEx
 }
 
 /** A node may go back (RUNNING to QUEUED) between two attempts. */
-export function judgeNode(current: NodeExecution_Phase, next: NodeExecution_Phase): Verdict {
+export function nodeTransition(current: NodeExecution_Phase, next: NodeExecution_Phase): Transition {
   if (current === next) return "repeated";
   return isTerminalNodeEvent(current) ? "ended" : "apply";
 }
@@ -34,7 +34,7 @@ export interface TaskPosition {
 }
 
 /** Within a phase only a higher version applies; an attempt may go back until it is terminal. */
-export function judgeTask(current: TaskPosition, next: TaskPosition): Verdict {
+export function taskTransition(current: TaskPosition, next: TaskPosition): Transition {
   if (current.phase === next.phase && next.phaseVersion <= current.phaseVersion) return "repeated";
   return isTerminalTaskEvent(current.phase) ? "ended" : "apply";
 }

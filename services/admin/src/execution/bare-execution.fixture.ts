@@ -16,7 +16,7 @@ export function bareExecution(name: string): NewExecution {
     mode: 0,
     principal: "",
     cluster: "",
-    movable: false,
+    reassignable: false,
     sourceExecutionId: undefined,
     parent: undefined,
     spec: empty,

@@ -2,10 +2,10 @@ import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { WorkflowState } from "@flyte-ts/execution-state";
 import { executionNotFound } from "./identifier.js";
-import { type ExecutionName, findExecutionState, isEnd, saveExecutionStates, type StoredExecutionState } from "./state.js";
+import { type ExecutionName, findExecutionState, becomesTerminal, saveExecutionStates, type StoredExecutionState } from "./state.js";
 
 /** Concurrent writers won too many times; the caller may retry. */
-export class TooManyConflicts extends RpcError {
+export class TooManyConflictsError extends RpcError {
   constructor(message: string) {
     super(Code.ABORTED, message);
   }
@@ -13,11 +13,11 @@ export class TooManyConflicts extends RpcError {
 
 const ATTEMPTS = 20;
 
-export interface ExecutionChange {
+export interface StateUpdate {
   /** Computes the new state from the stored one; called again after a conflict with another writer. It may throw. */
-  readonly decide: (stored: StoredExecutionState) => WorkflowState;
+  readonly apply: (stored: StoredExecutionState) => WorkflowState;
   /** Further writes of the same transaction. */
-  readonly also?: (tx: Queryable, stored: StoredExecutionState) => Promise<void>;
+  readonly inTransaction?: (tx: Queryable, stored: StoredExecutionState) => Promise<void>;
 }
 
 /**
@@ -25,29 +25,29 @@ export interface ExecutionChange {
  *
  * @throws RpcError NOT_FOUND, and errors of `decide`.
  */
-export async function changeExecution(
+export async function updateExecutionState(
   db: Database,
   id: ExecutionName,
-  change: ExecutionChange,
+  update: StateUpdate,
 ): Promise<{ readonly before: StoredExecutionState; readonly after: WorkflowState }> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const before = await findExecutionState(db, id);
     if (before === undefined) throw executionNotFound(id);
-    const after = change.decide(before);
-    const saved = await save(db, before, { after, also: change.also });
+    const after = update.apply(before);
+    const saved = await save(db, before, { after, also: update.inTransaction });
     if (saved) return { before, after };
   }
-  throw new TooManyConflicts(`execution ${id.project}/${id.domain}/${id.name} could not be changed`);
+  throw new TooManyConflictsError(`execution ${id.project}/${id.domain}/${id.name} could not be changed`);
 }
 
 async function save(
   db: Database,
   before: StoredExecutionState,
-  { after, also }: { readonly after: WorkflowState; readonly also: ExecutionChange["also"] },
+  { after, also }: { readonly after: WorkflowState; readonly also: StateUpdate["inTransaction"] },
 ): Promise<boolean> {
   const write = async (tx: Queryable): Promise<boolean> => {
     const saved = await saveExecutionStates(tx, [
-      { rowId: before.rowId, state: after, revision: before.revision + 1, ends: isEnd(before.state, after) },
+      { rowId: before.rowId, state: after, revision: before.revision + 1, becomesTerminal: becomesTerminal(before.state, after) },
     ]);
     return saved.size === 1;
   };

@@ -1,11 +1,11 @@
 import type { ClusterAssignment } from "@flyte-ts/idl/flyteidl/admin/cluster_assignment_pb";
-import { candidatesFor, pickCluster, type PlacementWish } from "../cluster/place.js";
+import { candidatesFor, pickCluster, type PlacementRequest } from "../cluster/place.js";
 import type { PlacementConfig } from "../cluster/config-schema.js";
 import type { AdminDeps } from "../deps.js";
 import { invalidArgument } from "../invalid.js";
 import type { ExecutionName } from "./state.js";
 
-interface Assignments {
+interface PoolAssignments {
   /** Assignment in the request. */
   readonly wanted: ClusterAssignment | undefined;
   /** Assignment of the project and domain. */
@@ -17,7 +17,11 @@ interface Assignments {
  *
  * @throws RpcError INVALID_ARGUMENT when the request names another pool than the project and domain.
  */
-export function poolOf({ clusterPoolAssignments }: PlacementConfig, { project, domain }: ExecutionName, assignments: Assignments): string {
+export function poolOf(
+  { clusterPoolAssignments }: PlacementConfig,
+  { project, domain }: ExecutionName,
+  assignments: PoolAssignments,
+): string {
   const wanted = assignments.wanted?.clusterPoolName ?? "";
   const ofDomain = Object.hasOwn(clusterPoolAssignments, domain) ? clusterPoolAssignments[domain]?.pool : undefined;
   const pool = assignments.configured === undefined ? (ofDomain ?? "") : assignments.configured.clusterPoolName;
@@ -39,21 +43,25 @@ export function poolOf({ clusterPoolAssignments }: PlacementConfig, { project, d
 export function chooseCluster(
   { clusters, config, health }: Pick<AdminDeps, "clusters" | "config" | "health">,
   { name }: ExecutionName,
-  wish: PlacementWish,
+  placement: PlacementRequest,
 ): string {
-  const candidates = candidatesFor(clusters, config.placement, wish);
-  const healthy = candidates.filter((candidate) => health?.problem(candidate.name) === undefined);
-  const cluster = pickCluster(healthy, name) ?? pickCluster(candidates, name) ?? pickCluster(everOpen(clusters, config, wish), name);
+  const candidates = candidatesFor(clusters, config.placement, placement);
+  const healthy = candidates.filter((candidate) => health?.unhealthyReason(candidate.name) === undefined);
+  const cluster =
+    pickCluster(healthy, name) ?? pickCluster(candidates, name) ?? pickCluster(isEverEligible(clusters, config, placement), name);
   if (cluster !== undefined) return cluster;
-  const asked = [wish.label && `execution cluster label "${wish.label}"`, wish.pool && `cluster pool "${wish.pool}"`];
-  throw invalidArgument(`no cluster takes executions of ${asked.filter(Boolean).join(" and ")}`);
+  const requested = [
+    placement.label && `execution cluster label "${placement.label}"`,
+    placement.pool && `cluster pool "${placement.pool}"`,
+  ];
+  throw invalidArgument(`no cluster takes executions of ${requested.filter(Boolean).join(" and ")}`);
 }
 
 /** Returns the clusters that would be permitted if all were enabled. */
-function everOpen(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], wish: PlacementWish) {
+function isEverEligible(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], placement: PlacementRequest) {
   return candidatesFor(
     clusters.map((cluster) => ({ ...cluster, enabled: true })),
     placement,
-    wish,
+    placement,
   );
 }

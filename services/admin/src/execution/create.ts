@@ -15,37 +15,37 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { nanosOfDate } from "@flyte-ts/execution-state";
-import { resolveAll } from "../attributes/resolve.js";
+import { resolveAttributesBatch } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
-import type { KnownVersions, LaunchPlanVersion } from "../launch-plan/known-versions.js";
-import { takenEntry } from "../launcher/outbox.js";
+import type { LaunchPlanCache, LaunchPlanVersion } from "../launch-plan/known-versions.js";
+import { claimedEntry } from "../launcher/outbox.js";
 import { isBeingDeleted } from "../retention/mark.js";
 import { resourcesOf } from "../task/resources.js";
-import { findExpansion, type KnownExpansions, refuseExpansion } from "../workflow/expansion.js";
-import { wakeParents } from "../wake/announce-ends.js";
-import { choosesClusters } from "../cluster/place.js";
+import { findExpansion, type ExpansionCache, rejectExpansion } from "../workflow/expansion.js";
+import { wakeParentNodes } from "../wake/announce-ends.js";
+import { isPlacementNeeded } from "../cluster/place.js";
 import { chooseCluster, poolOf } from "./choose-cluster.js";
 import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "./concurrency.js";
 import { inherit } from "./inherit.js";
 import { findExecutionId } from "./find.js";
-import { type Inserted, insertTaken, type NewExecution } from "./insert.js";
+import { type Inserted, insertClaimed, type NewExecution } from "./insert.js";
 import { encodeLaunchSettings } from "./launch-settings.js";
 import { mergeConfig } from "./merge-config.js";
 import { namespaceOf } from "./namespace.js";
 import { checkOwnFolder } from "./own-folder.js";
-import { foreseeRefusal, refusalError } from "./refusal.js";
+import { findAdmissionError, admissionError } from "./refusal.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
 
 export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launches"> & {
   /** Cache of launch plan versions; default: no cache. */
-  readonly launchPlans?: Pick<KnownVersions, "find">;
+  readonly launchPlans?: Pick<LaunchPlanCache, "find">;
   /** Cache of the sizes of expanded workflows; default: no cache. */
-  readonly expansions?: Pick<KnownExpansions, "find">;
+  readonly expansionCache?: Pick<ExpansionCache, "find">;
 };
 
 export interface Caller {
@@ -64,9 +64,9 @@ export interface Caller {
 export async function createExecution(deps: CreateDeps, given: ExecutionCreateRequest, caller: Caller): Promise<ExecutionName> {
   const request = withInputs(given);
   const checked = await checkCreateRequest(deps, request);
-  const what = await findLaunchable(deps, checked);
-  await refuseTooLarge(deps, what);
-  const { launchPlan } = what;
+  const target = await findLaunchable(deps, checked);
+  await rejectTooLarge(deps, target);
+  const { launchPlan } = target;
   const inputs = checkInputs({
     expected: launchPlan.closure?.expectedInputs,
     fixed: launchPlan.spec?.fixedInputs,
@@ -75,10 +75,10 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   if (!inputs.ok) throw invalidArgument(inputs.errors[0]?.message ?? "invalid inputs");
   const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
   await checkOwnFolder(deps.db, id, deps.config);
-  const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
-  await refuseWhatGoes(deps.db, row);
-  const rowId = await store(deps, row, what);
-  if (row.failure !== undefined) await wakeParents(deps, [rowId]);
+  const row = await buildExecution(deps, { id, checked, what: target, inputs: inputs.inputs, userInputs: request.inputs, caller });
+  await rejectIfSourceIsBeingDeleted(deps.db, row);
+  const rowId = await store(deps, row, target);
+  if (row.failure !== undefined) await wakeParentNodes(deps, [rowId]);
   return id;
 }
 
@@ -86,8 +86,8 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
 async function store(deps: CreateDeps, row: NewExecution, { launchPlan, launchPlanRowId }: Launchable): Promise<bigint> {
   const { id: limitedBy, spec } = launchPlan;
   const policy = spec?.concurrencyPolicy;
-  const place = row.failure === undefined ? deps.launches?.reserve() : undefined;
-  const insert = (tx: Queryable) => insertTaken(tx, row, place === undefined ? 0 : (deps.launches?.leaseMs ?? 0));
+  const place = row.failure === undefined ? deps.launchSlots?.reserve() : undefined;
+  const insert = (tx: Queryable) => insertClaimed(tx, row, place === undefined ? 0 : (deps.launchSlots?.leaseMs ?? 0));
   let inserted: Inserted;
   try {
     if (launchPlanRowId === undefined || limitedBy === undefined || !isLimited(policy)) inserted = await insert(deps.db);
@@ -103,12 +103,12 @@ async function store(deps: CreateDeps, row: NewExecution, { launchPlan, launchPl
   }
   const { rowId, entryId } = inserted;
   if (entryId === undefined) place?.release();
-  else place?.begin(takenEntry(row, { rowId, entryId }));
+  else place?.start(claimedEntry(row, { rowId, entryId }));
   return rowId;
 }
 
 /** Rejects children and recoveries of an execution that is being deleted. */
-async function refuseWhatGoes(db: Queryable, { parent, mode, sourceExecutionId }: NewExecution): Promise<void> {
+async function rejectIfSourceIsBeingDeleted(db: Queryable, { parent, mode, sourceExecutionId }: NewExecution): Promise<void> {
   const recovered = mode === ExecutionMetadata_ExecutionMode.RECOVERED ? sourceExecutionId : undefined;
   for (const rowId of [parent?.executionId, recovered]) {
     if (rowId !== undefined && (await isBeingDeleted(db, rowId))) {
@@ -145,13 +145,16 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
 }
 
 /** Rejects a workflow above the limits, which may have been other ones at its registration. */
-async function refuseTooLarge({ db, config, expansions }: CreateDeps, { workflow, workflowRowId, taskRowId }: Launchable): Promise<void> {
+async function rejectTooLarge(
+  { db, config, expansionCache: expansions }: CreateDeps,
+  { workflow, workflowRowId, taskRowId }: Launchable,
+): Promise<void> {
   if (taskRowId !== undefined) return;
   const expansion = await (expansions?.find(workflowRowId) ?? findExpansion(db, workflowRowId));
-  if (expansion !== undefined) refuseExpansion(workflow.name, expansion, config);
+  if (expansion !== undefined) rejectExpansion(workflow.name, expansion, config);
 }
 
-interface Prepared {
+interface ExecutionDraft {
   readonly id: ExecutionName;
   readonly checked: CheckedRequest;
   readonly what: Launchable;
@@ -160,10 +163,13 @@ interface Prepared {
   readonly caller: Caller;
 }
 
-async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs, caller }: Prepared): Promise<NewExecution> {
+async function buildExecution(
+  deps: CreateDeps,
+  { id, checked, what: target, inputs, userInputs, caller }: ExecutionDraft,
+): Promise<NewExecution> {
   const { spec, project } = checked;
-  const { launchPlan, workflow } = what;
-  const isTask = what.taskRowId !== undefined;
+  const { launchPlan, workflow } = target;
+  const isTask = target.taskRowId !== undefined;
   const inherited = await inherit(deps.db, spec, caller.principal);
   // Saves the query: most projects have no attributes, and the workflow is in the same project.
   const mayHaveAttributes = project.hasAttributes || workflow.project !== id.project;
@@ -181,15 +187,15 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
   const labels = { ...project.labels?.values, ...config.labels?.values };
   const pool = poolOf(deps.config.placement, id, { wanted: spec.clusterAssignment, configured: attributes.cluster });
   const label = inherited.clusterLabel?.value ?? "";
-  const chooses = choosesClusters(deps.clusters, deps.config.placement);
-  const wish = { label: label || (attributes.label?.value ?? ""), pool };
+  const needsPlacement = isPlacementNeeded(deps.clusters, deps.config.placement);
+  const placementRequest = { label: label || (attributes.label?.value ?? ""), pool };
   // Children run in the cluster of their parent.
-  const movable = chooses && inherited.cluster === undefined;
-  const cluster = inherited.cluster ?? (chooses ? chooseCluster(deps, id, wish) : "");
-  const refusal = foreseeRefusal({
+  const reassignable = needsPlacement && inherited.cluster === undefined;
+  const cluster = inherited.cluster ?? (needsPlacement ? chooseCluster(deps, id, placementRequest) : "");
+  const admissionFailure = findAdmissionError({
     name: id.name,
     annotations: config.annotations?.values ?? {},
-    clusterLabel: chooses ? "" : label,
+    clusterLabel: needsPlacement ? "" : label,
   });
   const stored: ExecutionSpec = {
     ...spec,
@@ -215,21 +221,21 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
     resources: resourcesOf(attributes.resources, deps.config),
     pluginOverrides: attributes.plugins?.overrides ?? [],
     recovers,
-    placement: movable ? wish : undefined,
+    placement: reassignable ? placementRequest : undefined,
   });
   const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
   return {
     ...id,
-    launchPlanId: what.launchPlanRowId,
+    launchPlanId: target.launchPlanRowId,
     launchPlanName: isTask ? "" : (launchPlan.id?.name ?? ""),
-    workflowId: what.workflowRowId,
+    workflowId: target.workflowRowId,
     workflowName: workflow.name,
-    taskId: what.taskRowId,
+    taskId: target.taskRowId,
     launchEntity: isTask ? "task" : "launch_plan",
     mode: inherited.metadata.mode,
     principal: inherited.metadata.principal,
     cluster,
-    movable,
+    reassignable,
     sourceExecutionId,
     parent: inherited.parent,
     spec: toBinary(ExecutionSpecSchema, stored),
@@ -243,7 +249,7 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
     ),
     launchSettings: settings,
     acceptedAt: nanosOfDate(deps.clock()),
-    failure: refusal === undefined ? undefined : refusalError(refusal),
+    failure: admissionFailure === undefined ? undefined : admissionError(admissionFailure),
     labels: spec.labels?.values ?? {},
     tags: spec.tags,
   };
@@ -268,7 +274,7 @@ type Settings = Partial<Awaited<ReturnType<typeof findSettings>>>;
 function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionName, { workflow, launchPlan, isTask }: SettingsScope) {
   const scope = { project, domain };
   const config = { kind: MatchableResource.WORKFLOW_EXECUTION_CONFIG, target: "workflowExecutionConfig" } as const;
-  return resolveAll(db, {
+  return resolveAttributesBatch(db, {
     config: { ...config, scope: { ...scope, workflow: workflow.name } },
     projectConfig: { ...config, scope: { project } },
     cluster: { kind: MatchableResource.CLUSTER_ASSIGNMENT, target: "clusterAssignment", scope },

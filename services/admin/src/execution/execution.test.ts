@@ -19,7 +19,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
-import { repairOnce } from "../launcher/repair.js";
+import { reconcileStale } from "../launcher/repair.js";
 import { startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
@@ -228,7 +228,7 @@ describe("repair", () => {
   test("an execution that nobody owes to its data plane is owed again", async () => {
     await admin.createExecution(request("lost"));
     await db.query({ text: "TRUNCATE execution_outbox" });
-    expect(await repairOnce(deps(), now)).toBe(1);
+    expect(await reconcileStale(deps(), now)).toBe(1);
     expect(await outbox()).toEqual([{ action: "launch", execution_name: "lost" }]);
   });
 
@@ -238,7 +238,7 @@ describe("repair", () => {
       metadata: { name: "ended" },
       status: { phase: WorkflowPhase.Failed, error: { code: "C", message: "m", kind: "USER" } },
     });
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     const { closure } = await admin.getExecution({ id: key("ended") });
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "C", message: "m" } } });
     expect(sent.map(({ subject, data }) => [subject, fromBinary(ExecutionRecordedSchema, data).workflowKey])).toEqual([
@@ -259,7 +259,7 @@ describe("repair", () => {
     // The engine's clock is behind admin's.
     const startedAt = new Date(Date.now() - 60_000).toISOString();
     succeeded("small", { startedAt, outputRef: "s3://b/never-written.pb", nodeStatus: { "end-node": { phase: 5, outputs: inline } } });
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     expect((await admin.getExecutionData({ id: key("small") })).fullOutputs).toEqual(outputs);
     const { closure } = await admin.getExecution({ id: key("small") });
     expect(closure?.phase).toBe(Phase.SUCCEEDED);
@@ -270,7 +270,7 @@ describe("repair", () => {
     await admin.createExecution(request("open"));
     succeeded("open", { outputRef: "s3://b/never-written.pb" });
     sent.length = 0;
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     expect(await phaseOf("open")).not.toBe("SUCCEEDED");
     expect(sent).toEqual([]);
     await admin.createWorkflowEvent({
@@ -288,7 +288,7 @@ describe("repair", () => {
     await admin.createExecution(request("large"));
     succeeded("large", { outputRef: "s3://b/written.pb" });
     const written = { ...blobs, head: async () => ({ size: 1 }) } as unknown as BlobStore;
-    await repairOnce({ ...deps(), blobs: written }, now);
+    await reconcileStale({ ...deps(), blobs: written }, now);
     const { closure } = await admin.getExecution({ id: key("large") });
     expect(closure?.outputResult).toMatchObject({ case: "outputs", value: { data: { case: "uri", value: "s3://b/written.pb" } } });
   });
@@ -296,10 +296,10 @@ describe("repair", () => {
   test("a success whose outputs were lost with a finished resource fails, and says so", async () => {
     await admin.createExecution(request("lostoutputs"));
     succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     expect(await phaseOf("lostoutputs")).not.toBe("FAILED");
     await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour', checked_at = NULL" });
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     const { closure } = await admin.getExecution({ id: key("lostoutputs") });
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "OutputsLost" } } });
   });
@@ -308,7 +308,7 @@ describe("repair", () => {
     await admin.createExecution(request("gone"));
     await admin.terminateExecution({ id: key("gone"), cause: "c" });
     await db.query({ text: "TRUNCATE execution_outbox" });
-    await repairOnce(deps(), now);
+    await reconcileStale(deps(), now);
     expect(await phaseOf("gone")).toBe("ABORTED");
   });
 
@@ -317,8 +317,8 @@ describe("repair", () => {
     await db.query({ text: "TRUNCATE execution_outbox" });
     kube.down = true;
     await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour'" });
-    expect(await repairOnce(deps(), { quietMs: 600_000, limit: 10 })).toBe(1);
-    expect(await repairOnce(deps(), { quietMs: 600_000, limit: 10 })).toBe(0);
+    expect(await reconcileStale(deps(), { quietMs: 600_000, limit: 10 })).toBe(1);
+    expect(await reconcileStale(deps(), { quietMs: 600_000, limit: 10 })).toBe(0);
     expect(await outbox()).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Condition } from "../list/condition.js";
-import { type ListRequest, orderOf, type ReadTerm } from "../list/plan.js";
+import { type ListRequest, orderOf, type ResolvedFilter } from "../list/plan.js";
 import { executionEntity } from "./list-entity.js";
 
 /** Timestamps that follow the acceptance of an execution. */
-const LATER: ReadonlySet<string> = new Set(["started_at", "execution_created_at", "execution_updated_at", "updated_at"]);
-const BEFORE: ReadonlySet<string> = new Set(["lt", "lte"]);
+const LATER_COLUMNS: ReadonlySet<string> = new Set(["started_at", "execution_created_at", "execution_updated_at", "updated_at"]);
+const UPPER_BOUND_OPERATORS: ReadonlySet<string> = new Set(["lt", "lte"]);
 
 /** Same expression as in the index executions_clock_behind. */
-const CLOCK_BEHIND = `LEAST(started_at, execution_created_at, execution_updated_at, updated_at) AT TIME ZONE 'UTC'
+const CLOCK_SKEW = `LEAST(started_at, execution_created_at, execution_updated_at, updated_at) AT TIME ZONE 'UTC'
   < created_at AT TIME ZONE 'UTC' - interval '1 hour'`;
 
 /**
@@ -17,14 +17,20 @@ const CLOCK_BEHIND = `LEAST(started_at, execution_created_at, execution_updated_
  * today's executions. Returns nothing when an execution of the project and domain has a timestamp more than an hour
  * before its creation.
  */
-export async function impliedBounds(db: Queryable, request: ListRequest, terms: readonly ReadTerm[]): Promise<readonly Condition[]> {
+export async function deriveCreatedAtBounds(
+  db: Queryable,
+  request: ListRequest,
+  terms: readonly ResolvedFilter[],
+): Promise<readonly Condition[]> {
   const { columns, direction } = orderOf(executionEntity, request);
   const newestFirst = columns[0] === "created_at" && direction === "DESC";
-  const bounds = terms.filter((term) => term.prefix === "execution" && LATER.has(term.name) && BEFORE.has(term.function));
+  const bounds = terms.filter(
+    (term) => term.prefix === "execution" && LATER_COLUMNS.has(term.name) && UPPER_BOUND_OPERATORS.has(term.function),
+  );
   if (!newestFirst || bounds.length === 0) return [];
   const { count } = await db.query({
     name: "executions-with-clock-behind",
-    text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND ${CLOCK_BEHIND} LIMIT 1`,
+    text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND ${CLOCK_SKEW} LIMIT 1`,
     values: [request.equal?.execution_project, request.equal?.execution_domain],
   });
   if (count > 0) return [];

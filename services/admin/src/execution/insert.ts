@@ -17,7 +17,7 @@ export interface NewExecution {
   readonly principal: string;
   readonly cluster: string;
   /** The cluster may still change until the launch. */
-  readonly movable: boolean;
+  readonly reassignable: boolean;
   readonly sourceExecutionId: bigint | undefined;
   /** Parent node, with the row id of its execution. */
   readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
@@ -46,7 +46,7 @@ export const OUTBOX_CHANNEL = "flyte_execution_outbox";
  * @throws RpcError ALREADY_EXISTS when the name exists or a tag is repeated.
  */
 export async function insertExecution(tx: Queryable, execution: NewExecution): Promise<bigint> {
-  return (await insertTaken(tx, execution, 0)).rowId;
+  return (await insertClaimed(tx, execution, 0)).rowId;
 }
 
 export interface Inserted {
@@ -61,7 +61,7 @@ export interface Inserted {
  *
  * @param leaseMs Lease duration; 0: the entry is not claimed.
  */
-export async function insertTaken(tx: Queryable, execution: NewExecution, leaseMs: number): Promise<Inserted> {
+export async function insertClaimed(tx: Queryable, execution: NewExecution, leaseMs: number): Promise<Inserted> {
   const { failure } = execution;
   const entries = [...Object.entries(execution.labels), ...execution.tags.map((tag) => [tag, ""] as const)];
   const values = [
@@ -97,7 +97,7 @@ export async function insertTaken(tx: Queryable, execution: NewExecution, leaseM
     entries.map(([, value]) => value),
     failure === undefined && execution.imported !== true,
     OUTBOX_CHANNEL,
-    execution.movable,
+    execution.reassignable,
     execution.imported === true,
     leaseMs,
   ];

@@ -12,8 +12,8 @@ import {
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { toSpeakableJson } from "@flyte-ts/rpc";
-import type { PlacementWish } from "../cluster/place.js";
-import { refuseNul } from "../nul.js";
+import type { PlacementRequest } from "../cluster/place.js";
+import { rejectNul } from "../nul.js";
 import type { PlatformResources } from "../task/resources.js";
 
 /** Settings resolved when an execution was accepted, stored with its row so that its resource can be built at any time. */
@@ -25,7 +25,7 @@ export interface LaunchSettings {
   /** Execution whose successful nodes are reused. */
   readonly recovers?: WorkflowExecutionIdentifier | undefined;
   /** Placement requirements, when there are several clusters. */
-  readonly placement?: PlacementWish | undefined;
+  readonly placement?: PlacementRequest | undefined;
 }
 
 interface Stored extends JsonObject {
@@ -48,7 +48,7 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
     placement: settings.placement === undefined ? null : { ...settings.placement },
   };
-  refuseNul(stored, "spec");
+  rejectNul(stored, "spec");
   return JSON.stringify(stored);
 }
 
@@ -65,6 +65,6 @@ export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
     pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
     recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
     // Rows of earlier versions lack it.
-    placement: (stored.placement ?? undefined) as PlacementWish | undefined,
+    placement: (stored.placement ?? undefined) as PlacementRequest | undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 
@@ -16,7 +16,7 @@ const tags = {
 } as const;
 
 /** Sort key of a low-cardinality column: ties are sorted by time. */
-const beforeTime = <T extends string>(name: T) => [name, "created_at", "id"] as const;
+const sortedBefore = <T extends string>(name: T) => [name, "created_at", "id"] as const;
 const byIndex = { from: "index" } as const;
 const numberOnly = { of: "order", because: "a number that no answer shows" } as const;
 const freeText = { of: "all", because: "text of any length, of which an index would be large" } as const;
@@ -36,7 +36,7 @@ export const executionTable = {
     launch_plan_id: { type: "int8", unindexed: numberOnly },
     workflow_id: { type: "int8", unindexed: numberOnly },
     task_id: { type: "int8", unindexed: numberOnly },
-    phase: { type: "text", order: beforeTime("phase"), few: byIndex },
+    phase: { type: "text", order: sortedBefore("phase"), lowCardinality: byIndex },
     closure: { type: "bytes" },
     spec: { type: "bytes" },
     started_at: { type: "timestamp" },
@@ -44,7 +44,7 @@ export const executionTable = {
     execution_updated_at: { type: "timestamp" },
     duration: { type: "duration" },
     abort_cause: { type: "text", unindexed: freeText },
-    mode: { type: "int4", order: beforeTime("mode"), few: byIndex },
+    mode: { type: "int4", order: sortedBefore("mode"), lowCardinality: byIndex },
     source_execution_id: { type: "int8", unindexed: numberOnly },
     parent_node_execution_id: {
       type: "int8",
@@ -52,16 +52,16 @@ export const executionTable = {
       sql: `(SELECT n.id FROM node_executions n
         WHERE n.execution_id = executions.parent_execution_id AND n.node_id = executions.parent_node_id)`,
     },
-    cluster: { type: "text", order: beforeTime("cluster"), few: byIndex },
+    cluster: { type: "text", order: sortedBefore("cluster"), lowCardinality: byIndex },
     inputs_uri: { type: "text", unindexed: address },
     user_inputs_uri: { type: "text", unindexed: address },
-    error_kind: { type: "text", order: beforeTime("error_kind"), few: byIndex, unindexed: failedOnly },
-    error_code: { type: "text", order: beforeTime("error_code"), few: byIndex, unindexed: failedOnly },
-    user: { type: "text", sql: "executions.principal", order: beforeTime("user"), few: byIndex },
+    error_kind: { type: "text", order: sortedBefore("error_kind"), lowCardinality: byIndex, unindexed: failedOnly },
+    error_code: { type: "text", order: sortedBefore("error_code"), lowCardinality: byIndex, unindexed: failedOnly },
+    user: { type: "text", sql: "executions.principal", order: sortedBefore("user"), lowCardinality: byIndex },
     state: {
       type: "int4",
-      order: beforeTime("state"),
-      few: {
+      order: sortedBefore("state"),
+      lowCardinality: {
         from: "values",
         values: Object.values(ExecutionState)
           .filter((state) => typeof state === "number")
@@ -71,18 +71,18 @@ export const executionTable = {
     },
     launch_entity: {
       type: "text",
-      order: beforeTime("launch_entity"),
-      few: { from: "values", values: ["launch_plan", "task"] },
+      order: sortedBefore("launch_entity"),
+      lowCardinality: { from: "values", values: ["launch_plan", "task"] },
       unindexed: { of: "order", because: "of two values one is rare" },
     },
   },
-} as const satisfies Pick<EntityDescription, "table" | "columns">;
+} as const satisfies Pick<ListEntity, "table" | "columns">;
 
 const nameInRow = (column: string, resourceType: ResourceType) =>
   ({ type: "text", sql: `executions.${column}`, few: { from: "names", resourceType } }) as const;
 
 /** Filters and sort keys of ListExecutions. */
-export const executionEntity: EntityDescription = {
+export const executionEntity: ListEntity = {
   ...executionTable,
   prefix: "execution",
   key: "id",
@@ -94,21 +94,21 @@ export const executionEntity: EntityDescription = {
       table: "launch_plans",
       on: "launch_plans.id = executions.launch_plan_id",
       columns: { ...launchPlanEntity.columns, name: nameInRow("launch_plan_name", ResourceType.LAUNCH_PLAN) },
-      numbers: { column: "executions.launch_plan_id", order: "created_at", of: launchPlanEntity },
+      numbers: { column: "executions.launch_plan_id", order: "created_at", references: launchPlanEntity },
     },
     workflow: {
       kind: "join",
       table: "workflows",
       on: "workflows.id = executions.workflow_id",
       columns: { ...workflowEntity.columns, name: nameInRow("workflow_name", ResourceType.WORKFLOW) },
-      numbers: { column: "executions.workflow_id", order: "created_at", of: workflowEntity },
+      numbers: { column: "executions.workflow_id", order: "created_at", references: workflowEntity },
     },
     task: {
       kind: "join",
       table: "tasks",
       on: "tasks.id = executions.task_id",
       columns: taskEntity.columns,
-      numbers: { column: "executions.task_id", order: "created_at", of: taskEntity },
+      numbers: { column: "executions.task_id", order: "created_at", references: taskEntity },
       implies: "executions.launch_entity = 'task'",
     },
     admin_tag: tags,

@@ -4,10 +4,10 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { Encoded } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { missingArgument } from "../invalid.js";
-import { planNarrowed } from "../list/narrow.js";
-import { type ListPlan, type ListRequest, preparedPage, readTerms, selectPage } from "../list/plan.js";
+import { planWithPrefetch } from "../list/narrow.js";
+import { type ListPlan, type ListRequest, selectPagePrepared, resolveFilters, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
-import { impliedBounds } from "./implied-bound.js";
+import { deriveCreatedAtBounds } from "./implied-bound.js";
 import { executionEntity } from "./list-entity.js";
 import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
 
@@ -28,19 +28,23 @@ export async function listExecutions(
     equal: { execution_project: id.project, execution_domain: id.domain, execution_name: id.name },
   });
   // Common request, which executions_created_at returns in order.
-  const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? preparedPage : selectPage;
+  const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? selectPagePrepared : selectPage;
   const { rows } = await db.query<ExecutionRow>(page(plan, executionColumns));
   return new Encoded(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));
 }
 
 /** Excludes archived executions unless a filter names the state. */
 export async function planExecutions(db: Queryable, request: ListRequest): Promise<ListPlan> {
-  const terms = readTerms(executionEntity, request);
-  const where = [...(await impliedBounds(db, request, terms))];
+  const terms = resolveFilters(executionEntity, request);
+  const where = [...(await deriveCreatedAtBounds(db, request, terms))];
   if (terms.some((term) => term.prefix === "execution" && term.name === "state")) {
-    return planNarrowed(db, executionEntity, { ...request, where });
+    return planWithPrefetch(db, executionEntity, { ...request, where });
   }
   // The value is in the SQL text, since a prepared statement is planned for it.
   const active = { sql: `executions.state = ${ExecutionState.EXECUTION_ACTIVE}` };
-  return planNarrowed(db, executionEntity, { ...request, known: { state: ExecutionState.EXECUTION_ACTIVE }, where: [active, ...where] });
+  return planWithPrefetch(db, executionEntity, {
+    ...request,
+    constants: { state: ExecutionState.EXECUTION_ACTIVE },
+    where: [active, ...where],
+  });
 }

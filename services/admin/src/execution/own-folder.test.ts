@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { checkOwnFolder, otherPlaces } from "./own-folder.js";
+import { checkOwnFolder, collidingProjectDomains } from "./own-folder.js";
 
 const DOMAINS = ["development", "staging", "production"];
 
 test("most names lie in no other project's folder", () => {
   for (const name of ["f0a1b2", "my-run", "development", "development-", "x-development", "developments-x"])
-    expect(otherPlaces({ project: "lab", domain: "staging", name }, DOMAINS), name).toEqual([]);
+    expect(collidingProjectDomains({ project: "lab", domain: "staging", name }, DOMAINS), name).toEqual([]);
 });
 
 test("a name that begins with a domain lies in a longer project's folder, wherever the domain stands", () => {
-  const of = (project: string, domain: string, name: string) => otherPlaces({ project, domain, name }, DOMAINS);
+  const of = (project: string, domain: string, name: string) => collidingProjectDomains({ project, domain, name }, DOMAINS);
   expect(of("lab", "development", "staging-x")).toEqual([{ project: "lab-development", domain: "staging" }]);
   expect(of("lab", "development", "eu-production-x")).toEqual([{ project: "lab-development-eu", domain: "production" }]);
   expect(of("lab-development", "staging", "x")).toEqual([]);
@@ -19,8 +19,8 @@ test("a name that begins with a domain lies in a longer project's folder, wherev
 
 test("a domain with a dash owns the folders that a shorter one could reach", () => {
   const domains = ["a", "a-b"];
-  expect(otherPlaces({ project: "lab", domain: "a", name: "b-x" }, domains)).toEqual([{ project: "lab", domain: "a-b" }]);
-  expect(otherPlaces({ project: "lab", domain: "a-b", name: "x" }, domains)).toEqual([]);
+  expect(collidingProjectDomains({ project: "lab", domain: "a", name: "b-x" }, domains)).toEqual([{ project: "lab", domain: "a-b" }]);
+  expect(collidingProjectDomains({ project: "lab", domain: "a-b", name: "x" }, domains)).toEqual([]);
 });
 
 test("of two executions with one folder exactly one is refused", () => {
@@ -32,7 +32,9 @@ test("of two executions with one folder exactly one is refused", () => {
     ),
   );
   expect(executions).toHaveLength(4);
-  expect(executions.filter((id) => otherPlaces(id, domains).length === 0)).toEqual([{ project: "lab", domain: "a-b-c", name: "x" }]);
+  expect(executions.filter((id) => collidingProjectDomains(id, domains).length === 0)).toEqual([
+    { project: "lab", domain: "a-b-c", name: "x" },
+  ]);
 });
 
 describe("with projects", () => {

@@ -4,7 +4,7 @@ import { invalidArgument } from "../invalid.js";
 import type { ExecutionName } from "./state.js";
 
 /** Project and domain of an execution that could have the same folder. */
-interface Place {
+interface ProjectDomain {
   readonly project: string;
   readonly domain: string;
 }
@@ -18,16 +18,16 @@ interface Place {
  * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
  */
 export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<AdminConfig, "domains">): Promise<void> {
-  const places = otherPlaces(
+  const others = collidingProjectDomains(
     id,
     domains.map((domain) => domain.id),
   );
-  if (places.length === 0) return;
+  if (others.length === 0) return;
   const { rows } = await db.query<{ identifier: string }>({
     text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
-    values: [places.map(({ project }) => project)],
+    values: [others.map(({ project }) => project)],
   });
-  const owner = places.find(({ project }) => rows.some(({ identifier }) => identifier === project));
+  const owner = others.find(({ project }) => rows.some(({ identifier }) => identifier === project));
   if (owner === undefined) return;
   throw invalidArgument(
     `invalid execution name [${id.name}]: its folder would be that of an execution of project [${owner.project}] and domain [${owner.domain}]`,
@@ -35,17 +35,17 @@ export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains
 }
 
 /** Returns the other projects and domains that own the same folder. Usually there are none. */
-export function otherPlaces({ project, domain, name }: ExecutionName, domains: readonly string[]): Place[] {
+export function collidingProjectDomains({ project, domain, name }: ExecutionName, domains: readonly string[]): ProjectDomain[] {
   const folder = `${project}-${domain}-${name}`;
-  const places: Place[] = [];
+  const others: ProjectDomain[] = [];
   for (let dash = folder.indexOf("-"); dash !== -1; dash = folder.indexOf("-", dash + 1)) {
     const rest = folder.slice(dash + 1);
     for (const other of domains) {
       const more = dash + other.length - project.length - domain.length;
       const owns = more > 0 || (more === 0 && dash > project.length);
       if (owns && rest.startsWith(`${other}-`) && rest.length > other.length + 1)
-        places.push({ project: folder.slice(0, dash), domain: other });
+        others.push({ project: folder.slice(0, dash), domain: other });
     }
   }
-  return places;
+  return others;
 }

@@ -5,7 +5,7 @@ import type { ErrorFact } from "@flyte-ts/execution-state";
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const namePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
-export interface Foreseen {
+export interface AdmissionInput {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly clusterLabel: string;
@@ -15,7 +15,7 @@ export interface Foreseen {
  * Returns why Kubernetes would reject the resource; undefined if valid. createExecution accepts such an execution and
  * stores it as FAILED, as Flyte does.
  */
-export function foreseeRefusal({ name, annotations, clusterLabel }: Foreseen): string | undefined {
+export function findAdmissionError({ name, annotations, clusterLabel }: AdmissionInput): string | undefined {
   if (clusterLabel !== "") return `execution cluster label ${clusterLabel} is not supported`;
   if (!subdomain.test(name))
     return `metadata.name: "${name}" must consist of lower case letters, digits and '-', and start and end with a letter or digit`;
@@ -33,7 +33,7 @@ function isAnnotationKey(key: string): boolean {
 }
 
 /** Error of an execution that fails the admission check. */
-export function refusalError(reason: string): ErrorFact {
+export function admissionError(reason: string): ErrorFact {
   const error = create(ExecutionErrorSchema, {
     code: "Internal",
     message: `failed to create workflow in propeller ${reason}`,

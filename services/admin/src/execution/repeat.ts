@@ -22,14 +22,14 @@ import type { ExecutionName } from "./state.js";
  */
 export async function relaunchExecution(deps: CreateDeps, request: ExecutionRelaunchRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
-  const old = await readOld(deps.db, request.id);
-  const metadata = ofCaller(old.spec);
+  const original = await loadOriginal(deps.db, request.id);
+  const metadata = ofCaller(original.spec);
   const spec: ExecutionSpec = {
-    ...old.spec,
+    ...original.spec,
     overwriteCache: request.overwriteCache,
     metadata: { ...metadata, mode: ExecutionMetadata_ExecutionMode.RELAUNCH, referenceExecution: request.id },
   };
-  return createExecution(deps, old.request(request.name, spec), { ...caller, sourceExecutionId: old.rowId });
+  return createExecution(deps, original.request(request.name, spec), { ...caller, sourceExecutionId: original.rowId });
 }
 
 /**
@@ -38,15 +38,15 @@ export async function relaunchExecution(deps: CreateDeps, request: ExecutionRela
  */
 export async function recoverExecution(deps: CreateDeps, request: ExecutionRecoverRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
-  const old = await readOld(deps.db, request.id);
+  const original = await loadOriginal(deps.db, request.id);
   const parent = request.metadata?.parentNodeExecution;
   // The parent node need not be stored yet, as for any child of an engine (inherit.ts): a nesting above 0 states this.
-  const metadata = { ...ofCaller(old.spec), ...(parent && { parentNodeExecution: parent, nesting: 1 }) };
+  const metadata = { ...ofCaller(original.spec), ...(parent && { parentNodeExecution: parent, nesting: 1 }) };
   const spec: ExecutionSpec = {
-    ...old.spec,
+    ...original.spec,
     metadata: { ...metadata, mode: ExecutionMetadata_ExecutionMode.RECOVERED, referenceExecution: request.id },
   };
-  return createExecution(deps, old.request(request.name, spec), { ...caller, sourceExecutionId: old.rowId });
+  return createExecution(deps, original.request(request.name, spec), { ...caller, sourceExecutionId: original.rowId });
 }
 
 /** Removes the metadata that only an engine may set: the parent node and the nesting. */
@@ -55,13 +55,13 @@ function ofCaller({ metadata }: ExecutionSpec): ExecutionMetadata {
   return { ...kept, nesting: 0 };
 }
 
-interface Old {
+interface OriginalExecution {
   readonly rowId: bigint;
   readonly spec: ExecutionSpec;
   request(name: string, spec: ExecutionSpec): ExecutionCreateRequest;
 }
 
-async function readOld(db: Queryable, id: ExecutionName): Promise<Old> {
+async function loadOriginal(db: Queryable, id: ExecutionName): Promise<OriginalExecution> {
   const { rows } = await db.query<{ id: bigint; spec: Uint8Array; user_inputs: Uint8Array }>({
     name: "find-execution-to-repeat",
     text: `SELECT id, spec, user_inputs FROM executions

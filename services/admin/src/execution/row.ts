@@ -4,7 +4,7 @@ import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase
 import { cutText } from "@flyte-ts/rpc";
 import { timestampOf } from "@flyte-ts/execution-state";
 import { workflowPhaseOf } from "../event/phase-name.js";
-import { cutField } from "../wire/cut-field.js";
+import { truncateField } from "../wire/cut-field.js";
 import { MessageWriter } from "../wire/message-writer.js";
 import { withoutField } from "../wire/without-field.js";
 
@@ -153,7 +153,7 @@ function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: numbe
       writer.nested(CLOSURE.outputs, end);
       break;
     case "error":
-      writer.bytes(CLOSURE.error, cutError(row.error ?? new Uint8Array(), errorBytes));
+      writer.bytes(CLOSURE.error, truncateError(row.error ?? new Uint8Array(), errorBytes));
       break;
     case "abort":
       writer.string(ABORT.principal, row.abort_principal);
@@ -161,29 +161,29 @@ function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: numbe
       writer.nested(CLOSURE.abortMetadata, end);
       break;
     default:
-      writeNotice(writer, row, errorBytes);
+      writeBlocker(writer, row, errorBytes);
   }
 }
 
 /** Returns core.ExecutionError with a message of at most this many bytes. */
-function cutError(bytes: Uint8Array, errorBytes: number | undefined): Uint8Array {
-  return errorBytes === undefined ? bytes : cutField(bytes, ERROR.message, errorBytes);
+function truncateError(bytes: Uint8Array, errorBytes: number | undefined): Uint8Array {
+  return errorBytes === undefined ? bytes : truncateField(bytes, ERROR.message, errorBytes);
 }
 
 /** Error code of the blocker of a non-terminal execution. */
-export const WAITING_CODE = "Waiting";
+export const BLOCKED_CODE = "Waiting";
 
 /**
  * Writes the blocker of a non-terminal execution as the closure's error, the only free-text field; Flyte shows it for
  * failing executions too.
  */
-function writeNotice(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
-  const { notice, notice_ns: since, started_ns: startedAt } = row;
-  if (notice === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return;
+function writeBlocker(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
+  const { notice: blocker, notice_ns: since, started_ns: startedAt } = row;
+  if (blocker === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return;
   // A blocker older than the start no longer applies.
   if (startedAt !== null && since < startedAt) return;
-  const message = errorBytes === undefined ? notice : cutText(notice, errorBytes);
+  const message = errorBytes === undefined ? blocker : cutText(blocker, errorBytes);
   const kind = ExecutionError_ErrorKind.SYSTEM;
-  const error = create(ExecutionErrorSchema, { code: WAITING_CODE, kind, message, timestamp: timestampOf(since) });
+  const error = create(ExecutionErrorSchema, { code: BLOCKED_CODE, kind, message, timestamp: timestampOf(since) });
   writer.bytes(CLOSURE.error, toBinary(ExecutionErrorSchema, error));
 }

@@ -4,10 +4,10 @@ import { type CallContext, Encoded, type ServiceImplementation } from "@flyte-ts
 import { nanosOfDate } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { invalidArgument } from "../invalid.js";
-import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
-import { KnownVersions } from "../launch-plan/known-versions.js";
+import { loadExecutionTiming, type TimingDeps } from "../metrics/gather.js";
+import { LaunchPlanCache } from "../launch-plan/known-versions.js";
 import { executionSpan } from "../metrics/spans.js";
-import { KnownExpansions } from "../workflow/expansion.js";
+import { ExpansionCache } from "../workflow/expansion.js";
 import { createExecution, type CreateDeps } from "./create.js";
 import { type DataDeps, executionData } from "./data.js";
 import { findExecution } from "./find.js";
@@ -35,9 +35,9 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
-export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
+export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "changed">): Methods {
   const { db, clock, bus } = given;
-  const deps = { ...given, launchPlans: new KnownVersions(db), expansions: new KnownExpansions(db) };
+  const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
     relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),
@@ -66,7 +66,7 @@ export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<A
         values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), callerOf(context).principal],
       });
       if (rows.length === 0) throw executionNotFound(id);
-      deps.changed?.(rows.map(({ id: rowId }) => rowId));
+      deps.publishChanged?.(rows.map(({ id: rowId }) => rowId));
       return {};
     },
 
@@ -78,7 +78,7 @@ export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<A
 
     async getExecutionMetrics({ id, depth }) {
       checkExecutionId(id);
-      return { span: executionSpan(await gatherExecution(deps, id, depth), depth) };
+      return { span: executionSpan(await loadExecutionTiming(deps, id, depth), depth) };
     },
   };
 }

@@ -21,7 +21,7 @@ import { createLaunchPlanInternal } from "../launch-plan/create.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "../launch-plan/find.js";
 import { findTask } from "../task/find.js";
 import { createWorkflowInternal } from "../workflow/create.js";
-import { findWorkflowHead } from "../workflow/find.js";
+import { findWorkflowInterface } from "../workflow/find.js";
 
 /** Retries of tasks whose template sets none. */
 const DEFAULT_RETRIES = 3;
@@ -66,7 +66,7 @@ async function ensureWorkflow(
   deps: Pick<AdminDeps, "db" | "config" | "clock">,
   { id, task, taskId }: { readonly id: Identifier; readonly task: TaskTemplate; readonly taskId: Identifier },
 ): Promise<bigint> {
-  const found = await findWorkflowHead(deps.db, id);
+  const found = await findWorkflowInterface(deps.db, id);
   if (found !== undefined) return found.rowId;
   const template = workflowAround(id, task, taskId);
   return (await createWorkflowInternal(deps, { id, template, subWorkflows: [] }, NamedEntityState.SYSTEM_GENERATED)).rowId;
@@ -85,7 +85,7 @@ async function ensureLaunchPlan(
 ): Promise<StoredLaunchPlan> {
   const found = await findLaunchPlan(deps.db, id);
   if (found !== undefined) return found;
-  const head = await findWorkflowHead(deps.db, workflow);
+  const head = await findWorkflowInterface(deps.db, workflow);
   if (head === undefined) throw new Error("a workflow that was just stored is gone");
   const launchPlanSpec = create(LaunchPlanSpecSchema, {
     // As in Flyte: the name of the task.

@@ -1,7 +1,7 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
-import { update, type WrittenColumn } from "../event/columns.js";
+import { update, type ColumnSpec } from "../event/columns.js";
 import { workflowPhaseName, workflowPhaseOf } from "../event/phase-name.js";
 
 export interface ExecutionName {
@@ -23,9 +23,9 @@ export interface ExecutionStateWrite {
   /** Revision that was read, plus one. */
   readonly revision: number;
   /** The write makes the execution terminal, so a completion is enqueued. */
-  readonly ends: boolean;
+  readonly becomesTerminal: boolean;
   /** The write makes the execution terminal, and all its nodes and attempts are terminal. Check again afterwards (settle/settled.ts). */
-  readonly settled?: boolean;
+  readonly inferredReason?: boolean;
 }
 
 interface Row {
@@ -89,7 +89,7 @@ function stored(row: Row): StoredExecutionState {
   };
 }
 
-type Column = WrittenColumn<ExecutionStateWrite>;
+type Column = ColumnSpec<ExecutionStateWrite>;
 
 const outputsOf = ({ result }: WorkflowState) => (result?.kind === "outputs" ? result : undefined);
 const errorOf = ({ result }: WorkflowState) => (result?.kind === "error" ? result.error : undefined);
@@ -115,7 +115,7 @@ const columns: readonly Column[] = [
   { name: "abort_cause", type: "text", value: ({ state }) => abortOf(state)?.cause ?? null, update: "keep" },
   { name: "abort_principal", type: "text", value: ({ state }) => abortOf(state)?.principal ?? null, update: "keep" },
   // PostgreSQL parses `now` as its current time.
-  { name: "settled_at", type: "timestamptz", value: ({ settled }) => (settled === true ? "now" : null), update: "keep" },
+  { name: "settled_at", type: "timestamptz", value: ({ inferredReason: settled }) => (settled === true ? "now" : null), update: "keep" },
 ];
 
 const write = update("executions", columns, "executions.id");
@@ -126,12 +126,12 @@ const write = update("executions", columns, "executions.id");
  */
 export async function saveExecutionStates(db: Queryable, writes: readonly ExecutionStateWrite[]): Promise<Set<bigint>> {
   const query = write(writes);
-  const ending = writes.filter(({ ends }) => ends).map(({ rowId }) => rowId);
-  const { rows } = await db.query<{ id: bigint }>(ending.length === 0 ? query : alsoNotingEnds(query, ending));
+  const ending = writes.filter(({ becomesTerminal: ends }) => ends).map(({ rowId }) => rowId);
+  const { rows } = await db.query<{ id: bigint }>(ending.length === 0 ? query : withCompletions(query, ending));
   return new Set(rows.map(({ id }) => id));
 }
 
-function alsoNotingEnds({ text, values = [] }: Query, ending: readonly bigint[]): Query {
+function withCompletions({ text, values = [] }: Query, ending: readonly bigint[]): Query {
   return {
     name: "update-executions-that-end",
     text: `WITH saved AS (${text}), ended AS (
@@ -142,6 +142,6 @@ function alsoNotingEnds({ text, values = [] }: Query, ending: readonly bigint[])
 }
 
 /** True when the change makes the execution terminal. */
-export function isEnd(before: WorkflowState, after: WorkflowState): boolean {
+export function becomesTerminal(before: WorkflowState, after: WorkflowState): boolean {
   return isTerminalWorkflowEvent(after.phase) && !isTerminalWorkflowEvent(before.phase);
 }

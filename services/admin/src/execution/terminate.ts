@@ -6,7 +6,7 @@ import { ABORT_ORDER, storableText } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 import { alreadyEnded } from "../event/refuse.js";
-import { changeExecution } from "./change.js";
+import { updateExecutionState } from "./change.js";
 import { OUTBOX_CHANNEL } from "./insert.js";
 import type { ExecutionName } from "./state.js";
 
@@ -22,7 +22,7 @@ interface Abort {
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */
 export async function terminateExecution(
-  { db, changed }: Pick<AdminDeps, "db" | "changed">,
+  { db, publishChanged: changed }: Pick<AdminDeps, "db" | "changed">,
   id: ExecutionName,
   abort: Abort,
 ): Promise<void> {
@@ -30,8 +30,8 @@ export async function terminateExecution(
     const rowId = await abortExecution(db, id, abort);
     changed?.([rowId]);
   } catch (error) {
-    const ended = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
-    if (!ended || !(await hasJustBeenAborted(db, id, abort))) throw error;
+    const terminal = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
+    if (!terminal || !(await hasJustBeenAborted(db, id, abort))) throw error;
   }
 }
 
@@ -50,8 +50,8 @@ async function hasJustBeenAborted(db: Queryable, { project, domain, name }: Exec
 }
 
 async function abortExecution(db: Database, id: ExecutionName, { cause, principal }: Abort): Promise<bigint> {
-  const { before } = await changeExecution(db, id, {
-    decide: ({ state }) => {
+  const { before } = await updateExecutionState(db, id, {
+    apply: ({ state }) => {
       if (isTerminalWorkflowEvent(state.phase)) {
         throw alreadyEnded("Cannot abort an already terminated workflow execution", workflowPhaseName(state.phase));
       }
@@ -62,13 +62,13 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
         resultOrder: ABORT_ORDER,
       };
     },
-    also: (tx, { rowId }) => oweAbort(tx, rowId),
+    inTransaction: (tx, { rowId }) => enqueueAbort(tx, rowId),
   });
   return before.rowId;
 }
 
 /** Enqueues an abort in the outbox; an entry in backoff becomes due now. */
-async function oweAbort(tx: Queryable, rowId: bigint): Promise<void> {
+async function enqueueAbort(tx: Queryable, rowId: bigint): Promise<void> {
   await tx.query({
     name: "owe-abort",
     text: `WITH entry AS (

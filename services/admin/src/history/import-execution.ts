@@ -26,7 +26,7 @@ import {
 } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { offloadNames } from "../event/offload-names.js";
-import { reading } from "../event/refuse.js";
+import { asInvalidArgument } from "../event/refuse.js";
 import { checkExecutionId, checkNodeId, checkTaskId } from "../execution/identifier.js";
 import { insertExecution } from "../execution/insert.js";
 import { encodeLaunchSettings } from "../execution/launch-settings.js";
@@ -40,7 +40,7 @@ import { resourcesOf } from "../task/resources.js";
 import { appendTaskEvents, saveTasks, taskKeyText } from "../task-execution/store.js";
 import { endOf, nodeEvents, taskEvents } from "./events.js";
 
-export type HistoryDeps = Pick<AdminDeps, "db" | "config" | "clock">;
+export type ImportDeps = Pick<AdminDeps, "db" | "config" | "clock">;
 
 /**
  * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their
@@ -48,7 +48,7 @@ export type HistoryDeps = Pick<AdminDeps, "db" | "config" | "clock">;
  *
  * @throws RpcError INVALID_ARGUMENT, NOT_FOUND for its entities, ALREADY_EXISTS.
  */
-export async function importExecution(deps: HistoryDeps, request: ImportExecutionRequest): Promise<void> {
+export async function importExecution(deps: ImportDeps, request: ImportExecutionRequest): Promise<void> {
   const { execution, nodes } = request;
   if (execution === undefined) throw missingArgument("execution");
   const { id, spec, closure } = execution;
@@ -70,7 +70,7 @@ export async function importExecution(deps: HistoryDeps, request: ImportExecutio
       mode: spec.metadata?.mode ?? 0,
       principal: spec.metadata?.principal ?? "",
       cluster: "",
-      movable: false,
+      reassignable: false,
       sourceExecutionId: undefined,
       parent: undefined,
       spec: toBinary(ExecutionSpecSchema, spec),
@@ -97,7 +97,7 @@ export async function importExecution(deps: HistoryDeps, request: ImportExecutio
       labels: spec.labels?.values ?? {},
       tags: spec.tags,
     });
-    await saveExecutionStates(tx, [{ rowId, state, revision: 2, ends: false }]);
+    await saveExecutionStates(tx, [{ rowId, state, revision: 2, becomesTerminal: false }]);
     await markImported(tx, { rowId, execution });
     await writeNodes(tx, { rowId, nodes, names: offloadNames(deps.config) });
   });
@@ -120,7 +120,7 @@ function checkNode(execution: NonNullable<Execution["id"]>, node: ImportedNode["
   }
 }
 
-async function launched(deps: HistoryDeps, { spec, closure }: Execution) {
+async function launched(deps: ImportDeps, { spec, closure }: Execution) {
   const entity = spec?.launchPlan;
   if (spec === undefined || entity === undefined) throw missingArgument("execution.spec.launch_plan");
   if (entity.resourceType === ResourceType.TASK) {
@@ -196,7 +196,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
       const beside = { inputs: imported.inputs, outputs: imported.outputs };
       state = foldNode(
         state,
-        reading(() => readNodeEvent(event, beside, names)),
+        asInvalidArgument(() => readNodeEvent(event, beside, names)),
         nextOrder(state),
       );
     }
@@ -209,7 +209,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     let state: TaskState | undefined;
     const events: { readonly order: bigint; readonly event: Uint8Array }[] = [];
     for (const event of taskEvents(imported)) {
-      const fact = reading(() => readTaskEvent(event, { inputs: imported.inputs, outputs: imported.outputs }, names));
+      const fact = asInvalidArgument(() => readTaskEvent(event, { inputs: imported.inputs, outputs: imported.outputs }, names));
       const order = nextOrder(state);
       state = foldTask(state, fact, order);
       events.push({ order, event: fact.event });

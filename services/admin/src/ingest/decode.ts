@@ -15,7 +15,7 @@ import {
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
 import type { ExecutionName } from "../execution/state.js";
-import type { Item } from "./item.js";
+import type { DecodedEvent } from "./item.js";
 
 /**
  * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
@@ -23,35 +23,35 @@ import type { Item } from "./item.js";
  *
  * @throws BadEvent, MessageRefused, or the decoder's own error, for an invalid message.
  */
-export function decodeItem(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
+export function decodeEvent(subject: string, data: Uint8Array, names: OffloadNames): DecodedEvent | undefined {
   const origin = eventOrigin(subject);
   const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
 }
 
 /** Adds the reporting resource, if the message names it. */
-function toldBy(item: Item, workflowKey: string): Item {
+function decodePayload(item: DecodedEvent, workflowKey: string): DecodedEvent {
   return workflowKey === "" ? item : { ...item, workflowKey };
 }
 
-function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
+function readTask(data: Uint8Array, names: OffloadNames): DecodedEvent | undefined {
   const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
-  return partOfArray ? undefined : toldBy(taskItem(event, outputs, names), workflowKey);
+  return partOfArray ? undefined : decodePayload(taskEvent(event, outputs, names), workflowKey);
 }
 
-function readExecution(data: Uint8Array, names: OffloadNames): Item {
+function readExecution(data: Uint8Array, names: OffloadNames): DecodedEvent {
   const message = decodeMessage(ExecutionEventSchema, withinLimits(ExecutionEventSchema, data));
-  return toldBy(executionItem(message, names), message.workflowKey);
+  return decodePayload(executionEvent(message, names), message.workflowKey);
 }
 
-function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
+function executionEvent(message: ExecutionEvent, names: OffloadNames): DecodedEvent {
   switch (message.event.case) {
     case "workflow":
-      return workflowItem(message.event.value, message, names);
+      return workflowEvent(message.event.value, message, names);
     case "node":
-      return nodeItem(message.event.value, message, names);
+      return nodeEvent(message.event.value, message, names);
     case "task":
-      return arrayItem(message.event.value, message, names);
+      return arrayEvent(message.event.value, message, names);
     case "notice": {
       const { executionId } = message.event.value;
       return { kind: "notice", execution: nameOf(executionId), fact: readNotice(message.event.value), order: message.sequence };
@@ -63,27 +63,27 @@ function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
   }
 }
 
-function workflowItem(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+function workflowEvent(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
   const execution = nameOf(event.executionId);
-  const fact = readWorkflowEvent(event, message, names);
-  const order = executionEventOrder(message.sequence, fact.occurredAt, fact.phase);
-  return { kind: "workflow", execution, fact, order, endedNodes: message.endedNodes };
+  const update = readWorkflowEvent(event, message, names);
+  const order = executionEventOrder(message.sequence, update.occurredAt, update.phase);
+  return { kind: "workflow", execution, fact: update, order, endedNodes: message.endedNodes };
 }
 
-function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
   const execution = nameOf(event.id?.executionId);
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
-  const fact = readNodeEvent(event, message, names);
-  return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+  const update = readNodeEvent(event, message, names);
+  return { kind: "node", execution, nodeId, fact: update, order: executionEventOrder(message.sequence, update.occurredAt, update.phase) };
 }
 
 /** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
-function arrayItem(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
-  const item = taskItem(event, message.outputs, names);
+function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
+  const item = taskEvent(event, message.outputs, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;
 }
 
-function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): Item {
+function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): DecodedEvent {
   if (event === undefined) throw new BadEvent("the message holds no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
@@ -98,8 +98,14 @@ function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | u
     },
     retryAttempt: event.retryAttempt,
   };
-  const fact = readTaskEvent(event, { outputs }, names);
-  return { kind: "task", execution: nameOf(node?.executionId), key, fact, order: taskEventOrder(fact.phase, fact.phaseVersion) };
+  const update = readTaskEvent(event, { outputs }, names);
+  return {
+    kind: "task",
+    execution: nameOf(node?.executionId),
+    key,
+    fact: update,
+    order: taskEventOrder(update.phase, update.phaseVersion),
+  };
 }
 
 function nameOf(id: ExecutionName | undefined): ExecutionName {

@@ -5,7 +5,7 @@ const CAPACITY = 100_000;
 
 const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\n${domain}\n${name}`;
 
-interface Known {
+interface KnownExecution {
   readonly id: bigint;
   /** Final once the execution has events. */
   readonly cluster: string;
@@ -13,7 +13,7 @@ interface Known {
 
 /** Cache of the row ids of executions by name. Ids never change. */
 export class ExecutionIds {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownExecution>();
 
   /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
   async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
@@ -27,7 +27,7 @@ export class ExecutionIds {
   }
 
   /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
-  async elsewhere(
+  async findWrongCluster(
     db: Queryable,
     told: readonly { readonly execution: ExecutionName; readonly cluster?: string | undefined }[],
   ): Promise<ReadonlySet<number>> {

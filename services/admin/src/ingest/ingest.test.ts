@@ -31,9 +31,9 @@ import { encodeExecution } from "../execution/row.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findNodeWithValues } from "../node-execution/find.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
-import { decodeItem } from "./decode.js";
+import { decodeEvent } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { Item } from "./item.js";
+import type { DecodedEvent } from "./item.js";
 import { recordBatch } from "./record-batch.js";
 import { startIngest } from "./start.js";
 
@@ -105,17 +105,17 @@ const task = (
     }),
   );
 
-const execution = (data: Uint8Array) => decodeItem(executionEventSubject(0), data, names) as Item;
-const plugin = (data: Uint8Array) => decodeItem(taskEventSubject(0), data, names) as Item;
+const execution = (data: Uint8Array) => decodeEvent(executionEventSubject(0), data, names) as DecodedEvent;
+const plugin = (data: Uint8Array) => decodeEvent(taskEventSubject(0), data, names) as DecodedEvent;
 const recorder = () => {
-  const refused: Item[] = [];
+  const refused: DecodedEvent[] = [];
   const deps = {
     db,
     ids: new ExecutionIds(),
     namespaceTemplate: config.namespaceTemplate,
-    onUnrecordable: (item: Item) => refused.push(item),
+    onUnrecordable: (item: DecodedEvent) => refused.push(item),
   };
-  return { refused, record: (items: readonly Item[]) => recordBatch(deps, items) };
+  return { refused, record: (items: readonly DecodedEvent[]) => recordBatch(deps, items) };
 };
 
 /** Returns all stored data of the execution, without times and revisions of the writes. */
@@ -206,11 +206,11 @@ describe("recording", () => {
         async ({ order, sizes }) => {
           [name, rowId] = await newExecution();
           const items = run();
-          let waiting = order.map((index) => items[index] as Item);
+          let waiting = order.map((index) => items[index] as DecodedEvent);
           // Deferred items are redelivered, as by the bus.
           for (let round = 0; waiting.length > 0; round++) {
             expect(round).toBeLessThan(5);
-            const again: Item[] = [];
+            const again: DecodedEvent[] = [];
             const replicas = [recorder(), recorder()];
             for (let i = 0, batch = 0; i < waiting.length; batch++) {
               const parts = replicas.map((replica) => {
@@ -274,7 +274,7 @@ describe("recording", () => {
   test("a value that the database refuses holds up nothing else", async () => {
     const { record, refused } = recorder();
     const bad = execution(node(2, Node.RUNNING, { nodeId: "x".repeat(20_000).replaceAll("x", () => Math.random().toString(36)) }));
-    const uncounted: Item = { ...execution(node(2, Node.RUNNING, { nodeId: "c" })), order: 2n ** 63n };
+    const uncounted: DecodedEvent = { ...execution(node(2, Node.RUNNING, { nodeId: "c" })), order: 2n ** 63n };
     const items = [execution(node(1, Node.RUNNING, { nodeId: "a" })), bad, uncounted, execution(node(1, Node.RUNNING, { nodeId: "b" }))];
     expect((await record(items)).outcomes).toEqual(["recorded", "unrecordable", "unrecordable", "recorded"]);
     expect(refused).toEqual([bad, uncounted]);
@@ -318,7 +318,7 @@ describe("recording", () => {
         ),
       ),
     );
-    await record([execution(node(1, Node.RUNNING, { isArray: true })), ...told.toReversed(), told[0] as Item]);
+    await record([execution(node(1, Node.RUNNING, { isArray: true })), ...told.toReversed(), told[0] as DecodedEvent]);
     await record([array(9_000, Task.SUCCEEDED, [{ index: 7, phase: Task.FAILED }])]);
     expect((await recorded()).tasks).toMatchObject([{ phase: "SUCCEEDED", retry_attempt: 0n }]);
     const { rows } = await db.query<TaskRow>({
@@ -332,7 +332,7 @@ describe("recording", () => {
       new Set(["SUCCEEDED 2", "FAILED 2"]),
     );
     const item = create(TaskEventSchema, { event: { phase: Task.RUNNING, occurredAt: at(1) }, partOfArray: true });
-    expect(decodeItem(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
+    expect(decodeEvent(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
   });
 
   test("a dynamic node's graph comes with the event or stands where the event says", async () => {

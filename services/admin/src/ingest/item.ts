@@ -3,7 +3,7 @@ import type { ExecutionName } from "../execution/state.js";
 import type { TaskKey } from "../task-execution/store.js";
 
 /** Data of an event. */
-type Told =
+type EventPayload =
   | {
       readonly kind: "workflow";
       readonly execution: ExecutionName;
@@ -23,7 +23,7 @@ type Told =
     };
 
 /** A decoded event from the bus. */
-export type Item = Told & {
+export type DecodedEvent = EventPayload & {
   /** Reporting data plane, if data planes have names on the bus. */
   readonly cluster?: string | undefined;
   /** `namespace/name` of the reporting resource; undefined for builds that do not send it. */
@@ -41,7 +41,7 @@ export type Item = Told & {
 export type Outcome = "recorded" | "waits" | "unknown" | "unrecordable" | "foreign";
 
 /** An item with the row id of its execution and its index in the batch. */
-export interface Placed<T extends Item = Item> {
+export interface BatchItem<T extends DecodedEvent = DecodedEvent> {
   readonly index: number;
   readonly executionId: bigint;
   readonly item: T;

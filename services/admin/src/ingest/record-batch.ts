@@ -4,12 +4,12 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
-import type { Item, Outcome, Placed } from "./item.js";
-import { executionsWithOpenRows, incompleteExecutions } from "../settle/open-rows.js";
-import { lookAfterMark } from "../settle/settled.js";
-import { noteSignsOfLife } from "../settle/signs-of-life.js";
+import type { DecodedEvent, Outcome, BatchItem } from "./item.js";
+import { executionsWithNonTerminalRows, incompleteExecutions } from "../settle/open-rows.js";
+import { recheckAllTerminalMark } from "../settle/settled.js";
+import { recordActivity } from "../settle/signs-of-life.js";
 import { recordNodes } from "./record-nodes.js";
-import { recordNotices } from "./record-notices.js";
+import { recordBlockers } from "./record-notices.js";
 import { recordTasks } from "./record-tasks.js";
 import { recordWorkflows } from "./record-workflows.js";
 
@@ -24,7 +24,7 @@ export interface BatchDeps {
    */
   readonly completeEnds?: (executionIds: readonly bigint[]) => Promise<ReadonlySet<bigint>>;
   /** Called for each item whose row cannot be written, with the database's error. */
-  readonly onUnrecordable: (item: Item, error: unknown) => void;
+  readonly onRejected: (item: DecodedEvent, error: unknown) => void;
 }
 
 export interface BatchResult {
@@ -41,9 +41,9 @@ export interface BatchResult {
 }
 
 /** True when a terminal event may be deferred until all nodes and attempts are terminal. */
-export type MayHold = (end: Item) => boolean;
+export type MayDefer = (end: DecodedEvent) => boolean;
 
-type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
+type OfKind<Kind extends DecodedEvent["kind"]> = BatchItem<Extract<DecodedEvent, { kind: Kind }>>;
 
 /**
  * Records a batch with one read and one write per kind of row, whatever its size. Safe under repetition, reordering and
@@ -51,13 +51,13 @@ type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
  *
  * @throws when the database is unavailable; the outcome is then unknown and the batch must be repeated.
  */
-export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHold: MayHold = () => false): Promise<BatchResult> {
+export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[], mayDefer: MayDefer = () => false): Promise<BatchResult> {
   const outcomes: Outcome[] = items.map(() => "recorded");
   const ids = await deps.ids.resolve(
     deps.db,
     items.map(({ execution }) => execution),
   );
-  const foreign = await deps.ids.elsewhere(deps.db, items);
+  const foreign = await deps.ids.findWrongCluster(deps.db, items);
   const workflows: OfKind<"workflow">[] = [];
   const nodes: OfKind<"node">[] = [];
   const tasks: OfKind<"task">[] = [];
@@ -72,22 +72,22 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     else tasks.push({ index, executionId, item });
   }
   const ended: BatchResult["ended"][number][] = [];
-  const apart = new Apart(deps, outcomes);
-  await apart.record(nodes, (part) => recordNodes(deps.db, part));
-  await apart.record(tasks, async (part) => {
+  const writer = new BisectingWriter(deps, outcomes);
+  await writer.record(nodes, (part) => recordNodes(deps.db, part));
+  await writer.record(tasks, async (part) => {
     for (const { index } of await recordTasks(deps.db, part)) outcomes[index] = "waits";
   });
-  await apart.record(notices, (part) => recordNotices(deps.db, part));
-  await noteSignsOfLife(deps.db, [
-    ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isSignOfLife(item)).map(({ executionId }) => executionId)),
+  await writer.record(notices, (part) => recordBlockers(deps.db, part));
+  await recordActivity(deps.db, [
+    ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isActivity(item)).map(({ executionId }) => executionId)),
   ]);
   // Written last: readers of a terminal execution then find its nodes and attempts terminal.
   const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
-  const { open, held } = await holdEnds(deps, endings, mayHold);
-  for (const { index } of held) outcomes[index] = "waits";
+  const { open, held: deferred } = await deferCompletions(deps, endings, mayDefer);
+  for (const { index } of deferred) outcomes[index] = "waits";
   const settled = new Set(endings.map(({ executionId }) => executionId).filter((id) => !open.has(id)));
-  await apart.record(
-    workflows.filter((placed) => !held.has(placed)),
+  await writer.record(
+    workflows.filter((placed) => !deferred.has(placed)),
     async (part) => {
       const states = await recordWorkflows(deps.db, part, settled);
       for (const { item, executionId } of part) {
@@ -98,15 +98,15 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     },
   );
   // Also when the end was stored before: the writer may have crashed before the check.
-  await lookAfterMark(
+  await recheckAllTerminalMark(
     deps.db,
-    endings.filter((placed) => !held.has(placed)).map(({ executionId }) => executionId),
+    endings.filter((placed) => !deferred.has(placed)).map(({ executionId }) => executionId),
   );
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
 }
 
 /** True when the execution's own resource reports the event: one in another namespace is not trusted. */
-function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: Item): boolean {
+function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: DecodedEvent): boolean {
   return workflowKey === undefined || workflowKey === `${namespaceOf(namespaceTemplate, project, domain)}/${name}`;
 }
 
@@ -114,28 +114,28 @@ function isOwn(namespaceTemplate: string, { execution: { project, domain, name }
  * Chooses the ends to defer. While ends of nodes and attempts may be in transit, the ends of their executions are
  * deferred; afterwards they are backfilled from the resources, which are deleted once the end is stored.
  */
-async function holdEnds(
+async function deferCompletions(
   { db, completeEnds }: BatchDeps,
   endings: readonly OfKind<"workflow">[],
-  mayHold: MayHold,
+  mayDefer: MayDefer,
 ): Promise<{ readonly open: ReadonlySet<bigint>; readonly held: ReadonlySet<OfKind<"workflow">> }> {
   const told = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
   const open = await incompleteExecutions(db, told);
-  const held = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayHold(item)));
-  const due = endings.filter((ending) => open.has(ending.executionId) && !held.has(ending));
-  if (due.length === 0 || completeEnds === undefined) return { open, held };
+  const deferred = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayDefer(item)));
+  const due = endings.filter((ending) => open.has(ending.executionId) && !deferred.has(ending));
+  if (due.length === 0 || completeEnds === undefined) return { open, held: deferred };
   const waiting = await completeEnds([...new Set(due.map(({ executionId }) => executionId))]);
-  for (const ending of due) if (waiting.has(ending.executionId)) held.add(ending);
+  for (const ending of due) if (waiting.has(ending.executionId)) deferred.add(ending);
   return {
-    open: await executionsWithOpenRows(
+    open: await executionsWithNonTerminalRows(
       db,
       told.map(({ executionId }) => executionId),
     ),
-    held,
+    held: deferred,
   };
 }
 
-function isSignOfLife(item: Item): boolean {
+function isActivity(item: DecodedEvent): boolean {
   switch (item.kind) {
     case "workflow":
       return !isTerminalWorkflowEvent(item.fact.phase);
@@ -151,22 +151,22 @@ function isSignOfLife(item: Item): boolean {
 }
 
 /** Isolates the row that the database rejects, so that the rest of its batch is stored. */
-class Apart {
+class BisectingWriter {
   constructor(
     private readonly deps: BatchDeps,
     private readonly outcomes: Outcome[],
   ) {}
 
-  async record<T extends Placed>(items: readonly T[], write: (items: readonly T[]) => Promise<void>): Promise<void> {
+  async record<T extends BatchItem>(items: readonly T[], write: (items: readonly T[]) => Promise<void>): Promise<void> {
     if (items.length === 0) return;
     try {
       await write(items);
     } catch (error) {
-      if (isUnavailable(error) || isTransactionConflict(error) || !isRefusal(error)) throw error;
+      if (isUnavailable(error) || isTransactionConflict(error) || !isDataError(error)) throw error;
       const [only] = items;
       if (items.length === 1 && only !== undefined) {
         this.outcomes[only.index] = "unrecordable";
-        this.deps.onUnrecordable(only.item, error);
+        this.deps.onRejected(only.item, error);
         return;
       }
       const middle = Math.ceil(items.length / 2);
@@ -177,6 +177,6 @@ class Apart {
 }
 
 /** True when the database rejected a value (SQLSTATE classes 22, 23, 54): a retry cannot help. */
-function isRefusal(error: unknown): boolean {
+function isDataError(error: unknown): boolean {
   return /^(22|23|54)/.test((error as { code?: string } | undefined)?.code ?? "");
 }

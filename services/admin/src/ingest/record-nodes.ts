@@ -1,20 +1,20 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldNode, type NodeState } from "@flyte-ts/execution-state";
-import { TooManyConflicts } from "../execution/change.js";
+import { TooManyConflictsError } from "../execution/change.js";
 import { loadNodes, type NodeWrite, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { groupBy } from "./group-by.js";
-import type { Item, Placed } from "./item.js";
+import type { DecodedEvent, BatchItem } from "./item.js";
 
-type NodeItem = Placed<Extract<Item, { kind: "node" }>>;
+type NodeBatchItem = BatchItem<Extract<DecodedEvent, { kind: "node" }>>;
 
 const ROUNDS = 20;
-const keyOf = ({ executionId, item }: NodeItem) => nodeKeyText({ executionId, nodeId: item.nodeId });
+const keyOf = ({ executionId, item }: NodeBatchItem) => nodeKeyText({ executionId, nodeId: item.nodeId });
 
 /** Records node events. A parent need not be stored yet: children name it, and readers join them. */
-export async function recordNodes(db: Queryable, items: readonly NodeItem[]): Promise<void> {
+export async function recordNodes(db: Queryable, items: readonly NodeBatchItem[]): Promise<void> {
   let open = groupBy(items, keyOf);
   for (let round = 0; open.size > 0; round++) {
-    if (round === ROUNDS) throw new TooManyConflicts(`${open.size} node executions could not be changed`);
+    if (round === ROUNDS) throw new TooManyConflictsError(`${open.size} node executions could not be changed`);
     const keys = [...open.values()].map(([{ executionId, item }]) => ({ executionId, nodeId: item.nodeId }));
     const stored = await loadNodes(db, keys);
     const writes = new Map<string, NodeWrite>();

@@ -1,11 +1,11 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
-import type { Item, Placed } from "./item.js";
+import type { DecodedEvent, BatchItem } from "./item.js";
 
-type NoticeItem = Placed<Extract<Item, { kind: "notice" }>>;
+type BlockerEvent = BatchItem<Extract<DecodedEvent, { kind: "notice" }>>;
 
 /** Records blockers of executions: the latest of each wins, whatever the order and repetition. */
-export async function recordNotices(db: Queryable, items: readonly NoticeItem[]): Promise<void> {
-  const latest = new Map<bigint, NoticeItem>();
+export async function recordBlockers(db: Queryable, items: readonly BlockerEvent[]): Promise<void> {
+  const latest = new Map<bigint, BlockerEvent>();
   for (const placed of items) {
     const before = latest.get(placed.executionId);
     if (before === undefined || before.item.order < placed.item.order) latest.set(placed.executionId, placed);

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { belongsToTask, foldTask, type TaskState } from "@flyte-ts/execution-state";
-import { TooManyConflicts } from "../execution/change.js";
+import { TooManyConflictsError } from "../execution/change.js";
 import {
   appendTaskEvents,
   loadTasks,
@@ -11,21 +11,21 @@ import {
   type TaskWrite,
 } from "../task-execution/store.js";
 import { groupBy, type NonEmpty } from "./group-by.js";
-import type { Item, Placed } from "./item.js";
+import type { DecodedEvent, BatchItem } from "./item.js";
 
-type TaskItem = Placed<Extract<Item, { kind: "task" }>>;
-type Group = NonEmpty<TaskItem>;
+type TaskBatchItem = BatchItem<Extract<DecodedEvent, { kind: "task" }>>;
+type Group = NonEmpty<TaskBatchItem>;
 
 const ROUNDS = 20;
-const keyOf = ({ executionId, item }: TaskItem): TaskKey => ({ executionId, ...item.key });
+const keyOf = ({ executionId, item }: TaskBatchItem): TaskKey => ({ executionId, ...item.key });
 
 /** Records task events; returns those whose node has no row yet. */
-export async function recordTasks(db: Queryable, items: readonly TaskItem[]): Promise<readonly TaskItem[]> {
-  const waiting: TaskItem[] = [];
+export async function recordTasks(db: Queryable, items: readonly TaskBatchItem[]): Promise<readonly TaskBatchItem[]> {
+  const waiting: TaskBatchItem[] = [];
   const history: TaskEventWrite[] = [];
   let open = groupBy(items, (item) => taskKeyText(keyOf(item)));
   for (let round = 0; open.size > 0; round++) {
-    if (round === ROUNDS) throw new TooManyConflicts(`${open.size} task executions could not be changed`);
+    if (round === ROUNDS) throw new TooManyConflictsError(`${open.size} task executions could not be changed`);
     const groups = [...open];
     const stored = await loadTasks(
       db,

@@ -1,11 +1,11 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldWorkflow, type WorkflowState } from "@flyte-ts/execution-state";
-import { isEnd, loadExecutionStates, saveExecutionStates } from "../execution/state.js";
-import { TooManyConflicts } from "../execution/change.js";
+import { becomesTerminal, loadExecutionStates, saveExecutionStates } from "../execution/state.js";
+import { TooManyConflictsError } from "../execution/change.js";
 import { groupBy } from "./group-by.js";
-import type { Item, Placed } from "./item.js";
+import type { DecodedEvent, BatchItem } from "./item.js";
 
-type WorkflowItem = Placed<Extract<Item, { kind: "workflow" }>>;
+type WorkflowBatchItem = BatchItem<Extract<DecodedEvent, { kind: "workflow" }>>;
 
 const ROUNDS = 20;
 
@@ -16,13 +16,13 @@ const ROUNDS = 20;
  */
 export async function recordWorkflows(
   db: Queryable,
-  items: readonly WorkflowItem[],
+  items: readonly WorkflowBatchItem[],
   settled: ReadonlySet<bigint>,
 ): Promise<Map<bigint, WorkflowState>> {
   const result = new Map<bigint, WorkflowState>();
   let open = groupBy(items, ({ executionId }) => executionId);
   for (let round = 0; open.size > 0; round++) {
-    if (round === ROUNDS) throw new TooManyConflicts(`${open.size} executions could not be changed`);
+    if (round === ROUNDS) throw new TooManyConflictsError(`${open.size} executions could not be changed`);
     const stored = await loadExecutionStates(db, [...open.keys()]);
     const writes = [];
     for (const [rowId, group] of open) {
@@ -31,7 +31,7 @@ export async function recordWorkflows(
       const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
       result.set(rowId, state);
       if (state === before.state) continue;
-      const ends = isEnd(before.state, state);
+      const ends = becomesTerminal(before.state, state);
       writes.push({ rowId, state, revision: before.revision + 1, ends, settled: ends && settled.has(rowId) });
     }
     if (writes.length === 0) break;

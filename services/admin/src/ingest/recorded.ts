@@ -8,7 +8,7 @@ import type { ExecutionName } from "../execution/state.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 
-export interface RecordedDeps {
+export interface TerminalAckDeps {
   readonly bus: Bus;
   readonly clock: () => Date;
   readonly config: { readonly namespaceTemplate: string };
@@ -18,7 +18,7 @@ export interface RecordedDeps {
  * Acknowledges to propeller that an execution's end is stored, so that its resource can be deleted. The message may be
  * lost: propeller repeats the terminal event until it is acknowledged.
  */
-export function publishRecorded({ bus, clock, config }: RecordedDeps, id: ExecutionName, phase: WorkflowExecution_Phase): void {
+export function publishTerminalAck({ bus, clock, config }: TerminalAckDeps, id: ExecutionName, phase: WorkflowExecution_Phase): void {
   const message = create(ExecutionRecordedSchema, {
     workflowKey: `${namespaceOf(config.namespaceTemplate, id.project, id.domain)}/${id.name}`,
     phase: workflowPhaseName(phase),

@@ -2,14 +2,14 @@ import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { AdminDeps } from "../deps.js";
 import { offloadNames } from "../event/offload-names.js";
-import { decodeItem } from "./decode.js";
+import { decodeEvent } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { Item, Outcome } from "./item.js";
+import type { DecodedEvent, Outcome } from "./item.js";
 import { ingestMetrics } from "./metrics.js";
-import { Patience } from "./patience.js";
-import { Orphans } from "../orphan/orphans.js";
-import { completeEnds } from "../settle/complete-ends.js";
-import { announceEnds } from "../wake/announce-ends.js";
+import { RedeliveryBackoff } from "./patience.js";
+import { OrphanTracker } from "../orphan/orphans.js";
+import { completeFromResources } from "../settle/complete-ends.js";
+import { publishCompletions } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
 export type IngestDeps = Pick<
@@ -22,35 +22,35 @@ const BATCH = 4_000;
  * Maximum of redeliveries (about 13 s) of an execution's end while the ends of its nodes and attempts may be in
  * transit; afterwards they are backfilled from its resource, and it is stored.
  */
-const HELD_WAITS = 8;
+const DEFER_ATTEMPTS = 8;
 /** Ack timeout, ms: the bus redelivers unacknowledged events of a crashed replica after this time. */
 const ACK_WAIT_MS = 10_000;
 /**
  * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution reports its nodes one by
  * one. Under load, most nodes start and end within the longer window, and are written once.
  */
-const GATHER_MS = { least: 20, most: 250 };
+const BATCH_WINDOW_MS = { min: 20, max: 250 };
 /** Database outage, ms, after which a batch is returned to the bus. */
-const AWAY_MS = 500;
+const NAK_DELAY_MS = 500;
 
 /** Consumes events from the bus into the database until it is closed. Any number of replicas share the work. */
 export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const { bus, db, logger } = deps;
   const names = offloadNames(deps.config);
   /** Items of the current batch that the database rejects. */
-  const refusals = new Map<Item, string>();
+  const refusals = new Map<DecodedEvent, string>();
   const batch: BatchDeps = {
     db,
     ids: new ExecutionIds(),
     namespaceTemplate: deps.config.namespaceTemplate,
-    completeEnds: (executionIds) => completeEnds(deps, executionIds),
-    onUnrecordable: (item, error) => {
+    completeEnds: (executionIds) => completeFromResources(deps, executionIds),
+    onRejected: (item, error) => {
       logger.error({ ...describe(item), error: String(error) }, "event put aside: the database refuses it");
       refusals.set(item, `the database refuses it: ${String(error)}`);
     },
   };
-  const patience = new Patience();
-  const orphans = new Orphans(deps);
+  const backoff = new RedeliveryBackoff();
+  const orphans = new OrphanTracker(deps);
   const metrics = ingestMetrics(deps.metrics);
   return bus.subscribe(
     {
@@ -60,13 +60,13 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       maxInFlight: 2 * BATCH,
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,
-      gatherMs: GATHER_MS,
+      gatherMs: BATCH_WINDOW_MS,
     },
     async (messages) => {
-      const read: { message: BusMessage; item: Item }[] = [];
+      const read: { message: BusMessage; item: DecodedEvent }[] = [];
       for (const message of messages) {
         try {
-          const item = decodeItem(message.subject, message.data, names);
+          const item = decodeEvent(message.subject, message.data, names);
           if (item === undefined) message.ack();
           else read.push({ message, item });
         } catch (error) {
@@ -76,14 +76,14 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const result = await recordBatch(
         batch,
         read.map(({ item }) => item),
-        (end) => patience.waited(keyOf(end)) < HELD_WAITS,
+        (end) => backoff.attempts(keyOf(end)) < DEFER_ATTEMPTS,
       ).catch((error: unknown) => {
         logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
-        for (const { message } of read) message.nak(AWAY_MS);
+        for (const { message } of read) message.nak(NAK_DELAY_MS);
         return undefined;
       });
       if (result === undefined) return;
-      deps.changed?.(result.changed);
+      deps.publishChanged?.(result.changed);
       for (const { item } of read) metrics.lag.observe(lagOf(item, deps.clock()));
       for (const outcome of result.outcomes) metrics.events.inc({ outcome });
       for (const [index, { message, item }] of read.entries()) {
@@ -94,46 +94,46 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
             "event dropped: its execution belongs to another data plane or resource",
           );
         const refusal = refusals.get(item);
-        if (refusal === undefined) settle({ logger, patience, orphans }, { message, item, outcome });
+        if (refusal === undefined) acknowledge({ logger, backoff, orphans }, { message, item, outcome });
         else message.discard(refusal);
       }
       refusals.clear();
-      await announceEnds(deps, result.ended);
+      await publishCompletions(deps, result.ended);
     },
   );
 }
 
-interface Settled {
+interface AckInput {
   readonly message: BusMessage;
-  readonly item: Item;
+  readonly item: DecodedEvent;
   readonly outcome: Outcome | undefined;
 }
 
-interface Settling {
+interface AckDeps {
   readonly logger: IngestDeps["logger"];
-  readonly patience: Patience;
-  readonly orphans: Orphans;
+  readonly backoff: RedeliveryBackoff;
+  readonly orphans: OrphanTracker;
 }
 
-function settle({ logger, patience, orphans }: Settling, { message, item, outcome }: Settled): void {
+function acknowledge({ logger, backoff, orphans }: AckDeps, { message, item, outcome }: AckInput): void {
   if (outcome !== "waits" && outcome !== "unknown") {
-    if (!patience.idle) patience.done(keyOf(item));
+    if (!backoff.isEmpty) backoff.reset(keyOf(item));
     message.ack();
     return;
   }
-  const hopeless = outcome === "unknown" && orphans.has(item.execution);
-  const delayMs = hopeless ? undefined : patience.wait(keyOf(item));
+  const exhausted = outcome === "unknown" && orphans.isOrphan(item.execution);
+  const delayMs = exhausted ? undefined : backoff.nextDelayMs(keyOf(item));
   if (delayMs !== undefined) return message.nak(delayMs);
   logger.warn(describe(item), "event dropped: what it belongs to never came");
   message.ack();
-  if (outcome === "unknown") void orphans.heard(item);
+  if (outcome === "unknown") void orphans.handleEvent(item);
 }
 
-function keyOf(item: Item): string {
+function keyOf(item: DecodedEvent): string {
   return `${JSON.stringify(describe(item))} ${item.order}`;
 }
 
-function describe(item: Item): Record<string, unknown> {
+function describe(item: DecodedEvent): Record<string, unknown> {
   const { project, domain, name } = item.execution;
   const execution = `${project}/${domain}/${name}`;
   switch (item.kind) {
@@ -151,7 +151,7 @@ function describe(item: Item): Record<string, unknown> {
 }
 
 /** Seconds since the event was reported. */
-function lagOf({ fact }: Item, now: Date): number {
-  const toldAt = "reportedAt" in fact ? fact.reportedAt : fact.occurredAt;
-  return Math.max(0, now.getTime() - Number(toldAt / 1_000_000n)) / 1_000;
+function lagOf({ fact: update }: DecodedEvent, now: Date): number {
+  const reportedAt = "reportedAt" in update ? update.reportedAt : update.occurredAt;
+  return Math.max(0, now.getTime() - Number(reportedAt / 1_000_000n)) / 1_000;
 }

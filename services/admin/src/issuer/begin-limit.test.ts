@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createBeginLimit } from "./begin-limit.js";
+import { createLoginRateLimiter } from "./begin-limit.js";
 
 function fixture() {
   const clock = { now: 1_000_000 };
-  const limit = createBeginLimit(() => new Date(clock.now));
+  const limit = createLoginRateLimiter(() => new Date(clock.now));
   const times = (count: number, url: string, source: string) => Array.from({ length: count }, () => limit({ url }, source));
   return { clock, times };
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { createTurns } from "./turns.js";
+import { createFairSemaphore } from "./turns.js";
 import { verifyPassword } from "./password.js";
 import { findUser } from "./users.js";
 
@@ -8,9 +8,9 @@ const MAX_FAILURES = 10;
 const FAILURE_MS = 300_000;
 const MAX_KNOWN = 10_000;
 /** Maximum of concurrent checks: each keeps a core busy. */
-const MAX_AT_ONCE = 2;
-const MAX_WAITING_OF_A_SOURCE = 4;
-const MAX_WAITING = 64;
+const CONCURRENCY = 2;
+const MAX_QUEUED_PER_SOURCE = 4;
+const MAX_QUEUED = 64;
 
 export interface Attempt {
   readonly name: string;
@@ -27,18 +27,18 @@ export type CheckPassword = (attempt: Attempt) => Promise<"right" | "wrong" | "t
  */
 export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPassword {
   const failures = new Map<string, { count: number; readonly since: number }>();
-  const turns = createTurns({ atOnce: MAX_AT_ONCE, waiting: MAX_WAITING, waitingOfOne: MAX_WAITING_OF_A_SOURCE });
+  const semaphore = createFairSemaphore({ concurrency: CONCURRENCY, maxQueued: MAX_QUEUED, maxQueuedPerSource: MAX_QUEUED_PER_SOURCE });
   const recentOf = (key: string): { count: number; readonly since: number } | undefined => {
     const known = failures.get(key);
     return known !== undefined && clock().getTime() - known.since < FAILURE_MS ? known : undefined;
   };
-  const tooOften = (key: string): boolean => (recentOf(key)?.count ?? 0) >= MAX_FAILURES;
+  const isRateLimited = (key: string): boolean => (recentOf(key)?.count ?? 0) >= MAX_FAILURES;
   return async ({ name, password, source }) => {
     const key = JSON.stringify([source, name]);
-    if (tooOften(key)) return "too-often";
-    const answer = await turns.run(source, async () => {
+    if (isRateLimited(key)) return "too-often";
+    const answer = await semaphore.run(source, async () => {
       // Concurrent attempts from this source may have failed meanwhile.
-      if (tooOften(key)) return "too-often" as const;
+      if (isRateLimited(key)) return "too-often" as const;
       const user = await findUser(db, name);
       if (await verifyPassword(password, user?.passwordHash ?? "")) {
         failures.delete(key);

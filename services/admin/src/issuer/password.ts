@@ -18,8 +18,8 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   const known = name === "scrypt" && key !== undefined && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   const cost = known ? { N: Number(N), r: Number(r), p: Number(p) } : COST;
   const derived = await derive(known ? password : "", Buffer.from(salt ?? "", "base64url"), cost);
-  const wanted = Buffer.from(key ?? "", "base64url");
-  return known && wanted.length === derived.length && timingSafeEqual(wanted, derived);
+  const expected = Buffer.from(key ?? "", "base64url");
+  return known && expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
 function derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {

@@ -5,7 +5,7 @@ import type { Configuration, KoaContextWithOIDC, Provider } from "oidc-provider"
 import { secretMatches } from "./clients.js";
 import type { IssuerKeys } from "./keys.js";
 import { escapeHtml, PAGE_HEADERS, page } from "./page.js";
-import { answerSafely } from "./safe-answer.js";
+import { suppressErrorDetails } from "./safe-answer.js";
 import { stateAdapter } from "./state.js";
 import { findUser } from "./users.js";
 
@@ -37,10 +37,10 @@ const SCOPES = "all offline";
  */
 export async function createOidcProvider(options: ProviderOptions): Promise<Provider> {
   const { default: OidcProvider, errors } = await import("oidc-provider");
-  const refuseUnstorable = (): never => {
+  const rejectInvalidText = (): never => {
     throw new errors.InvalidRequest("parameters must not contain NUL characters");
   };
-  const provider = new OidcProvider(options.issuer, configurationOf(options, refuseUnstorable));
+  const provider = new OidcProvider(options.issuer, configurationOf(options, rejectInvalidText));
   // Requests arrive through admin's own server, which replaces a client's host and protocol headers by those of the issuer.
   provider.proxy = true;
   const client = provider.Client as unknown as {
@@ -51,7 +51,7 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
   };
   provider.use(async (ctx, next) => {
     dropIdleNonce(ctx);
-    await answerSafely(ctx, next);
+    await suppressErrorDetails(ctx, next);
     const { body } = ctx;
     // RFC 8628 makes it optional; flytekit 1.16 fails without it.
     if (ctx.oidc?.route === "device_authorization" && isFields(body) && "device_code" in body)
@@ -78,12 +78,12 @@ function dropIdleNonce(ctx: Pick<KoaContextWithOIDC, "query">): void {
 
 function configurationOf(
   { issuer, keys, db, clock, accessTokenSeconds, refreshTokenSeconds }: ProviderOptions,
-  refuseUnstorable: () => never,
+  rejectInvalidText: () => never,
 ): Configuration {
   const secure = issuer.startsWith("https:");
   const cookie = { httpOnly: true, sameSite: "lax", secure, signed: true } as const;
   return {
-    adapter: (kind: string) => stateAdapter({ db, clock, refuseUnstorable }, kind),
+    adapter: (kind: string) => stateAdapter({ db, clock, rejectInvalidText }, kind),
     jwks: { keys: keys.signing.map((key) => ({ ...key })) },
     cookies: {
       keys: [...keys.cookies],

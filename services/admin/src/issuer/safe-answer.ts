@@ -12,7 +12,7 @@ const CORS_HEADER = /^access-control-/;
  * (`Access-Control-Allow-Origin: *`): admin's server decides that, so its headers stay and the library's are removed. A
  * form without a session gets the error page: the library throws when it saves the session that it created meanwhile.
  */
-export async function answerSafely(ctx: Exchange, next: () => Promise<void>): Promise<void> {
+export async function suppressErrorDetails(ctx: Exchange, next: () => Promise<void>): Promise<void> {
   const granted = corsHeaders(ctx);
   try {
     await next();

@@ -4,7 +4,7 @@ import type { Database } from "@flyte-ts/postgres";
 import type { HttpRoute } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Provider } from "oidc-provider";
-import { createBeginLimit } from "./begin-limit.js";
+import { createLoginRateLimiter } from "./begin-limit.js";
 import { putPublicClient, seedServices } from "./clients.js";
 import type { IssuerConfig } from "./config-schema.js";
 import { type IssuerKeys, loadKeys, publicKey } from "./keys.js";
@@ -66,11 +66,11 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   timer.unref();
 
   const sourceOf = createSourceOf(config.trustedProxies);
-  const beginLimit = createBeginLimit(clock);
+  const rateLimiter = createLoginRateLimiter(clock);
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const seconds = beginLimit(request, sourceOf(request));
-    if (seconds !== undefined) return refuseForNow(response, seconds);
-    sayWhere(request, issuer);
+    const seconds = rateLimiter(request, sourceOf(request));
+    if (seconds !== undefined) return rejectTemporarily(response, seconds);
+    setForwardedHeaders(request, issuer);
     void provider.callback()(request, response);
   };
   const check = createPasswordCheck(db, clock);
@@ -79,7 +79,7 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
       {
         path: "/oauth2/interaction/",
         open: true,
-        handle: signInRoute({ provider: () => provider, check, sourceOf, prepare: (request) => sayWhere(request, issuer) }),
+        handle: signInRoute({ provider: () => provider, check, sourceOf, prepare: (request) => setForwardedHeaders(request, issuer) }),
       },
       { path: "/oauth2/", open: true, handle: pass },
       { path: "/.well-known/openid-configuration", open: true, handle: pass },
@@ -97,14 +97,14 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
 export const BROWSER_CLIENT = "flyteconsole";
 
 /** Sends the error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time until the next attempt. */
-function refuseForNow(response: ServerResponse, seconds: number): void {
+function rejectTemporarily(response: ServerResponse, seconds: number): void {
   response.writeHead(429, { "retry-after": String(seconds), "content-type": "application/json" });
   const description = `too many sign-ins were begun from this address; try again in ${seconds} s`;
   response.end(JSON.stringify({ error: "temporarily_unavailable", error_description: description }));
 }
 
 /** Sets the issuer's URL from the configuration, ignoring the request and proxies. */
-function sayWhere({ headers }: IncomingMessage, issuer: string): void {
+function setForwardedHeaders({ headers }: IncomingMessage, issuer: string): void {
   const { host, protocol } = new URL(issuer);
   headers.host = host;
   headers["x-forwarded-proto"] = protocol.replace(":", "");

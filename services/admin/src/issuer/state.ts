@@ -10,11 +10,11 @@ export interface StateDeps {
   readonly db: Queryable;
   readonly clock: () => Date;
   /** Throws the error for a request whose parameters the database cannot store. */
-  readonly refuseUnstorable: () => never;
+  readonly rejectInvalidText: () => never;
 }
 
 /** Storage of oidc-provider for one kind of model; clients have their own table. */
-export function stateAdapter({ db, clock, refuseUnstorable }: StateDeps, kind: string): Adapter {
+export function stateAdapter({ db, clock, rejectInvalidText }: StateDeps, kind: string): Adapter {
   const one = async (column: "id" | "uid" | "user_code", value: string): Promise<AdapterPayload | undefined> => {
     if (value.includes("\0")) return undefined;
     const { rows } = await db.query<Row>({
@@ -29,7 +29,7 @@ export function stateAdapter({ db, clock, refuseUnstorable }: StateDeps, kind: s
     findByUid: (uid) => one("uid", uid),
     findByUserCode: (userCode) => one("user_code", userCode),
     upsert: async (id, payload, expiresIn) => {
-      if (!isStorable(payload)) refuseUnstorable();
+      if (!isStorable(payload)) rejectInvalidText();
       const expiresAt = expiresIn !== undefined && expiresIn > 0 ? new Date(clock().getTime() + expiresIn * 1000) : null;
       await db.query({
         name: "put-issuer-state",

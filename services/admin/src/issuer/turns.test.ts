@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createTurns } from "./turns.js";
+import { createFairSemaphore } from "./turns.js";
 
 test("sources take turns, one work of each at a time, and those of a busy one are not served before others", async () => {
-  const turns = createTurns({ atOnce: 2, waiting: 10, waitingOfOne: 5 });
+  const turns = createFairSemaphore({ concurrency: 2, maxQueued: 10, maxQueuedPerSource: 5 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const run = (source: string, name: string) =>
@@ -27,7 +27,7 @@ test("sources take turns, one work of each at a time, and those of a busy one ar
 });
 
 test("more than may wait are not run, those of others are", async () => {
-  const turns = createTurns({ atOnce: 2, waiting: 3, waitingOfOne: 1 });
+  const turns = createFairSemaphore({ concurrency: 2, maxQueued: 3, maxQueuedPerSource: 1 });
   let end: () => void = () => undefined;
   const first = turns.run("a", () => new Promise<string>((resolve) => (end = () => resolve("first"))));
   const second = turns.run("a", async () => "second");
@@ -38,7 +38,7 @@ test("more than may wait are not run, those of others are", async () => {
 });
 
 test("a work that fails makes room", async () => {
-  const turns = createTurns({ atOnce: 1, waiting: 1, waitingOfOne: 1 });
+  const turns = createFairSemaphore({ concurrency: 1, maxQueued: 1, maxQueuedPerSource: 1 });
   await expect(turns.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await turns.run("a", async () => "yes")).toBe("yes");
 });

@@ -1,18 +1,22 @@
-export interface TurnsOptions {
+export interface SemaphoreOptions {
   /** Maximum of concurrent jobs. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** Maximum of queued jobs, of all sources and of one. */
-  readonly waiting: number;
-  readonly waitingOfOne: number;
+  readonly maxQueued: number;
+  readonly maxQueuedPerSource: number;
 }
 
-export interface Turns {
+export interface FairSemaphore {
   /** Runs the job when its source is next. Undefined: the queue is full, and it was not run. */
   run<T>(source: string, work: () => Promise<T>): Promise<T | undefined>;
 }
 
 /** A semaphore with fair queueing by source: each source runs one job at a time, and the source that has waited longest is next. */
-export function createTurns({ atOnce, waiting, waitingOfOne }: TurnsOptions): Turns {
+export function createFairSemaphore({
+  concurrency: atOnce,
+  maxQueued: waiting,
+  maxQueuedPerSource: waitingOfOne,
+}: SemaphoreOptions): FairSemaphore {
   const queues = new Map<string, (() => void)[]>();
   const busy = new Set<string>();
   let queued = 0;

@@ -10,7 +10,7 @@ import { checkLabels } from "../labels.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { checkNotifications } from "../notification/check.js";
 import { structureDifference } from "../structure-difference.js";
-import type { WorkflowHead } from "../workflow/find.js";
+import type { WorkflowInterface } from "../workflow/find.js";
 import { catchUpPolicy } from "./catch-up.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "./find.js";
 import { expectedInputs } from "./inputs.js";
@@ -20,7 +20,7 @@ export interface NewLaunchPlan {
   readonly id: Identifier;
   readonly spec: LaunchPlanSpec;
   /** Workflow of the launch plan. */
-  readonly workflow: WorkflowHead;
+  readonly workflow: WorkflowInterface;
 }
 
 export interface CreatedLaunchPlan extends StoredLaunchPlan {
@@ -80,7 +80,7 @@ export async function createLaunchPlanInternal(
 }
 
 /** Returns the spec to store: its default inputs are all inputs that are not fixed. */
-function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowHead): LaunchPlanSpec {
+function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowInterface): LaunchPlanSpec {
   checkLabels(given.labels);
   catchUpPolicy(given.annotations);
   const expected = expectedInputs({

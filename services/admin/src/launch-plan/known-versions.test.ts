@@ -3,7 +3,7 @@ import { LaunchPlanClosureSchema, LaunchPlanSpecSchema } from "@flyte-ts/idl/fly
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Query, Queryable } from "@flyte-ts/postgres";
 import { expect, test } from "vitest";
-import { KnownVersions } from "./known-versions.js";
+import { LaunchPlanCache } from "./known-versions.js";
 
 /** A table of launch plans whose spec sizes in bytes are their names, and at least 100; counts the reads of each. */
 function table(maxBytes: number) {
@@ -21,7 +21,7 @@ function table(maxBytes: number) {
       count: 1,
     };
   };
-  const known = new KnownVersions({ query } as unknown as Queryable, maxBytes);
+  const known = new LaunchPlanCache({ query } as unknown as Queryable, maxBytes);
   const find = (name: string, version = "v") => known.find(create(IdentifierSchema, { project: "p", domain: "d", name, version }));
   return { reads, find };
 }

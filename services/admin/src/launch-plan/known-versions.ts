@@ -14,7 +14,7 @@ export type LaunchPlanVersion = Pick<StoredLaunchPlan, "rowId" | "workflowRowId"
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** LRU cache of launch plan versions, which are immutable except for their state. Readers must not modify them. */
-export class KnownVersions {
+export class LaunchPlanCache {
   readonly #known: RecentlyUsed<LaunchPlanVersion>;
 
   constructor(

@@ -1,8 +1,8 @@
-import { type EntityDescription, versionedColumns } from "../list/entity.js";
+import { type ListEntity, versionedColumns } from "../list/entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 
 /** Filters and sort keys of ListLaunchPlans. */
-export const launchPlanEntity: EntityDescription = {
+export const launchPlanEntity: ListEntity = {
   prefix: "launch_plan",
   table: "launch_plans",
   key: "id",

@@ -11,7 +11,7 @@ import { resourceListRequest } from "../list/resource-list.js";
 import { nextToken } from "../list/token.js";
 import { listNames } from "../named-entity/names.js";
 import { requireActiveProject } from "../project/require.js";
-import { findWorkflowHead } from "../workflow/find.js";
+import { findWorkflowInterface } from "../workflow/find.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
 import { findActiveLaunchPlan, findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "./find.js";
@@ -34,7 +34,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
       if (spec === undefined) throw missingArgument("spec");
       if (spec.workflowId === undefined) throw missingArgument("id of spec.workflow_id");
       checkIdentifier(spec.workflowId, ResourceType.WORKFLOW);
-      const workflow = await findWorkflowHead(db, spec.workflowId);
+      const workflow = await findWorkflowInterface(db, spec.workflowId);
       if (workflow === undefined) throw missingEntity("WORKFLOW", spec.workflowId);
       const { isNew } = await createLaunchPlanInternal(deps, { id, spec, workflow });
       if (!isNew) throw alreadyExists("launch plan with identical structure already exists");

@@ -1,6 +1,6 @@
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { ClosureBlobs } from "./closure-blobs.js";
+import { ClosureBlobCache } from "./closure-blobs.js";
 
 function store() {
   const calls: string[] = [];
@@ -19,7 +19,7 @@ function store() {
     },
   };
   let now = 0;
-  const closures = new ClosureBlobs(blobs as unknown as ConstructorParameters<typeof ClosureBlobs>[0], () => new Date(now));
+  const closures = new ClosureBlobCache(blobs as unknown as ConstructorParameters<typeof ClosureBlobCache>[0], () => new Date(now));
   /** Calls `ensure` with this many concurrent callers. */
   const ensure = async (address: string, askers = 1) => {
     calls.length = 0;

@@ -4,18 +4,18 @@ import { SingleFlight } from "@flyte-ts/telemetry";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
-const TRUST_MS = 60_000;
+const VERIFIED_TTL_MS = 60_000;
 /** Maximum of cached URIs. */
-const MOST = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /** The blob store is unavailable, or rejects the request. */
-export class ClosureNotStored extends Error {
+export class ClosureStoreError extends Error {
   override readonly name = "ClosureNotStored";
 }
 
 /** Copies of closures in the blob store, for resources that refer to them. */
-export class ClosureBlobs {
-  readonly #seenAt = new Map<string, number>();
+export class ClosureBlobCache {
+  readonly #verifiedAt = new Map<string, number>();
   readonly #storing = new SingleFlight<void>();
 
   constructor(
@@ -32,9 +32,9 @@ export class ClosureBlobs {
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
-    const seenAt = this.#seenAt.get(address);
-    if (seenAt !== undefined && isRecent(this.clock(), seenAt, TRUST_MS)) return;
-    await this.#storing.do(address, () => this.#store(address, { encoded, known: seenAt !== undefined }));
+    const verifiedAt = this.#verifiedAt.get(address);
+    if (verifiedAt !== undefined && isRecent(this.clock(), verifiedAt, VERIFIED_TTL_MS)) return;
+    await this.#storing.do(address, () => this.#store(address, { encoded, known: verifiedAt !== undefined }));
   }
 
   /** Uploads a closure. `known`: this process has uploaded it before, so only its existence is checked. */
@@ -44,9 +44,9 @@ export class ClosureBlobs {
       const stands = known && (await this.blobs.head(address)) !== undefined;
       if (!stands) await this.blobs.put(address, wrapClosure(encoded));
     } catch (cause) {
-      throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new ClosureStoreError(cause instanceof Error ? cause.message : String(cause), { cause });
     }
-    if (this.#seenAt.size >= MOST) this.#seenAt.clear();
-    this.#seenAt.set(address, now.getTime());
+    if (this.#verifiedAt.size >= MAX_ENTRIES) this.#verifiedAt.clear();
+    this.#verifiedAt.set(address, now.getTime());
   }
 }

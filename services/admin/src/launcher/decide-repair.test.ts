@@ -1,32 +1,32 @@
 import { WorkflowPhase } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase as Workflow } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
-import { decideRepair, type QuietExecution } from "./repair.js";
+import { planReconcile, type StaleExecution } from "./repair.js";
 
-const row = (phase: Workflow, change: Partial<QuietExecution> = {}): QuietExecution => ({
+const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecution => ({
   project: "p",
   domain: "d",
   name: "e",
   rowId: 1n,
   cluster: "",
-  quietMs: 6e4,
-  owesLaunch: false,
-  owesAbort: false,
+  staleMs: 6e4,
+  hasPendingLaunch: false,
+  hasPendingAbort: false,
   phase,
   ...change,
 });
 const resource = (phase: number, deleting = false) => ({ status: { phase }, deleting, finished: false });
-const kind = (execution: QuietExecution, found?: ReturnType<typeof resource>) => decideRepair(execution, found).kind;
+const kind = (execution: StaleExecution, found?: ReturnType<typeof resource>) => planReconcile(execution, found).kind;
 
 test("without resource", () => {
   expect(kind(row(Workflow.UNDEFINED))).toBe("launch");
   expect(kind(row(Workflow.QUEUED))).toBe("launch");
-  expect(kind(row(Workflow.UNDEFINED, { owesLaunch: true }))).toBe("nothing");
+  expect(kind(row(Workflow.UNDEFINED, { hasPendingLaunch: true }))).toBe("nothing");
   expect(kind(row(Workflow.ABORTING))).toBe("aborted");
-  expect(kind(row(Workflow.ABORTING, { owesLaunch: true }))).toBe("nothing");
+  expect(kind(row(Workflow.ABORTING, { hasPendingLaunch: true }))).toBe("nothing");
   expect(kind(row(Workflow.RUNNING))).toBe("nothing");
-  expect(kind(row(Workflow.RUNNING, { quietMs: 600_000 }))).toBe("vanished");
-  expect(kind(row(Workflow.SUCCEEDED, { quietMs: 600_000 }))).toBe("nothing");
+  expect(kind(row(Workflow.RUNNING, { staleMs: 600_000 }))).toBe("vanished");
+  expect(kind(row(Workflow.SUCCEEDED, { staleMs: 600_000 }))).toBe("nothing");
 });
 
 test("with a resource that has ended", () => {
@@ -39,6 +39,6 @@ test("with a resource that has ended", () => {
 test("with a resource that runs", () => {
   expect(kind(row(Workflow.RUNNING), resource(WorkflowPhase.Running))).toBe("nothing");
   expect(kind(row(Workflow.ABORTING), resource(WorkflowPhase.Running))).toBe("abort");
-  expect(kind(row(Workflow.ABORTING, { owesAbort: true }), resource(WorkflowPhase.Running))).toBe("nothing");
+  expect(kind(row(Workflow.ABORTING, { hasPendingAbort: true }), resource(WorkflowPhase.Running))).toBe("nothing");
   expect(kind(row(Workflow.ABORTING), resource(WorkflowPhase.Running, true))).toBe("nothing");
 });

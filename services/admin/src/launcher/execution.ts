@@ -41,10 +41,10 @@ export async function findLaunchable(db: Queryable, rowId: bigint): Promise<Laun
     text: `SELECT ${LAUNCHABLE_COLUMNS} FROM executions e WHERE e.id = $1`,
     values: [rowId],
   });
-  return rows[0] && readLaunchable(rowId, rows[0]);
+  return rows[0] && launchableExecution(rowId, rows[0]);
 }
 
-export function readLaunchable(rowId: bigint, row: LaunchableRow): LaunchableExecution {
+export function launchableExecution(rowId: bigint, row: LaunchableRow): LaunchableExecution {
   return {
     rowId,
     project: row.execution_project,

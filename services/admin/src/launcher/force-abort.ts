@@ -2,12 +2,12 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { changeExecution } from "../execution/change.js";
+import { updateExecutionState } from "../execution/change.js";
 import type { ExecutionName } from "../execution/state.js";
-import { type AnnounceDeps, wakeParents } from "../wake/announce-ends.js";
-import { restoreEntry } from "./outbox.js";
+import { type CompletionPublisherDeps, wakeParentNodes } from "../wake/announce-ends.js";
+import { ensureEntry } from "./outbox.js";
 
-export type ForceDeps = AnnounceDeps & Pick<AdminDeps, "changed">;
+export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "changed">;
 
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
@@ -15,14 +15,14 @@ export type ForceDeps = AnnounceDeps & Pick<AdminDeps, "changed">;
  * Returns their number.
  */
 export async function forceAborts(
-  deps: ForceDeps,
+  deps: ForceAbortDeps,
   { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
 ): Promise<number> {
   const overdue = await findOverdue(deps.db, { deadlineMs, limit });
   const ended: bigint[] = [];
   for (const execution of overdue) {
     try {
-      const forced = await endWithoutEngine(deps, execution);
+      const forced = await forceTerminate(deps, execution);
       ended.push(execution.rowId);
       if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
     } catch (error) {
@@ -31,7 +31,7 @@ export async function forceAborts(
       deps.logger.error({ execution: textOf(execution), error: String(error) }, "overdue abort cannot be ended");
     }
   }
-  await wakeParents(deps, ended);
+  await wakeParentNodes(deps, ended);
   return ended.length;
 }
 
@@ -39,17 +39,18 @@ export async function forceAborts(
  * Makes an aborting execution terminal without its engine, and keeps an abort in the outbox for its data plane. Returns
  * false when it became terminal in the meantime.
  */
-export async function endWithoutEngine(
-  { db, clock, changed }: Pick<ForceDeps, "db" | "clock" | "changed">,
+export async function forceTerminate(
+  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "changed">,
   execution: ExecutionName,
 ): Promise<boolean> {
-  const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
-  const { before } = await changeExecution(db, execution, {
-    decide: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, fact, nextWorkflowOrder(state)) : state),
-    also: async (tx, { rowId, state }) => {
+  const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
+  const { before } = await updateExecutionState(db, execution, {
+    apply: ({ state }) =>
+      state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowOrder(state)) : state,
+    inTransaction: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
       await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
-      await restoreEntry(tx, rowId, "abort");
+      await ensureEntry(tx, rowId, "abort");
     },
   });
   changed?.([before.rowId]);

@@ -1,8 +1,8 @@
 /** Launches in this window and the previous one above which a workflow is launched often. */
-const MANY = 10;
+const FREQUENT = 10;
 const WINDOW_MS = 60_000;
 /** Maximum of counted workflows. */
-const MOST = 10_000;
+const MAX_WORKFLOWS = 10_000;
 
 interface Counted {
   readonly window: number;
@@ -21,14 +21,14 @@ export class LaunchRate {
     const window = Math.floor(this.clock().getTime() / WINDOW_MS);
     const counted = this.#of(workflow, window);
     counted.count++;
-    return counted.before + counted.count > MANY;
+    return counted.before + counted.count > FREQUENT;
   }
 
   #of(workflow: string, window: number): Counted {
     const known = this.#counted.get(workflow);
     if (known?.window === window) return known;
     const counted = { window, before: known?.window === window - 1 ? known.count : 0, count: 0 };
-    if (this.#counted.size >= MOST) this.#counted.clear();
+    if (this.#counted.size >= MAX_WORKFLOWS) this.#counted.clear();
     this.#counted.set(workflow, counted);
     return counted;
   }

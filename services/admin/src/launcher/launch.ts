@@ -3,25 +3,25 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { isAlreadyExists, isUndone, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
 import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
-import { failureOf } from "../cluster/health.js";
+import { apiFailureReason } from "../cluster/health.js";
 import type { AdminDeps, Cluster } from "../deps.js";
-import { changeExecution } from "../execution/change.js";
-import { refusalError } from "../execution/refusal.js";
+import { updateExecutionState } from "../execution/change.js";
+import { admissionError } from "../execution/refusal.js";
 import type { ExecutionName } from "../execution/state.js";
-import { wakeParents } from "../wake/announce-ends.js";
-import { type ClosureBlobs, ClosureNotStored } from "./closure-blobs.js";
+import { wakeParentNodes } from "../wake/announce-ends.js";
+import { type ClosureBlobCache, ClosureStoreError } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
-import { endWithoutEngine } from "./force-abort.js";
+import { forceTerminate } from "./force-abort.js";
 import type { LaunchRate } from "./launch-rate.js";
-import { flyteWorkflowOf } from "./resource.js";
-import { judgeRefusal } from "./verdict.js";
+import { buildFlyteWorkflow } from "./resource.js";
+import { classifyCreateError } from "./verdict.js";
 
 /** Verbs of the Kubernetes API that launching needs. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
-  readonly closureBlobs: ClosureBlobs;
+  readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
   readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Cache of existing namespaces. */
@@ -29,27 +29,30 @@ export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "c
 }
 
 /** Retryable failure; the message has the reason for operators. */
-export class TryLater extends Error {
+export class RetryableLaunchError extends Error {
   override readonly name = "TryLater";
   /** Blocker in words for users; undefined: none yet. */
-  readonly notice: string | undefined;
+  readonly blocker: string | undefined;
   /** True when the cluster certainly did not create the resource. */
-  readonly undone: boolean;
+  readonly notApplied: boolean;
 
-  constructor(message: string, { cause, notice, undone = false }: { cause?: unknown; notice?: string | undefined; undone?: boolean } = {}) {
+  constructor(
+    message: string,
+    { cause, blocker: notice, notApplied: undone = false }: { cause?: unknown; blocker?: string | undefined; notApplied?: boolean } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.notice = notice;
-    this.undone = undone;
+    this.blocker = notice;
+    this.notApplied = undone;
   }
 }
 
 /** Error for a failure of the data plane's API. */
-function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
-  const failure = failureOf(cause);
-  return new TryLater(cause instanceof Error ? cause.message : String(cause), {
+function clusterUnavailable(cause: unknown, notApplied = isUndone(cause)): RetryableLaunchError {
+  const failure = apiFailureReason(cause);
+  return new RetryableLaunchError(cause instanceof Error ? cause.message : String(cause), {
     cause,
-    undone,
-    notice: failure && `the data plane does not take the execution now: ${failure}`,
+    notApplied,
+    blocker: failure && `the data plane does not take the execution now: ${failure}`,
   });
 }
 
@@ -62,15 +65,15 @@ export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: Laun
   // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
   const stored = await deps.closures.find(execution.settings.workflow);
-  if (stored === undefined) return fail(deps, execution, "its workflow is not registered any more");
+  if (stored === undefined) return failExecution(deps, execution, "its workflow is not registered any more");
   let resource: FlyteWorkflowResource;
   try {
-    resource = await flyteWorkflowOf(deps, execution, stored);
+    resource = await buildFlyteWorkflow(deps, execution, stored);
   } catch (error) {
-    if (error instanceof WorkflowBuildError) return fail(deps, execution, error.message);
-    if (!(error instanceof ClosureNotStored)) throw error;
+    if (error instanceof WorkflowBuildError) return failExecution(deps, execution, error.message);
+    if (!(error instanceof ClosureStoreError)) throw error;
     const reason = `the blob store does not take the workflow now: ${error.message}`;
-    throw new TryLater(reason, { cause: error, notice: reason, undone: true });
+    throw new RetryableLaunchError(reason, { cause: error, blocker: reason, notApplied: true });
   }
   await createResource(deps, { kube, execution, resource });
 }
@@ -91,20 +94,20 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
   try {
     await kube.create(FLYTE_WORKFLOW_RESOURCE, resource as unknown as KubeObject, { metadataOnly: true });
   } catch (error) {
-    const verdict = judgeRefusal(error);
+    const outcome = classifyCreateError(error);
     const reason = error instanceof Error ? error.message : String(error);
-    switch (verdict) {
+    switch (outcome) {
       case "done":
         return;
       case "refused":
-        return fail(deps, execution, reason);
+        return failExecution(deps, execution, reason);
       case "namespace":
         deps.namespaces.delete(known);
-        throw new TryLater(reason, { cause: error, undone: true });
+        throw new RetryableLaunchError(reason, { cause: error, notApplied: true });
       case "later":
-        throw noAnswer(error);
+        throw clusterUnavailable(error);
       default:
-        return verdict satisfies never;
+        return outcome satisfies never;
     }
   }
 }
@@ -114,19 +117,19 @@ export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: st
     await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   } catch (error) {
     // Forbidden: another component creates the namespaces here. A missing one fails the creation of the resource.
-    if (isAlreadyExists(error) || judgeRefusal(error) === "refused") return;
+    if (isAlreadyExists(error) || classifyCreateError(error) === "refused") return;
     // The namespace precedes the resource, so the resource does not exist.
-    throw noAnswer(error, true);
+    throw clusterUnavailable(error, true);
   }
 }
 
 /** Fails an execution that its data plane will never accept. */
-async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
-  const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
-  const { before } = await changeExecution(deps.db, execution, {
-    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
+  const update = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: admissionError(reason) };
+  const { before } = await updateExecutionState(deps.db, execution, {
+    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowOrder(state)),
   });
-  await wakeParents(deps, [before.rowId]);
+  await wakeParentNodes(deps, [before.rowId]);
 }
 
 /**
@@ -135,7 +138,7 @@ async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string):
  *
  * @throws TryLater when the data plane is unavailable.
  */
-export async function abort(
+export async function abortInCluster(
   deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,
   kube: LaunchKube,
   { execution, namespace }: { readonly execution: LaunchableExecution; readonly namespace: string },
@@ -145,18 +148,18 @@ export async function abort(
   try {
     deleted = await kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
   } catch (error) {
-    throw noAnswer(error);
+    throw clusterUnavailable(error);
   }
   if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
-  await endWithoutEngine(deps, execution);
-  await wakeParents(deps, [execution.rowId]);
+  await forceTerminate(deps, execution);
+  await wakeParentNodes(deps, [execution.rowId]);
 }
 
 /**
  * Finds the data plane of an execution: by name, or the only one. A data plane without a configured name matches any
  * name, which its engine may have reported.
  */
-export function clusterOf(clusters: readonly Cluster[], name: string): Cluster | undefined {
+export function findCluster(clusters: readonly Cluster[], name: string): Cluster | undefined {
   const [only] = clusters;
   return clusters.find((cluster) => cluster.name === name) ?? (name === "" || only?.name === "" ? only : undefined);
 }

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import type { Launches } from "./launches.js";
-import { type OutboxEntry, takeEntries } from "./outbox.js";
+import type { LaunchSlots } from "./launches.js";
+import { type OutboxEntry, claimEntries } from "./outbox.js";
 
 const LEASE_MS = 60_000;
 let database: AdminDatabase;
@@ -14,14 +14,14 @@ let served: ServedAdmin;
 let room = true;
 const begun: OutboxEntry[] = [];
 let released = 0;
-const launches: Launches = {
+const launches: LaunchSlots = {
   leaseMs: LEASE_MS,
-  reserve: () => (room ? { begin: (entry) => begun.push(entry), release: () => released++ } : undefined),
+  reserve: () => (room ? { start: (entry) => begun.push(entry), release: () => released++ } : undefined),
 };
 
 beforeAll(async () => {
   database = await adminDatabase();
-  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus, launches });
+  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus, launchSlots: launches });
   await registerWorkflow(served.admin);
   await registerLaunchPlan(served.admin, "l");
 });
@@ -37,7 +37,7 @@ const create = (name: string, annotations = {}) =>
     spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), annotations: { values: annotations } },
     inputs: { literals: { x: integer(5n) } },
   });
-const take = () => takeEntries(database.db, 10, LEASE_MS);
+const take = () => claimEntries(database.db, 10, LEASE_MS);
 
 test("who accepts an execution launches it: it is stored as taken, and others take it as it was when that one has died", async () => {
   await create("mine");

@@ -1,4 +1,4 @@
-import type { Place } from "../background/worker.js";
+import type { Slot } from "../background/worker.js";
 import type { OutboxEntry } from "./outbox.js";
 
 /**
@@ -6,9 +6,9 @@ import type { OutboxEntry } from "./outbox.js";
  * without a notification, poll and read. If the process crashes, the lease expires and another replica claims the
  * entry.
  */
-export interface Launches {
+export interface LaunchSlots {
   /** Lease duration, ms. */
   readonly leaseMs: number;
   /** Reserves a slot. Undefined: none is free, and any replica with a free slot claims the entry. */
-  reserve(): Place<OutboxEntry> | undefined;
+  reserve(): Slot<OutboxEntry> | undefined;
 }

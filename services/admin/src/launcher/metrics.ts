@@ -1,10 +1,10 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Metrics } from "@flyte-ts/telemetry";
-import { waitingMetrics } from "../background/waiting-metrics.js";
+import { registerQueueGauges } from "../background/waiting-metrics.js";
 
 /** Gauges of pending outbox entries. */
 export function outboxMetrics(registry: Metrics, db: Queryable): void {
-  waitingMetrics(registry, db, {
+  registerQueueGauges(registry, db, {
     query: {
       name: "outbox-depth",
       text: `SELECT action AS kind, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age

@@ -1,17 +1,17 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { TakenRow, WorkTable } from "../background/lease.js";
+import type { ClaimedRow, QueueTable } from "../background/lease.js";
 import type { NewExecution } from "../execution/insert.js";
-import { reasonText } from "../storable-text.js";
+import { truncateReason } from "../storable-text.js";
 import { LAUNCHABLE_COLUMNS, type LaunchableRow } from "./execution.js";
 
-export const OUTBOX: WorkTable = { name: "execution_outbox", key: "id", reason: "last_error" };
+export const OUTBOX: QueueTable = { name: "execution_outbox", key: "id", reason: "last_error" };
 
-export interface OutboxEntry extends TakenRow {
+export interface OutboxEntry extends ClaimedRow {
   readonly executionId: bigint;
   readonly action: "launch" | "abort";
   /** The cluster may still change: no request for the resource was sent yet. */
-  readonly movable: boolean;
+  readonly reassignable: boolean;
   /** Row at the time of the claim. */
   readonly row: LaunchableRow;
 }
@@ -25,7 +25,7 @@ interface Row extends LaunchableRow {
 }
 
 /** Claims due entries for `leaseMs`. Expired leases become due again. An abort waits until the launch of the same execution is done. */
-export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
+export async function claimEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
     name: "take-outbox",
     // Materialized: a plan that evaluates the selection per row would claim more than the limit.
@@ -52,14 +52,17 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
 }
 
 /** Builds the entry of a launch that was inserted as claimed. */
-export function takenEntry(execution: NewExecution, { rowId, entryId }: { readonly rowId: bigint; readonly entryId: bigint }): OutboxEntry {
-  const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, movable } = execution;
+export function claimedEntry(
+  execution: NewExecution,
+  { rowId, entryId }: { readonly rowId: bigint; readonly entryId: bigint },
+): OutboxEntry {
+  const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, reassignable: movable } = execution;
   return {
     id: entryId,
     executionId: rowId,
     action: "launch",
     attempts: 1,
-    movable,
+    reassignable: movable,
     row: {
       execution_project: project,
       execution_domain: domain,
@@ -75,20 +78,20 @@ export function takenEntry(execution: NewExecution, { rowId, entryId }: { readon
 }
 
 /** Deletes completed entries. Batches the deletes requested while a statement is running. */
-export class EntryRemoval {
+export class BatchedDelete {
   #ids: bigint[] = [];
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
   constructor(private readonly db: Queryable) {}
 
-  remove(id: bigint): Promise<void> {
+  delete(id: bigint): Promise<void> {
     this.#ids.push(id);
-    this.#next ??= this.#last.then(() => this.#removeGathered());
+    this.#next ??= this.#last.then(() => this.#deletePending());
     return this.#next;
   }
 
-  #removeGathered(): Promise<void> {
+  #deletePending(): Promise<void> {
     const values = [this.#ids];
     this.#ids = [];
     this.#next = undefined;
@@ -100,25 +103,29 @@ export class EntryRemoval {
 
 function nothing(): void {}
 
-export interface Postponed {
+export interface EntryRequeue {
   readonly delayMs: number;
   readonly reason: string;
   /** The cluster may change again: the chosen one certainly did not create the resource. */
-  readonly movable: boolean;
+  readonly reassignable: boolean;
 }
 
 /** Requeues an entry after a failure. Skips an entry that another worker has claimed since. */
-export async function postponeEntry(db: Queryable, { id, attempts }: OutboxEntry, { delayMs, reason, movable }: Postponed): Promise<void> {
+export async function requeueEntry(
+  db: Queryable,
+  { id, attempts }: OutboxEntry,
+  { delayMs, reason, reassignable: movable }: EntryRequeue,
+): Promise<void> {
   await db.query({
     name: "postpone-outbox",
     text: `UPDATE execution_outbox SET available_at = now() + $3 * interval '1 millisecond', last_error = $4, movable = movable OR $5
       WHERE id = $1 AND attempts = $2`,
-    values: [id, attempts, Math.round(delayMs), reasonText(reason), movable],
+    values: [id, attempts, Math.round(delayMs), truncateReason(reason), movable],
   });
 }
 
 /** Makes entries in backoff for this cluster due now, and entries that may run on any cluster. */
-export async function hastenEntries(db: Queryable, cluster: string, channel: string): Promise<void> {
+export async function expediteEntries(db: Queryable, cluster: string, channel: string): Promise<void> {
   await db.query({
     name: "hasten-outbox",
     text: `WITH due AS (
@@ -131,7 +138,7 @@ export async function hastenEntries(db: Queryable, cluster: string, channel: str
 }
 
 /** Inserts a missing entry of an execution; no-op when it exists. */
-export async function restoreEntry(db: Queryable, executionId: bigint, action: OutboxEntry["action"]): Promise<void> {
+export async function ensureEntry(db: Queryable, executionId: bigint, action: OutboxEntry["action"]): Promise<void> {
   await db.query({
     name: "restore-outbox",
     text: "INSERT INTO execution_outbox (execution_id, action) VALUES ($1, $2) ON CONFLICT DO NOTHING",

@@ -6,31 +6,31 @@ import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type Wor
 import { type WorkflowFact, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { workflowPhaseOf } from "../event/phase-name.js";
-import { changeExecution } from "../execution/change.js";
+import { updateExecutionState } from "../execution/change.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
 import { completeAttempts } from "../settle/complete-attempts.js";
 import { completeNodes } from "../settle/from-resource.js";
-import { announceEnds, wakeParents } from "../wake/announce-ends.js";
-import { endWithoutEngine } from "./force-abort.js";
-import { clusterOf, type LaunchKube } from "./launch.js";
-import { restoreEntry } from "./outbox.js";
-import { findEnd, failedFact } from "./resource-end.js";
+import { publishCompletions, wakeParentNodes } from "../wake/announce-ends.js";
+import { forceTerminate } from "./force-abort.js";
+import { findCluster, type LaunchKube } from "./launch.js";
+import { ensureEntry } from "./outbox.js";
+import { findResourceEnd, failedUpdate } from "./resource-end.js";
 
-export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
+export interface ReconcileDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
   readonly health?: AdminDeps["health"];
 }
 
 /** A non-terminal execution without recent events. */
-export interface QuietExecution extends ExecutionName {
+export interface StaleExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly cluster: string;
   /** Time since its last event, ms. */
-  readonly quietMs: number;
-  readonly owesLaunch: boolean;
-  readonly owesAbort: boolean;
+  readonly staleMs: number;
+  readonly hasPendingLaunch: boolean;
+  readonly hasPendingAbort: boolean;
 }
 
 /** Resource in the data plane. */
@@ -48,47 +48,47 @@ export interface FoundResource {
  * - `end`: the resource is terminal; its terminal event was lost.
  * - `vanished`: it was running and was deleted, with an unknown end.
  */
-export type RepairDecision =
+export type ReconcileAction =
   | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
   | { readonly kind: "end"; readonly resource: FoundResource };
 
 /** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
-const VANISHED_AFTER_MS = 10 * 60_000;
+const LOST_AFTER_MS = 10 * 60_000;
 
-export function decideRepair(execution: QuietExecution, resource: FoundResource | undefined): RepairDecision {
-  const { phase, owesAbort, owesLaunch, quietMs } = execution;
+export function planReconcile(execution: StaleExecution, resource: FoundResource | undefined): ReconcileAction {
+  const { phase, hasPendingAbort: owesAbort, hasPendingLaunch: owesLaunch, staleMs: quietMs } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
     if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", resource };
-    const untold = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
-    return { kind: untold ? "abort" : "nothing" };
+    const abortNotSent = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
+    return { kind: abortNotSent ? "abort" : "nothing" };
   }
   if (owesLaunch) return { kind: "nothing" };
   if (phase === WorkflowExecution_Phase.ABORTING) return { kind: "aborted" };
   if (phase === WorkflowExecution_Phase.UNDEFINED || phase === WorkflowExecution_Phase.QUEUED) return { kind: "launch" };
-  return { kind: quietMs >= VANISHED_AFTER_MS ? "vanished" : "nothing" };
+  return { kind: quietMs >= LOST_AFTER_MS ? "vanished" : "nothing" };
 }
 
 /** Reconciles stale executions with their resources once; returns the number checked. */
-export async function repairOnce(
-  deps: RepairDeps,
-  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+export async function reconcileStale(
+  deps: ReconcileDeps,
+  { quietMs: staleMs, limit }: { readonly quietMs: number; readonly limit: number },
 ): Promise<number> {
-  const quiet = await takeQuiet(deps.db, { quietMs, limit });
-  for (const execution of quiet) {
+  const stale = await claimStale(deps.db, { quietMs: staleMs, limit });
+  for (const execution of stale) {
     try {
-      await repair(deps, execution);
+      await reconcileExecution(deps, execution);
     } catch (error) {
-      deps.logger.warn({ execution: text(execution), error: String(error) }, "execution cannot be compared with its resource now");
+      deps.logger.warn({ execution: executionText(execution), error: String(error) }, "execution cannot be compared with its resource now");
     }
   }
-  return quiet.length;
+  return stale.length;
 }
 
-async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void> {
-  const cluster = clusterOf(deps.clusters as AdminDeps["clusters"], execution.cluster);
+async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution): Promise<void> {
+  const cluster = findCluster(deps.clusters as AdminDeps["clusters"], execution.cluster);
   // Executions of an unavailable cluster are reconciled after its recovery.
-  if (cluster === undefined || deps.health?.problem(cluster.name) !== undefined) return;
+  if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
   const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
     namespace,
@@ -99,32 +99,32 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
     deleting: object.metadata.deletionTimestamp !== undefined,
     finished: object.metadata.labels?.[TERMINATION_STATUS_LABEL] === TERMINATED,
   };
-  const decision = decideRepair(execution, resource);
-  if (decision.kind !== "nothing" && decision.kind !== "end")
-    deps.logger.info({ execution: text(execution), decision: decision.kind }, "execution repaired");
-  switch (decision.kind) {
+  const action = planReconcile(execution, resource);
+  if (action.kind !== "nothing" && action.kind !== "end")
+    deps.logger.info({ execution: executionText(execution), decision: action.kind }, "execution repaired");
+  switch (action.kind) {
     case "nothing":
       return;
     case "launch":
     case "abort":
-      return restoreEntry(deps.db, execution.rowId, decision.kind);
+      return ensureEntry(deps.db, execution.rowId, action.kind);
     case "aborted":
-      await endWithoutEngine(deps, execution);
-      return wakeParents(deps, [execution.rowId]);
+      await forceTerminate(deps, execution);
+      return wakeParentNodes(deps, [execution.rowId]);
     case "end":
-      return endAsResource(deps, execution, decision.resource);
+      return applyResourceEnd(deps, execution, action.resource);
     case "vanished":
-      return end(
+      return terminate(
         deps,
         execution,
-        failedFact(deps.clock(), {
+        failedUpdate(deps.clock(), {
           code: "ResourceVanished",
           message: "the execution's resource is gone from its data plane",
           kind: "SYSTEM",
         }),
       );
     default:
-      return decision satisfies never;
+      return action satisfies never;
   }
 }
 
@@ -133,25 +133,25 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
  * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
  * never arrive: the execution then fails.
  */
-async function endAsResource(deps: RepairDeps, execution: QuietExecution, { status, finished }: FoundResource): Promise<void> {
-  const about = { execution: text(execution) };
-  const found = await findEnd(deps.blobs, status, { now: deps.clock() });
+async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, { status, finished }: FoundResource): Promise<void> {
+  const about = { execution: executionText(execution) };
+  const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
     // The resource is deleted once its end is stored, and with it the unreported state of its nodes.
     await completeNodes(deps, execution, found.nodes);
     await completeAttempts(deps, execution, found.nodes);
     deps.logger.info(about, "end of execution taken from its resource: no event told of it");
-    return end(deps, execution, found.fact);
+    return terminate(deps, execution, found.update);
   }
-  if (!finished || execution.quietMs < VANISHED_AFTER_MS) {
+  if (!finished || execution.staleMs < LOST_AFTER_MS) {
     deps.logger.warn({ ...about, missing: found.missing }, "execution has ended, but its end is not complete yet: it is left open");
     return;
   }
   deps.logger.error({ ...about, missing: found.missing }, "execution fails: it succeeded, but its outputs are lost");
-  await end(
+  await terminate(
     deps,
     execution,
-    failedFact(deps.clock(), {
+    failedUpdate(deps.clock(), {
       code: "OutputsLost",
       message: `the execution succeeded, but it has lost its ${found.missing}`,
       kind: "SYSTEM",
@@ -159,11 +159,11 @@ async function endAsResource(deps: RepairDeps, execution: QuietExecution, { stat
   );
 }
 
-async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
-  const { before, after } = await changeExecution(deps.db, execution, {
-    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowFact): Promise<void> {
+  const { before, after } = await updateExecutionState(deps.db, execution, {
+    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowOrder(state)),
   });
-  await announceEnds(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
+  await publishCompletions(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }
 
 interface Row {
@@ -179,7 +179,10 @@ interface Row {
 }
 
 /** Claims the executions whose last check is oldest; no other replica claims them for `quietMs`. */
-async function takeQuiet(db: Queryable, { quietMs, limit }: { quietMs: number; limit: number }): Promise<readonly QuietExecution[]> {
+async function claimStale(
+  db: Queryable,
+  { quietMs: staleMs, limit }: { quietMs: number; limit: number },
+): Promise<readonly StaleExecution[]> {
   const { rows } = await db.query<Row>({
     name: "take-quiet-executions",
     text: `UPDATE executions e SET checked_at = now() FROM (
@@ -193,7 +196,7 @@ async function takeQuiet(db: Queryable, { quietMs, limit }: { quietMs: number; l
         (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS quiet_ms,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS owes_launch,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS owes_abort`,
-    values: [quietMs, limit],
+    values: [staleMs, limit],
   });
   return rows.map((row) => ({
     rowId: row.id,
@@ -208,6 +211,6 @@ async function takeQuiet(db: Queryable, { quietMs, limit }: { quietMs: number; l
   }));
 }
 
-function text({ project, domain, name }: ExecutionName): string {
+function executionText({ project, domain, name }: ExecutionName): string {
   return `${project}/${domain}/${name}`;
 }

@@ -5,8 +5,8 @@ import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd"
 import { nodeStatusesOf } from "../settle/told.js";
 
 /** The complete end of an execution, or its missing part. */
-export type FoundEnd =
-  | { readonly kind: "complete"; readonly fact: WorkflowFact; readonly nodes: ReadonlyMap<string, ResourceNode> }
+export type ResourceEnd =
+  | { readonly kind: "complete"; readonly update: WorkflowFact; readonly nodes: ReadonlyMap<string, ResourceNode> }
   | { readonly kind: "incomplete"; readonly missing: string };
 
 /**
@@ -16,19 +16,19 @@ export type FoundEnd =
  * @throws BlobError or WorkflowFormatError when the blob store is unavailable, or slices of the status cannot be
  * decoded.
  */
-export async function findEnd(
+export async function findResourceEnd(
   blobs: Pick<BlobStore, "get" | "head">,
   status: WorkflowStatus,
   { now }: { readonly now: Date },
-): Promise<FoundEnd> {
+): Promise<ResourceEnd> {
   const statuses = await nodeStatusesOf(blobs, status);
   const end = endOfResource(status, statuses, nanosOfDate(now));
   if (end.kind === "complete" || (end.kind === "inBlob" && (await blobs.head(end.uri)) !== undefined))
-    return { kind: "complete", fact: end.fact, nodes: resourceNodes(statuses, status) };
+    return { kind: "complete", update: end.fact, nodes: resourceNodes(statuses, status) };
   return { kind: "incomplete", missing: `outputs: they stand neither in the resource nor at ${status.outputRef || "any address"}` };
 }
 
 /** Failure of an execution with a cause that its resource does not contain. */
-export function failedFact(now: Date, error: ExecutionErrorJson): WorkflowFact {
+export function failedUpdate(now: Date, error: ExecutionErrorJson): WorkflowFact {
   return { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(now), error: statusError(error) };
 }

@@ -5,14 +5,14 @@ import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource, type R
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ResourceTexts } from "../task/resources.js";
-import { type ClosureBlobs, ClosureNotStored } from "./closure-blobs.js";
+import { type ClosureBlobCache, ClosureStoreError } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 import type { LaunchRate } from "./launch-rate.js";
 
 export interface ResourceDeps {
   readonly config: AdminDeps["config"];
-  readonly closureBlobs: ClosureBlobs;
+  readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
 }
 
@@ -23,7 +23,7 @@ export interface ResourceDeps {
  * @throws WorkflowBuildError for a permanent failure to build it; ClosureNotStored when a large graph cannot be stored
  * now.
  */
-export async function flyteWorkflowOf(
+export async function buildFlyteWorkflow(
   deps: ResourceDeps,
   execution: LaunchableExecution,
   stored: StoredClosure,
@@ -47,7 +47,7 @@ async function closureReference(
     return address;
   } catch (error) {
     // The resource can contain it as well.
-    if (error instanceof ClosureNotStored && !large) return undefined;
+    if (error instanceof ClosureStoreError && !large) return undefined;
     throw error;
   }
 }

@@ -2,45 +2,45 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { Running } from "@flyte-ts/telemetry";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
 import { startWorker } from "../background/worker.js";
-import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";
-import { ClusterTrouble, failureOf } from "../cluster/health.js";
+import { resolvePlacement, commitPlacement } from "../cluster/fix-placement.js";
+import { ClusterUnhealthyError, apiFailureReason } from "../cluster/health.js";
 import type { AdminDeps, Cluster } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
-import { wakeParents } from "../wake/announce-ends.js";
-import { ClosureBlobs } from "./closure-blobs.js";
+import { wakeParentNodes } from "../wake/announce-ends.js";
+import { ClosureBlobCache } from "./closure-blobs.js";
 import { ClosureCache } from "./closure-cache.js";
-import { findLaunchable, type LaunchableExecution, readLaunchable } from "./execution.js";
-import { endWithoutEngine } from "./force-abort.js";
-import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
+import { findLaunchable, type LaunchableExecution, launchableExecution } from "./execution.js";
+import { forceTerminate } from "./force-abort.js";
+import { abortInCluster, findCluster, launch, type LaunchDeps, RetryableLaunchError } from "./launch.js";
 import { LaunchRate } from "./launch-rate.js";
-import type { Launches } from "./launches.js";
-import { clearWaiting, noteWaiting } from "./notice.js";
-import { EntryRemoval, OUTBOX, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
+import type { LaunchSlots } from "./launches.js";
+import { clearLaunchBlocker, setLaunchBlocker } from "./notice.js";
+import { BatchedDelete, OUTBOX, type OutboxEntry, requeueEntry, claimEntries } from "./outbox.js";
 
 export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
 /** Maximum of concurrent requests to data planes. */
-const IN_FLIGHT = 32;
+const CONCURRENCY = 32;
 /** Lease duration, ms. When it expires, another worker may claim the entry. */
 const LEASE_MS = 15_000;
-const RETRIES: RetryDelays = { firstMs: 500, longestMs: 30_000 };
+const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 30_000 };
 /** Attempt from which a launch blocker is shown to users. */
-const TOLD_FROM = 3;
+const BLOCKER_AFTER_ATTEMPTS = 3;
 /** Poll interval, ms, for entries without a notification. */
 const POLL_MS = 1_000;
 
 /** Processes the outbox until it is closed. Any number of replicas share the work. */
-export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: Launches }> {
-  const launcher = new Launcher(deps);
+export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: LaunchSlots }> {
+  const launcher = new LaunchHandler(deps);
   const worker = startWorker(deps, {
     table: OUTBOX,
     leaseMs: LEASE_MS,
-    inFlight: IN_FLIGHT,
+    concurrency: CONCURRENCY,
     pollMs: POLL_MS,
-    take: (limit) => takeEntries(deps.db, limit, LEASE_MS),
-    carryOut: (entry: OutboxEntry) => launcher.carryOut(entry),
-    trouble: "outbox cannot be read",
+    claim: (limit) => claimEntries(deps.db, limit, LEASE_MS),
+    process: (entry: OutboxEntry) => launcher.process(entry),
+    errorMessage: "outbox cannot be read",
   });
   const listening = await deps.db.listen(OUTBOX_CHANNEL, () => worker.wake());
   return {
@@ -53,63 +53,67 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running & { rea
 }
 
 /** Shown to users at once. */
-class ClusterDown extends TryLater {
-  constructor(problem: string, undone = false) {
-    super(problem, { notice: problem, undone });
+class ClusterUnavailableError extends RetryableLaunchError {
+  constructor(problem: string, notApplied = false) {
+    super(problem, { blocker: problem, notApplied });
   }
 }
 
-class Launcher {
+class LaunchHandler {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
-  readonly #done: EntryRemoval;
+  readonly #done: BatchedDelete;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
     const { db, blobs, bus, config, clock, logger } = deps;
-    const closures = { closures: new ClosureCache(db), closureBlobs: new ClosureBlobs(blobs, clock), launchRate: new LaunchRate(clock) };
+    const closures = {
+      closures: new ClosureCache(db),
+      closureBlobs: new ClosureBlobCache(blobs, clock),
+      launchRate: new LaunchRate(clock),
+    };
     this.#launch = { db, bus, config, clock, logger, ...closures, namespaces: new Set() };
-    this.#done = new EntryRemoval(db);
+    this.#done = new BatchedDelete(db);
   }
 
-  async carryOut(entry: OutboxEntry): Promise<void> {
+  async process(entry: OutboxEntry): Promise<void> {
     const { db, logger, random } = this.#deps;
     try {
-      await this.#act(entry);
-      if (entry.action === "launch" && entry.attempts > 1) await clearWaiting(db, entry.executionId);
-      await this.#done.remove(entry.id);
+      await this.#run(entry);
+      if (entry.action === "launch" && entry.attempts > 1) await clearLaunchBlocker(db, entry.executionId);
+      await this.#done.delete(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const delayMs = retryDelayMs(RETRIES, entry.attempts, random);
+      const delayMs = retryDelayMs(BACKOFF, entry.attempts, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
-      if (error instanceof TryLater) logger.warn(fields, "execution cannot be launched now");
+      if (error instanceof RetryableLaunchError) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // If this fails too, the lease expires.
-      const movable = entry.movable && error instanceof TryLater && error.undone;
-      await postponeEntry(db, entry, { delayMs, reason, movable }).catch(() => undefined);
-      await this.#tell(entry, error).catch(() => undefined);
+      const reassignable = entry.reassignable && error instanceof RetryableLaunchError && error.notApplied;
+      await requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
+      await this.#setBlocker(entry, error).catch(() => undefined);
     }
   }
 
   /** Sets the launch blocker; hides failures that the first retries may resolve. */
-  async #tell({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
-    if (action !== "launch" || !(error instanceof TryLater) || error.notice === undefined) return;
-    if (attempts < TOLD_FROM && !(error instanceof ClusterDown)) return;
-    await noteWaiting(this.#deps.db, executionId, { reason: error.notice, now: this.#deps.clock() });
+  async #setBlocker({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
+    if (action !== "launch" || !(error instanceof RetryableLaunchError) || error.blocker === undefined) return;
+    if (attempts < BLOCKER_AFTER_ATTEMPTS && !(error instanceof ClusterUnavailableError)) return;
+    await setLaunchBlocker(this.#deps.db, executionId, { reason: error.blocker, now: this.#deps.clock() });
   }
 
-  async #act(entry: OutboxEntry): Promise<void> {
+  async #run(entry: OutboxEntry): Promise<void> {
     const { config } = this.#deps;
     const { action } = entry;
-    const found = readLaunchable(entry.executionId, entry.row);
-    const execution = action === "launch" && entry.movable ? await this.#place(entry, found) : found;
+    const found = launchableExecution(entry.executionId, entry.row);
+    const execution = action === "launch" && entry.reassignable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
     switch (action) {
       case "launch":
-        return this.#within(execution, (kube) => launch(this.#launch, kube, execution));
+        return this.#onCluster(execution, (kube) => launch(this.#launch, kube, execution));
       case "abort": {
         const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
-        return this.#within(execution, (kube) => abort(this.#launch, kube, { execution, namespace }));
+        return this.#onCluster(execution, (kube) => abortInCluster(this.#launch, kube, { execution, namespace }));
       }
       default:
         return action satisfies never;
@@ -121,35 +125,35 @@ class Launcher {
     const { db, clusters, config, health, logger } = this.#deps;
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
       // No cluster has received a request for it.
-      await endWithoutEngine(this.#launch, execution);
-      await wakeParents(this.#launch, [executionId]);
+      await forceTerminate(this.#launch, execution);
+      await wakeParentNodes(this.#launch, [executionId]);
       return undefined;
     }
     const { name, cluster: before, settings } = execution;
-    const wish = settings.placement ?? { label: "", pool: "" };
-    const placement = decidePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, wish });
-    if ("waits" in placement) throw new ClusterDown(placement.waits, true);
+    const placementRequest = settings.placement ?? { label: "", pool: "" };
+    const placement = resolvePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, request: placementRequest });
+    if ("waits" in placement) throw new ClusterUnavailableError(placement.blockedBy, true);
     const { cluster } = placement;
-    if (!(await fixPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
+    if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
     if (cluster === before) return execution;
     logger.info({ executionRow: String(executionId), cluster, before }, "execution moved to another data plane before its launch");
     return { ...execution, cluster };
   }
 
   /** Runs work on the cluster of an execution; fails when the cluster is or becomes unhealthy. */
-  async #within(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
+  async #onCluster(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
     const { clusters, health } = this.#deps;
-    const cluster = clusterOf(clusters, execution.cluster);
-    if (cluster === undefined) throw new ClusterDown(`data plane ${execution.cluster} is not configured`);
+    const cluster = findCluster(clusters, execution.cluster);
+    if (cluster === undefined) throw new ClusterUnavailableError(`data plane ${execution.cluster} is not configured`);
     // A single cluster is tried even when unhealthy: its requests delay no other cluster's.
     if (health === undefined || clusters.length === 1) return work(cluster.kube);
-    const problem = health.problem(cluster.name);
-    if (problem !== undefined) throw new ClusterDown(problem);
+    const problem = health.unhealthyReason(cluster.name);
+    if (problem !== undefined) throw new ClusterUnavailableError(problem);
     try {
-      await health.whileHealthy(cluster.name, work(cluster.kube));
+      await health.raceWithHealth(cluster.name, work(cluster.kube));
     } catch (error) {
-      if (error instanceof TryLater && failureOf(error.cause) !== undefined) health.suspect(cluster.name);
-      if (error instanceof ClusterTrouble) throw new ClusterDown(error.message);
+      if (error instanceof RetryableLaunchError && apiFailureReason(error.cause) !== undefined) health.probeNow(cluster.name);
+      if (error instanceof ClusterUnhealthyError) throw new ClusterUnavailableError(error.message);
       throw error;
     }
   }

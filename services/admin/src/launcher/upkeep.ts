@@ -1,18 +1,18 @@
 import { type Running, startRounds, together } from "@flyte-ts/telemetry";
-import { startFirstStatistics } from "../background/first-statistics.js";
+import { startInitialAnalyze } from "../background/first-statistics.js";
 import type { AdminDeps } from "../deps.js";
-import { settleOnce } from "../settle/settle.js";
+import { backfillTerminalPhases } from "../settle/settle.js";
 import { forceAborts } from "./force-abort.js";
-import { repairOnce } from "./repair.js";
+import { reconcileStale } from "./repair.js";
 
 /** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
-export function startUpkeep(deps: AdminDeps): Running {
+export function startMaintenance(deps: AdminDeps): Running {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
-  const quietMs = deps.config.repair.quietSeconds * 1_000;
+  const staleMs = deps.config.repair.quietSeconds * 1_000;
   const everyMs = deps.config.repair.everySeconds * 1_000;
   const parts = [
-    startFirstStatistics(deps.db, logger),
+    startInitialAnalyze(deps.db, logger),
     startRounds(
       {
         everyMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
@@ -26,20 +26,20 @@ export function startUpkeep(deps: AdminDeps): Running {
       {
         everyMs,
         batch: 500,
-        work: (limit) => settleOnce(deps, { endedMs: quietMs, limit }),
+        work: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
         trouble: "ended executions cannot be settled now",
       },
       logger,
     ),
   ];
   if (clusters.length > 0) {
-    const repair = {
+    const reconcile = {
       everyMs,
       batch: 200,
-      work: (limit: number) => repairOnce(deps, { quietMs, limit }),
+      work: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
       trouble: "executions cannot be compared with their resources now",
     };
-    parts.push(startRounds(repair, logger));
+    parts.push(startRounds(reconcile, logger));
   }
   return together(parts);
 }

@@ -1,6 +1,6 @@
 import { KubeError } from "@flyte-ts/kubernetes";
 import { expect, test } from "vitest";
-import { judgeRefusal } from "./verdict.js";
+import { classifyCreateError } from "./verdict.js";
 
 const answer = (status: number, reason = "", message = "") => new KubeError(message, { status, reason });
 
@@ -19,5 +19,5 @@ test.each([
   ["conflict", answer(409, "Conflict"), "later"],
   ["anything else", new Error("boom"), "later"],
 ] as const)("%s", (_, error, verdict) => {
-  expect(judgeRefusal(error)).toBe(verdict);
+  expect(classifyCreateError(error)).toBe(verdict);
 });

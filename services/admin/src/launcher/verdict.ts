@@ -7,15 +7,15 @@ import { isAlreadyExists, KubeError } from "@flyte-ts/kubernetes";
  * - `refused`: this resource is permanently rejected.
  * - `later`: retryable.
  */
-export type LaunchVerdict = "done" | "namespace" | "refused" | "later";
+export type CreateOutcome = "done" | "namespace" | "refused" | "later";
 
-const REFUSALS: readonly number[] = [400, 403, 413, 422];
+const REJECTION_STATUSES: readonly number[] = [400, 403, 413, 422];
 
-export function judgeRefusal(error: unknown): LaunchVerdict {
+export function classifyCreateError(error: unknown): CreateOutcome {
   if (isAlreadyExists(error)) return "done";
   if (!(error instanceof KubeError)) return "later";
   if (error.status === 404) return "namespace";
   // A namespace in deletion will be created again.
   if (error.status === 403 && error.message.includes("being terminated")) return "later";
-  return REFUSALS.includes(error.status) ? "refused" : "later";
+  return REJECTION_STATUSES.includes(error.status) ? "refused" : "later";
 }

@@ -1,12 +1,12 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ColumnType } from "./column-type.js";
-import { type Column, type ColumnTable, columnSql, type EntityDescription } from "./entity.js";
+import { type Column, type ColumnTable, columnSql, type ListEntity } from "./entity.js";
 import type { ListPlan, ListRequest } from "./plan.js";
 
 /** A list of which every filter and order is tested. */
 export interface Listed {
   readonly name: string;
-  readonly entity: EntityDescription;
+  readonly entity: ListEntity;
   /** Selected columns. */
   readonly select: string;
   /** The request without filters and order. */

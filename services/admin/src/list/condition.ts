@@ -4,12 +4,12 @@ export interface Condition {
   /** Replaces `$$`. */
   readonly value?: unknown;
   /** Replaces `$known`. */
-  readonly known?: string | number | bigint;
+  readonly constant?: string | number | bigint;
 }
 
 /** Numbers the parameters of a condition. */
-export function numbered(condition: Condition, values: unknown[]): string {
-  const { sql, value, known } = condition;
+export function bindParameters(condition: Condition, values: unknown[]): string {
+  const { sql, value, constant: known } = condition;
   const place = (text: string, name: string, given: unknown) => {
     if (!text.includes(name)) return text;
     values.push(given);
@@ -19,6 +19,6 @@ export function numbered(condition: Condition, values: unknown[]): string {
 }
 
 /** Joins conditions with AND. */
-export function allNumbered(conditions: readonly Condition[], values: unknown[]): string {
-  return conditions.map((condition) => numbered(condition, values)).join(" AND ");
+export function bindAll(conditions: readonly Condition[], values: unknown[]): string {
+  return conditions.map((condition) => bindParameters(condition, values)).join(" AND ");
 }

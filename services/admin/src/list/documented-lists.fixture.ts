@@ -11,7 +11,7 @@ import { taskColumns } from "../task-execution/row.js";
 import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 import type { Combination, Listed } from "./combinations.fixture.js";
-import type { EntityDescription } from "./entity.js";
+import type { ListEntity } from "./entity.js";
 import { BUSY, LARGE } from "./filled.fixture.js";
 import { planList } from "./plan.js";
 
@@ -22,10 +22,10 @@ export async function documentedLists(db: Database): Promise<readonly Listed[]> 
   });
   const { execution_id: executionId, node_id: nodeId } = rows[0] ?? { execution_id: 0n, node_id: "" };
   const sync =
-    (entity: EntityDescription): Listed["plan"] =>
+    (entity: ListEntity): Listed["plan"] =>
     async (request) =>
       planList(entity, request);
-  const versions = (name: string, entity: EntityDescription, select: string): Listed => ({
+  const versions = (name: string, entity: ListEntity, select: string): Listed => ({
     name,
     entity,
     select,
@@ -42,7 +42,7 @@ export async function documentedLists(db: Database): Promise<readonly Listed[]> 
         { sql: "node_executions.execution_id = $$", value: executionId },
         { sql, value },
       ],
-      known,
+      constants: known,
     },
     plan: sync(nodeExecutionEntity),
   });
@@ -67,7 +67,7 @@ export async function documentedLists(db: Database): Promise<readonly Listed[]> 
           { sql: "task_executions.execution_id = $$", value: executionId },
           { sql: "task_executions.node_id = $$", value: nodeId },
         ],
-        known: { ...known, project: BUSY.project, domain: BUSY.domain, name: "a", node_id: nodeId },
+        constants: { ...known, project: BUSY.project, domain: BUSY.domain, name: "a", node_id: nodeId },
       },
       plan: sync(taskExecutionEntity),
     },

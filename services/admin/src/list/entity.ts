@@ -43,7 +43,7 @@ export interface Column {
    */
   readonly order?: readonly string[];
   /** Set for a low-cardinality column (some hundreds of values) whose values can be read without scanning all rows: see narrow.ts. */
-  readonly few?: FewValues;
+  readonly lowCardinality?: LowCardinality;
   /** Reason why no index supports it (`all`), or orders by it alone (`order`): the cost of such a list grows with its project. */
   readonly unindexed?: { readonly of: "all" | "order"; readonly because: string };
 }
@@ -54,7 +54,7 @@ export interface Column {
  * - `names`: names of definitions of this type.
  * - `values`: this complete list.
  */
-export type FewValues =
+export type LowCardinality =
   | { readonly from: "index" }
   | { readonly from: "names"; readonly resourceType: ResourceType }
   | { readonly from: "values"; readonly values: readonly string[] };
@@ -77,7 +77,7 @@ export type RelatedTable = ColumnTable &
     | {
         readonly kind: "join" | "exists";
         readonly on: string;
-        readonly numbers?: Numbers;
+        readonly numbers?: ForeignKey;
         /** Condition that holds for all rows with such a row; a hint for the planner, which cannot know it. */
         readonly implies?: string;
         /** Prevents the planner from starting with this table (`exists`). */
@@ -87,19 +87,19 @@ export type RelatedTable = ColumnTable &
   );
 
 /** Resolves filters on another table to row ids first: if there are few, the list uses them as a condition. */
-export interface Numbers {
+export interface ForeignKey {
   /** Column of the listed table, in SQL, that has the id. An index begins with it. */
   readonly column: string;
   /** Next column of that index: it sorts the rows of one id. */
   readonly order?: string;
   /** The other table and its columns. */
-  readonly of: ColumnTable;
+  readonly references: ColumnTable;
   /** Column of the other table with the id. Default: `id`. */
-  readonly number?: string;
+  readonly idColumn?: string;
 }
 
 /** Declaration of a listable entity. All SQL text comes from such declarations; input of clients is passed only as parameters. */
-export interface EntityDescription extends ColumnTable {
+export interface ListEntity extends ColumnTable {
   readonly prefix: EntityPrefix;
   /** Unique column that makes any order total. */
   readonly key: string;

@@ -8,7 +8,7 @@ import { planExecutions } from "../execution/list.js";
 import { executionEntity } from "../execution/list-entity.js";
 import { explain, page } from "./explain.fixture.js";
 import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled.fixture.js";
-import { planList, preparedPage } from "./plan.js";
+import { planList, selectPagePrepared } from "./plan.js";
 
 /**
  * LISTS=large: the promised size, some minutes; LISTS=full: every filter with every order at that size, about an hour.
@@ -88,7 +88,7 @@ test.each(["ASC", "DESC"])(
     const sortBy = create(SortSchema, { key: "created_at", direction: direction === "ASC" ? 1 : 0 });
     const equal = { execution_project: BUSY.project, execution_domain: BUSY.domain };
     const plan = await planExecutions(database.db, { rpc: "List", filters: "", limit: 100, token: "", equal, sortBy });
-    const { text } = preparedPage(plan, "executions.id");
+    const { text } = selectPagePrepared(plan, "executions.id");
     const { rows } = await database.db.query<{ "QUERY PLAN": string }>({ text: `EXPLAIN (GENERIC_PLAN) ${text}` });
     const lines = rows.map((row) => row["QUERY PLAN"]).join("\n");
     expect(lines).toMatch(/Index (Only )?Scan/);

@@ -14,12 +14,12 @@ import { signalEntity } from "../signal/list-entity.js";
 import { taskExecutionEntity } from "../task-execution/list-entity.js";
 import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
-import type { EntityDescription } from "./entity.js";
+import type { ListEntity } from "./entity.js";
 
 // Sends SQL to every list of the API, in the value of every filterable field, in the field name, the sort key and the
 // token, over gRPC and REST. Executed SQL would leave a table behind; a condition that is always true would list
 // everything.
-const ENTITIES: readonly EntityDescription[] = [
+const ENTITIES: readonly ListEntity[] = [
   executionEntity,
   launchPlanEntity,
   namedEntityEntity,
@@ -35,7 +35,7 @@ const FIELDS = [
     ENTITIES.flatMap((entity) => [
       ...Object.keys(entity.columns),
       ...Object.entries(entity.related).flatMap(([prefix, related]) =>
-        Object.keys((related as EntityDescription).columns).map((name) => `${prefix}.${name}`),
+        Object.keys((related as ListEntity).columns).map((name) => `${prefix}.${name}`),
       ),
     ]),
   ),

@@ -4,8 +4,8 @@ import { RpcError } from "@flyte-ts/rpc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
-import type { EntityDescription } from "./entity.js";
-import { MAX_PAGE, planList, preparedPage, selectPage } from "./plan.js";
+import type { ListEntity } from "./entity.js";
+import { MAX_PAGE, planList, selectPagePrepared, selectPage } from "./plan.js";
 
 const request = { rpc: "ListLaunchPlans", filters: "", limit: 10, token: "" };
 const plan = (filters: string) => planList(launchPlanEntity, { ...request, filters });
@@ -83,7 +83,7 @@ test("a filter on a column of which the request knows the value is no condition 
   const { where, values } = planList(launchPlanEntity, {
     ...request,
     equal,
-    known: { state: 0 },
+    constants: { state: 0 },
     filters: "ne(project,q)+value_in(state,0;1)",
   });
   expect(where).toBe("launch_plans.project = $1 AND $2::text <> $3::text AND $4::int4 = ANY($5::int4[])");
@@ -97,7 +97,7 @@ test("a page has at most ten thousand rows", () => {
 });
 
 test("filters on a table with several matching rows share one EXISTS", () => {
-  const entity: EntityDescription = {
+  const entity: ListEntity = {
     ...launchPlanEntity,
     related: {
       execution_tag: {
@@ -136,7 +136,7 @@ test("whatever clients send, no text of theirs reaches the SQL", () => {
 });
 
 test("a first page of a usual size is prepared, by a name that stands for one text", () => {
-  const page = (given: Partial<typeof request>) => preparedPage(planList(launchPlanEntity, { ...request, ...given }), "1");
+  const page = (given: Partial<typeof request>) => selectPagePrepared(planList(launchPlanEntity, { ...request, ...given }), "1");
   const first = page({ limit: 100 });
   expect(first.name).toMatch(/^list-[0-9a-f]{40}$/);
   expect(first.text).toMatch(/ LIMIT 100$/);

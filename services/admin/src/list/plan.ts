@@ -7,13 +7,13 @@ import {
   type Column,
   type ColumnTable,
   columnSql,
-  type EntityDescription,
+  type ListEntity,
   type EntityPrefix,
   entityPrefixes,
   type RelatedTable,
 } from "./entity.js";
-import { allNumbered, type Condition, numbered } from "./condition.js";
-import { fewRows, type Numbered } from "./few-rows.js";
+import { bindAll, type Condition, bindParameters } from "./condition.js";
+import { fromIdSet, type IdFilter } from "./few-rows.js";
 import { type FilterTerm, parseFilterTerms } from "./filter-term.js";
 import { parseToken } from "./token.js";
 
@@ -30,11 +30,11 @@ export interface ListRequest {
   /** Equality conditions of the request itself; empty strings and undefined are ignored. */
   readonly equal?: Readonly<Record<string, string | number | bigint | undefined>>;
   /** Columns of which all rows are known to have this value. */
-  readonly known?: Readonly<Record<string, string | number | bigint>>;
+  readonly constants?: Readonly<Record<string, string | number | bigint>>;
   /** Further conditions: SQL over the entity's table, with `$$` for the value. */
   readonly where?: readonly Condition[];
   /** Superset of the listed rows, if few; conditions that it implies may be omitted. */
-  readonly among?: Numbered | undefined;
+  readonly among?: IdFilter | undefined;
   /** True: limit 0 requests all rows instead of failing. */
   readonly zeroMeansAll?: boolean;
 }
@@ -62,7 +62,7 @@ const operators: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A validated term of a filter. */
-export interface ReadTerm {
+export interface ResolvedFilter {
   readonly prefix: EntityPrefix;
   readonly name: string;
   readonly function: string;
@@ -71,7 +71,7 @@ export interface ReadTerm {
   readonly column: Column;
   readonly related: RelatedTable | undefined;
   /** Applies the term to an expression of the column's type. */
-  readonly says: (sql: string) => Condition;
+  readonly toSql: (sql: string) => Condition;
   /** The term applied to the column. */
   readonly condition: Condition;
 }
@@ -82,12 +82,12 @@ export interface ReadTerm {
  *
  * @throws RpcError INVALID_ARGUMENT naming the filter, column, sort key, limit or token that is wrong.
  */
-export function planList(entity: EntityDescription, request: ListRequest): ListPlan {
-  return planTerms(entity, request, readTerms(entity, request));
+export function planList(entity: ListEntity, request: ListRequest): ListPlan {
+  return planTerms(entity, request, resolveFilters(entity, request));
 }
 
 /** {@link planList} with parsed terms. */
-export function planTerms(entity: EntityDescription, request: ListRequest, terms: readonly ReadTerm[]): ListPlan {
+export function planTerms(entity: ListEntity, request: ListRequest, terms: readonly ResolvedFilter[]): ListPlan {
   if (request.limit === 0 && request.zeroMeansAll !== true) throw invalidArgument("invalid value for limit: it must be greater than 0");
   const offset = parseToken(request.token);
   if (offset === undefined) throw invalidArgument(`invalid pagination token ${request.token} for ${request.rpc}: it must be a row offset`);
@@ -101,8 +101,8 @@ export function planTerms(entity: EntityDescription, request: ListRequest, terms
   conditions.push(...(request.where ?? []), ...implied(terms));
   conditions.push(...terms.filter((term) => term.related?.kind !== "exists").map((term) => term.condition));
   const values: unknown[] = [];
-  const from = request.among === undefined ? entity.table : fewRows(entity.table, request.among, values);
-  const clauses = conditions.map((condition) => numbered(condition, values));
+  const from = request.among === undefined ? entity.table : fromIdSet(entity.table, request.among, values);
+  const clauses = conditions.map((condition) => bindParameters(condition, values));
   clauses.push(...existsClauses(terms, values));
   return {
     offset,
@@ -132,15 +132,15 @@ export function selectPage(plan: ListPlan, select: string): Page {
 }
 
 /** Common page sizes of clients, which bound the number of prepared statements. */
-const USUAL_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
+const COMMON_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
 
 /**
  * {@link selectPage} as a prepared statement for the first page of a common size: planning takes as long as reading.
  * For lists without filters that an index supports, beginning with the columns of the equality conditions and
  * continuing with those of the order, so that one plan is best for any values.
  */
-export function preparedPage(plan: ListPlan, select: string): Page {
-  if (plan.offset > 0 || !USUAL_LIMITS.has(plan.limit)) return selectPage(plan, select);
+export function selectPagePrepared(plan: ListPlan, select: string): Page {
+  if (plan.offset > 0 || !COMMON_LIMITS.has(plan.limit)) return selectPage(plan, select);
   // The limit is in the text: otherwise the planner would not know that the page is small.
   const text = `${unlimited(plan, select)} LIMIT ${plan.limit}`;
   return { text, values: [...plan.values], name: `list-${createHash("sha1").update(text).digest("hex")}` };
@@ -150,7 +150,7 @@ function unlimited(plan: ListPlan, select: string): string {
   return `SELECT ${select} FROM ${plan.from}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
 }
 
-function order(entity: EntityDescription, request: ListRequest): string {
+function order(entity: ListEntity, request: ListRequest): string {
   const { columns, direction } = orderOf(entity, request);
   return columns.map((name) => `${columnSql(entity, name)}${direction === "" ? "" : ` ${direction}`}`).join(", ");
 }
@@ -165,7 +165,7 @@ export interface Order {
  *
  * @throws RpcError INVALID_ARGUMENT naming the sort key or direction that is wrong.
  */
-export function orderOf(entity: EntityDescription, { sortBy: sort, ...request }: ListRequest): Order {
+export function orderOf(entity: ListEntity, { sortBy: sort, ...request }: ListRequest): Order {
   const byDefault = entity.order ?? [entity.key];
   if (sort === undefined) return { columns: byDefault, direction: "" };
   const column = Object.hasOwn(entity.columns, sort.key) ? entity.columns[sort.key] : undefined;
@@ -177,7 +177,7 @@ export function orderOf(entity: EntityDescription, { sortBy: sort, ...request }:
   const direction = directions[sort.direction];
   if (direction === undefined) throw invalidArgument(`invalid sort direction ${sort.direction}: it must be ASCENDING or DESCENDING`);
   // A column with the same value in all rows, or of encoded messages, has no useful order.
-  const none = knownValues(request).has(sort.key) || column.type === "bytes";
+  const none = constantValues(request).has(sort.key) || column.type === "bytes";
   const names = none ? [] : (column.order ?? [sort.key, entity.key]);
   return { columns: [...new Set(names.length === 0 ? byDefault : names)], direction };
 }
@@ -187,8 +187,8 @@ function equalities({ equal = {} }: Pick<ListRequest, "equal">): (readonly [stri
 }
 
 /** Columns with one value in all rows of the list. */
-function knownValues({ equal, known = {} }: Pick<ListRequest, "equal" | "known">): ReadonlyMap<string, string | number | bigint> {
-  return new Map([...equalities({ ...(equal && { equal }) }), ...Object.entries(known)]);
+function constantValues({ equal, constants = {} }: Pick<ListRequest, "equal" | "known">): ReadonlyMap<string, string | number | bigint> {
+  return new Map([...equalities({ ...(equal && { equal }) }), ...Object.entries(constants)]);
 }
 
 /**
@@ -196,23 +196,23 @@ function knownValues({ equal, known = {} }: Pick<ListRequest, "equal" | "known">
  *
  * @throws RpcError INVALID_ARGUMENT naming the function, entity, column or value that is wrong.
  */
-export function readTerms(entity: EntityDescription, request: ListRequest): readonly ReadTerm[] {
+export function resolveFilters(entity: ListEntity, request: ListRequest): readonly ResolvedFilter[] {
   if (request.filters === "") return [];
   const terms = parseFilterTerms(request.filters);
   if (terms === undefined) throw invalidArgument("invalid value for filters: terms must be function(field,value) joined with +");
-  const known = knownValues(request);
-  return terms.map((term) => withKnown(readTerm(entity, term), known));
+  const constants = constantValues(request);
+  return terms.map((term) => foldConstants(resolveFilter(entity, term), constants));
 }
 
 /** Replaces the column by its known value, so that PostgreSQL evaluates the condition once instead of per row. */
-function withKnown(term: ReadTerm, known: ReadonlyMap<string, string | number | bigint>): ReadTerm {
-  const value = term.related === undefined ? known.get(term.name) : undefined;
+function foldConstants(term: ResolvedFilter, constants: ReadonlyMap<string, string | number | bigint>): ResolvedFilter {
+  const value = term.related === undefined ? constants.get(term.name) : undefined;
   if (value === undefined) return term;
-  const { sql, value: other } = term.says(`$known::${columnTypes[term.column.type].cast}`);
-  return { ...term, condition: { sql, value: other, known: value } };
+  const { sql, value: other } = term.toSql(`$known::${columnTypes[term.column.type].cast}`);
+  return { ...term, condition: { sql, value: other, constant: value } };
 }
 
-function readTerm(entity: EntityDescription, term: FilterTerm): ReadTerm {
+function resolveFilter(entity: ListEntity, term: FilterTerm): ResolvedFilter {
   const prefix = entityPrefixes.find((p) => term.field.startsWith(`${p}.`)) ?? entity.prefix;
   const name = term.field.startsWith(`${prefix}.`) ? term.field.slice(prefix.length + 1) : term.field;
   const related = prefix === entity.prefix ? undefined : entity.related[prefix];
@@ -222,8 +222,8 @@ function readTerm(entity: EntityDescription, term: FilterTerm): ReadTerm {
   const table: ColumnTable = related ?? entity;
   const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined;
   if (column === undefined) throw invalidArgument(`invalid value for filters: '${prefix}.${name}' is not a column`);
-  const says = comparison(column.type, term);
-  return { prefix, name, function: term.function, values: term.values, column, related, says, condition: says(columnSql(table, name)) };
+  const toSql = comparison(column.type, term);
+  return { prefix, name, function: term.function, values: term.values, column, related, toSql, condition: toSql(columnSql(table, name)) };
 }
 
 function comparison(type: ColumnType, term: FilterTerm): (sql: string) => Condition {
@@ -257,21 +257,21 @@ function comparison(type: ColumnType, term: FilterTerm): (sql: string) => Condit
     : (sql) => ({ sql: `${sql} NOT LIKE $$`, value });
 }
 
-function joins(terms: readonly ReadTerm[]): string {
+function joins(terms: readonly ResolvedFilter[]): string {
   const tables = new Map<string, string>();
   for (const { related } of terms) if (related?.kind === "join") tables.set(related.table, related.on);
   return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
 }
 
 /** Conditions implied by the existence of such rows, once per table. */
-function implied(terms: readonly ReadTerm[]): Condition[] {
+function implied(terms: readonly ResolvedFilter[]): Condition[] {
   const sql = terms.flatMap(({ related }) =>
     related !== undefined && related.kind !== "same" && related.implies !== undefined ? [related.implies] : [],
   );
   return [...new Set(sql)].map((text) => ({ sql: text }));
 }
 
-function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] {
+function existsClauses(terms: readonly ResolvedFilter[], values: unknown[]): string[] {
   const groups = new Map<string, { related: Exclude<RelatedTable, { kind: "same" }>; conditions: Condition[] }>();
   for (const { related, condition } of terms) {
     if (related?.kind !== "exists") continue;
@@ -280,7 +280,7 @@ function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] 
     groups.set(related.table, group);
   }
   return [...groups].map(([table, { related, conditions }]) => {
-    const inner = allNumbered(conditions, values);
+    const inner = bindAll(conditions, values);
     // OFFSET 0 is an optimization fence.
     return `EXISTS (SELECT 1 FROM ${table} WHERE ${related.on} AND ${inner}${related.oneByOne === true ? " OFFSET 0" : ""})`;
   });

@@ -7,7 +7,7 @@ import { launchPlanEntity } from "../launch-plan/list-entity.js";
 import { namedEntityEntity } from "../named-entity/list-entity.js";
 import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
-import type { EntityDescription } from "./entity.js";
+import type { ListEntity } from "./entity.js";
 import { type ListRequest, planList, selectPage } from "./plan.js";
 
 const ROWS = 40_000;
@@ -45,7 +45,7 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-async function run(entity: EntityDescription, request: Partial<ListRequest> & { sort?: [key: string, direction: 0 | 1] }): Promise<Node[]> {
+async function run(entity: ListEntity, request: Partial<ListRequest> & { sort?: [key: string, direction: 0 | 1] }): Promise<Node[]> {
   const { sort, ...rest } = request;
   const sortBy = sort && create(SortSchema, { key: sort[0], direction: sort[1] });
   const plan = planList(entity, {
@@ -70,7 +70,7 @@ async function run(entity: EntityDescription, request: Partial<ListRequest> & { 
 const newest: [string, 0 | 1] = ["created_at", 0];
 const ofTasks = { resource_type: 1 };
 
-test.each<[string, EntityDescription, Partial<ListRequest> & { sort?: [string, 0 | 1] }]>([
+test.each<[string, ListEntity, Partial<ListRequest> & { sort?: [string, 0 | 1] }]>([
   ["newest tasks", taskEntity, { sort: newest }],
   ["oldest tasks", taskEntity, { sort: ["created_at", 1] }],
   ["tasks in no order", taskEntity, {}],

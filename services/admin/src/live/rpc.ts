@@ -3,14 +3,14 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { checkExecutionId } from "../execution/identifier.js";
 import { followLog } from "./log/follow.js";
-import type { Live } from "./start.js";
+import type { Streaming } from "./start.js";
 import { watchExecution } from "./watch/watch.js";
 
 /** Streams of executions and logs. */
-export function liveRpcs({
+export function streamingRpcs({
   live: { feeds, streams, logStreams },
   ...deps
-}: Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> & { readonly live: Live }): ServiceImplementation<typeof LiveService> {
+}: Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> & { readonly live: Streaming }): ServiceImplementation<typeof LiveService> {
   return {
     async *watchExecution({ id, cursor }, { signal }) {
       checkExecutionId(id);

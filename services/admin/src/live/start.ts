@@ -1,24 +1,28 @@
 import type { AdminDeps } from "../deps.js";
 import { Gauge } from "@flyte-ts/telemetry";
 import { EXECUTIONS_CHANGED, readChanged } from "./changed.js";
-import { Streams } from "./streams.js";
-import { Feeds } from "./watch/feeds.js";
+import { StreamLimiter } from "./streams.js";
+import { FeedRegistry } from "./watch/feeds.js";
 
 /** Streams of this process. */
-export interface Live {
-  readonly feeds: Feeds;
-  readonly streams: Streams;
+export interface Streaming {
+  readonly feeds: FeedRegistry;
+  readonly streams: StreamLimiter;
   /** Log streams, each with its own connection to a data plane. */
-  readonly logStreams: Streams;
+  readonly logStreams: StreamLimiter;
   /** Ends all streams, so that their clients resume at another replica, and accepts no new ones. */
   close(): Promise<void>;
 }
 
-export function startLive(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Live {
+export function startStreaming(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
-  const feeds = new Feeds(deps, { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 });
-  const streams = new Streams(maxStreams);
-  const logStreams = new Streams(maxLogStreams);
+  const feeds = new FeedRegistry(deps, {
+    pollMs: pollSeconds * 1_000,
+    heartbeatMs: heartbeatSeconds * 1_000,
+    lingerMs: lingerSeconds * 1_000,
+  });
+  const streams = new StreamLimiter(maxStreams);
+  const logStreams = new StreamLimiter(maxLogStreams);
   const subscription = deps.bus.subscribeVolatile(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
   gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size + logStreams.size });
   gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });

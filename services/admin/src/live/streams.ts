@@ -1,25 +1,25 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { Waiting } from "./watch/waiting.js";
+import type { Waiters } from "./watch/waiting.js";
 
 /** One stream of this process. */
 export interface OpenStream {
   /** @throws the reason when the stream must end. */
   check(): void;
   /** Resolves at the next notification, or when the stream must end. */
-  wait(waiting: Waiting): Promise<void>;
+  wait(waiting: Waiters): Promise<void>;
   /** Aborted when the stream must end. */
   readonly signal: AbortSignal;
   close(): void;
 }
 
 /** Limits the streams of this process, and ends them when it stops. */
-export class Streams {
-  readonly #most: number;
+export class StreamLimiter {
+  readonly #maxOpen: number;
   readonly #stopping = new AbortController();
   #open = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxOpen = most;
   }
 
   get size(): number {
@@ -31,7 +31,7 @@ export class Streams {
    */
   open(caller: AbortSignal): OpenStream {
     this.#stopping.signal.throwIfAborted();
-    if (this.#open >= this.#most) throw new RpcError(Code.RESOURCE_EXHAUSTED, `this replica serves ${this.#most} streams already`);
+    if (this.#open >= this.#maxOpen) throw new RpcError(Code.RESOURCE_EXHAUSTED, `this replica serves ${this.#maxOpen} streams already`);
     this.#open++;
     const signal = AbortSignal.any([caller, this.#stopping.signal]);
     let wake: () => void = () => undefined;
@@ -43,9 +43,9 @@ export class Streams {
       wait: (waiting) => {
         if (signal.aborted) return Promise.resolve();
         return new Promise((resolve) => {
-          const takeBack = waiting.add(resolve);
+          const release = waiting.add(resolve);
           wake = () => {
-            takeBack();
+            release();
             resolve();
           };
         });

@@ -17,9 +17,9 @@ import { executionNotFound } from "../execution/identifier.js";
 import type { ExecutionName } from "../execution/state.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findWorkflowClosure } from "../workflow/find.js";
-import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./measured.js";
+import type { ExecutionTiming, NodeTiming, AttemptTiming, Timestamps } from "./measured.js";
 
-export type GatherDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
+export type TimingDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
 
 /**
  * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth` levels need them:
@@ -27,9 +27,9 @@ export type GatherDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
  *
  * @throws RpcError NOT_FOUND.
  */
-export async function gatherExecution(deps: GatherDeps, asked: ExecutionName, depth: number): Promise<MeasuredExecution> {
-  const row = await findExecution(deps.db, asked);
-  const id = create(WorkflowExecutionIdentifierSchema, { project: asked.project, domain: asked.domain, name: asked.name });
+export async function loadExecutionTiming(deps: TimingDeps, execution: ExecutionName, depth: number): Promise<ExecutionTiming> {
+  const row = await findExecution(deps.db, execution);
+  const id = create(WorkflowExecutionIdentifierSchema, { project: execution.project, domain: execution.domain, name: execution.name });
   const execution = {
     id,
     createdAt: row.accepted_ns,
@@ -45,32 +45,32 @@ export async function gatherExecution(deps: GatherDeps, asked: ExecutionName, de
     loadTasks(deps.db, row.id, id),
     loadDynamics(deps, row.id),
   ]);
-  const nodes = new Map<string, MeasuredNode[]>();
+  const nodes = new Map<string, NodeTiming[]>();
   for (const node of rows) {
-    const measured: MeasuredNode = {
+    const timing: NodeTiming = {
       id: create(NodeExecutionIdentifierSchema, { nodeId: node.node_id, executionId: id }),
       specNodeId: node.spec_node_id,
       ...timesOf(node),
       tasks: tasks.get(node.node_id) ?? [],
       dynamic: dynamics.get(node.node_id),
-      launched: await gatherLaunched(deps, node, depth),
+      launched: await loadLaunchedTiming(deps, node, depth),
     };
     const parent = node.parent_node_id ?? "";
     const list = nodes.get(parent);
-    if (list === undefined) nodes.set(parent, [measured]);
-    else list.push(measured);
+    if (list === undefined) nodes.set(parent, [timing]);
+    else list.push(timing);
   }
   return { ...execution, workflow, nodes };
 }
 
 /** Reads the child execution of a node; its spans are at most two levels below those of this one. */
-async function gatherLaunched(deps: GatherDeps, { target }: NodeRow, depth: number): Promise<MeasuredExecution | undefined> {
+async function loadLaunchedTiming(deps: TimingDeps, { target }: NodeRow, depth: number): Promise<ExecutionTiming | undefined> {
   if (target === null || (depth > 0 && depth < 2)) return undefined;
   const { targetMetadata } = fromBinary(NodeExecutionClosureSchema, target);
   const id = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
   if (id === undefined) return undefined;
   const missing = executionNotFound(id).message;
-  return gatherExecution(deps, id, depth - 2).catch((error: unknown) => {
+  return loadExecutionTiming(deps, id, depth - 2).catch((error: unknown) => {
     if (error instanceof Error && error.message === missing) return undefined;
     throw error;
   });
@@ -91,7 +91,7 @@ interface NodeRow extends TimesRow {
   target: Uint8Array | null;
 }
 
-function timesOf(row: TimesRow): Times {
+function timesOf(row: TimesRow): Timestamps {
   return { createdAt: row.first_ns, updatedAt: row.updated_ns, startedAt: row.started_ns ?? undefined, endedAt: row.ended_ns ?? undefined };
 }
 
@@ -119,14 +119,14 @@ async function loadTasks(
   db: Queryable,
   rowId: bigint,
   executionId: WorkflowExecutionIdentifier,
-): Promise<ReadonlyMap<string, readonly MeasuredTask[]>> {
+): Promise<ReadonlyMap<string, readonly AttemptTiming[]>> {
   const { rows } = await db.query<TaskRow>({
     name: "load-tasks-for-metrics",
     text: `SELECT node_id, project, domain, name, version, retry_attempt, first_ns, started_ns, updated_ns, ended_ns
       FROM task_executions WHERE execution_id = $1 ORDER BY first_ns, id`,
     values: [rowId],
   });
-  const tasks = new Map<string, MeasuredTask[]>();
+  const tasks = new Map<string, AttemptTiming[]>();
   for (const row of rows) {
     const { node_id: nodeId, project, domain, name, version } = row;
     const taskId = create(IdentifierSchema, { resourceType: ResourceType.TASK, project, domain, name, version });
@@ -141,7 +141,7 @@ async function loadTasks(
 }
 
 /** Compiled workflows of dynamic nodes, by node. */
-async function loadDynamics({ db, blobs, logger }: GatherDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
+async function loadDynamics({ db, blobs, logger }: TimingDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
   const { rows } = await db.query<{ node_id: string; dynamic_workflow: Uint8Array | null; dynamic_workflow_uri: string }>({
     name: "load-dynamics-for-metrics",
     text: `SELECT node_id, dynamic_workflow, dynamic_workflow_uri FROM node_executions

@@ -6,7 +6,7 @@ import type {
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
 /** Timestamps, nanoseconds since the epoch. */
-export interface Times {
+export interface Timestamps {
   readonly createdAt: bigint;
   /** Last event; for terminal objects the time of the report of the end. */
   readonly updatedAt: bigint;
@@ -14,27 +14,27 @@ export interface Times {
   readonly endedAt: bigint | undefined;
 }
 
-export interface MeasuredTask extends Times {
+export interface AttemptTiming extends Timestamps {
   readonly id: TaskExecutionIdentifier;
 }
 
-export interface MeasuredNode extends Times {
+export interface NodeTiming extends Timestamps {
   readonly id: NodeExecutionIdentifier;
   /** Node id in the graph. */
   readonly specNodeId: string;
   /** Attempts of its task, in order of time. */
-  readonly tasks: readonly MeasuredTask[];
+  readonly tasks: readonly AttemptTiming[];
   /** Compiled workflow of a dynamic node. */
   readonly dynamic: CompiledWorkflowClosure | undefined;
   /** Child execution. */
-  readonly launched: MeasuredExecution | undefined;
+  readonly launched: ExecutionTiming | undefined;
 }
 
 /** Data of an execution from which spans are computed. */
-export interface MeasuredExecution extends Times {
+export interface ExecutionTiming extends Timestamps {
   readonly id: WorkflowExecutionIdentifier;
   /** Undefined when the workflow is not registered any more. */
   readonly workflow: CompiledWorkflowClosure | undefined;
   /** Nodes by the unique id of their parent node, empty at the top level; in order of time. */
-  readonly nodes: ReadonlyMap<string, readonly MeasuredNode[]>;
+  readonly nodes: ReadonlyMap<string, readonly NodeTiming[]>;
 }

@@ -9,7 +9,7 @@ import type { Span } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import type { NodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { expect, test } from "vitest";
 import { nanosOf } from "@flyte-ts/execution-state";
-import type { MeasuredExecution, MeasuredNode } from "./measured.js";
+import type { ExecutionTiming, NodeTiming } from "./measured.js";
 import { executionSpan } from "./spans.js";
 
 const times = (createdAt: number, startedAt: number | undefined, endedAt: number | undefined, updatedAt = endedAt ?? createdAt) => ({
@@ -18,7 +18,7 @@ const times = (createdAt: number, startedAt: number | undefined, endedAt: number
   endedAt: endedAt === undefined ? undefined : BigInt(endedAt),
   updatedAt: BigInt(updatedAt),
 });
-const node = (nodeId: string, at: ReturnType<typeof times>, more: Partial<MeasuredNode> = {}): MeasuredNode => ({
+const node = (nodeId: string, at: ReturnType<typeof times>, more: Partial<NodeTiming> = {}): NodeTiming => ({
   id: create(NodeExecutionIdentifierSchema, { nodeId }),
   specNodeId: nodeId,
   tasks: [],
@@ -34,11 +34,7 @@ const task = (retryAttempt: number, at: ReturnType<typeof times>) => ({
 type Edges = Record<string, MessageInitShape<typeof ConnectionSet_IdListSchema>>;
 const workflow = (nodes: MessageInitShape<typeof NodeSchema>[], upstream: Edges = {}) =>
   create(CompiledWorkflowClosureSchema, { primary: { template: { nodes }, connections: { upstream } } });
-const execution = (
-  name: string,
-  nodes: Record<string, readonly MeasuredNode[]>,
-  closure: MeasuredExecution["workflow"],
-): MeasuredExecution => ({
+const execution = (name: string, nodes: Record<string, readonly NodeTiming[]>, closure: ExecutionTiming["workflow"]): ExecutionTiming => ({
   id: create(WorkflowExecutionIdentifierSchema, { name }),
   ...times(0, 5, 100),
   workflow: closure,
@@ -59,7 +55,7 @@ function lines(span: Span, indent = ""): string[] {
   }[id.case ?? "operationId"]();
   return [`${indent}${name} ${at(span.startTime)}-${at(span.endTime)}`, ...span.spans.flatMap((inner) => lines(inner, `${indent}  `))];
 }
-const told = (measured: MeasuredExecution, depth = -1) => lines(executionSpan(measured, depth));
+const told = (measured: ExecutionTiming, depth = -1) => lines(executionSpan(measured, depth));
 
 test("a chain of tasks with a retry", () => {
   const first = node("n0", times(12, 14, 40, 41), { tasks: [task(0, times(13, 15, 20)), task(1, times(22, 24, 38, 39))] });
@@ -170,7 +166,7 @@ test("a launch plan shows the execution that it launched", () => {
     target: { case: "workflowNode" as const, value: { reference: { case: "launchplanRef" as const, value: {} } } },
   };
   const launched = { ...execution("child", {}, undefined), ...times(16, 17, 30, 31) };
-  const of = (more: Partial<MeasuredNode>) =>
+  const of = (more: Partial<NodeTiming>) =>
     told(execution("e", { "": [start, node("l", times(12, 14, 40), more)] }, workflow([launch]))).slice(3);
   expect(of({})).toEqual(["    NODE_SETUP 12-40"]);
   expect(of({ launched })).toEqual([

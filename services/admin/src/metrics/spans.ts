@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Span, SpanSchema } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import { notBefore, timestampOf } from "@flyte-ts/execution-state";
 import { Graph } from "./graph.js";
-import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./measured.js";
+import type { ExecutionTiming, NodeTiming, AttemptTiming, Timestamps } from "./measured.js";
 
 const START_NODE = "start-node";
 const END_NODE = "end-node";
@@ -12,7 +12,7 @@ const END_NODE = "end-node";
  * attempts and child executions have their ids; the time between them has the name of an operation. Names and rules are
  * Flyte's.
  */
-export function executionSpan(execution: MeasuredExecution, depth: number): Span {
+export function executionSpan(execution: ExecutionTiming, depth: number): Span {
   const spans = depth === 0 ? [] : executionParts(execution, depth);
   return create(SpanSchema, {
     ...between(execution.createdAt, execution.updatedAt),
@@ -21,7 +21,7 @@ export function executionSpan(execution: MeasuredExecution, depth: number): Span
   });
 }
 
-function executionParts(execution: MeasuredExecution, depth: number): Span[] {
+function executionParts(execution: ExecutionTiming, depth: number): Span[] {
   const top = execution.nodes.get("") ?? [];
   const start = top.find(({ specNodeId }) => specNodeId === START_NODE);
   if (start === undefined) return [operation("WORKFLOW_SETUP", execution.createdAt, execution.updatedAt)];
@@ -35,18 +35,18 @@ function executionParts(execution: MeasuredExecution, depth: number): Span[] {
 
 /** Nodes of one graph: that of the execution or of one of its nodes. */
 class Inner {
-  readonly #bySpecId: ReadonlyMap<string, MeasuredNode>;
+  readonly #bySpecId: ReadonlyMap<string, NodeTiming>;
 
   constructor(
-    private readonly execution: MeasuredExecution,
+    private readonly execution: ExecutionTiming,
     private readonly graph: Graph,
-    private readonly nodes: readonly MeasuredNode[],
+    private readonly nodes: readonly NodeTiming[],
   ) {
     // If a node ran again because its parent did, the later run counts.
     this.#bySpecId = new Map(nodes.map((node) => [node.specNodeId, node]));
   }
 
-  get start(): MeasuredNode | undefined {
+  get start(): NodeTiming | undefined {
     return this.#bySpecId.get(START_NODE);
   }
 
@@ -64,13 +64,13 @@ class Inner {
   }
 
   /** Span from the end of the last node to the end of the whole. */
-  teardown(name: string, whole: Times): Span[] {
+  teardown(name: string, whole: Timestamps): Span[] {
     const last = this.#latestUpstream(END_NODE);
     return last === undefined ? [] : ending(name, last, whole);
   }
 
-  #latestUpstream(specNodeId: string): MeasuredNode | undefined {
-    let latest: MeasuredNode | undefined;
+  #latestUpstream(specNodeId: string): NodeTiming | undefined {
+    let latest: NodeTiming | undefined;
     for (const id of this.graph.upstreamOf(specNodeId)) {
       const node = this.#bySpecId.get(id);
       if (node !== undefined && (latest === undefined || node.updatedAt > latest.updatedAt)) latest = node;
@@ -78,12 +78,12 @@ class Inner {
     return latest;
   }
 
-  #node(node: MeasuredNode, depth: number): Span {
+  #node(node: NodeTiming, depth: number): Span {
     const spans = depth === 0 ? [] : this.#parts(node, depth - 1);
     return create(SpanSchema, { ...between(node.createdAt, node.updatedAt), id: { case: "nodeId", value: node.id }, spans });
   }
 
-  #parts(node: MeasuredNode, depth: number): Span[] {
+  #parts(node: NodeTiming, depth: number): Span[] {
     const target = this.graph.node(node.specNodeId)?.target;
     const children = this.execution.nodes.get(node.id.nodeId) ?? [];
     switch (target?.case) {
@@ -105,14 +105,14 @@ class Inner {
     }
   }
 
-  #branch(node: MeasuredNode, { children, graph, depth }: Within): Span[] {
+  #branch(node: NodeTiming, { children, graph, depth }: Within): Span[] {
     const [taken] = children;
     if (taken === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
     const inner = new Inner(this.execution, graph, children);
     return [operation("NODE_SETUP", node.createdAt, taken.createdAt), ...inner.spans(depth), ...ending("NODE_TEARDOWN", taken, node)];
   }
 
-  #subWorkflow(node: MeasuredNode, { children, graph, depth }: Within): Span[] {
+  #subWorkflow(node: NodeTiming, { children, graph, depth }: Within): Span[] {
     const [first] = children;
     if (first === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
     const inner = new Inner(this.execution, graph, children);
@@ -121,7 +121,7 @@ class Inner {
   }
 
   /** Spans of a dynamic node: its task, which returns the graph, then its nodes. */
-  #dynamic(node: MeasuredNode, children: readonly MeasuredNode[], depth: number): Span[] {
+  #dynamic(node: NodeTiming, children: readonly NodeTiming[], depth: number): Span[] {
     const last = node.tasks.at(-1);
     if (last === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
     const making = [setup(node), ...attempts(node.tasks, depth)];
@@ -134,19 +134,19 @@ class Inner {
 }
 
 interface Within {
-  readonly children: readonly MeasuredNode[];
+  readonly children: readonly NodeTiming[];
   readonly graph: Graph;
   readonly depth: number;
 }
 
-function gateParts(node: MeasuredNode): Span[] {
+function gateParts(node: NodeTiming): Span[] {
   if (node.startedAt === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
   const waiting = operation("NODE_SETUP", node.createdAt, node.startedAt);
   if (node.endedAt === undefined) return [waiting, operation("NODE_IDLE", node.startedAt, node.updatedAt)];
   return [waiting, operation("NODE_IDLE", node.startedAt, node.endedAt), operation("NODE_TEARDOWN", node.endedAt, node.updatedAt)];
 }
 
-function launchParts(node: MeasuredNode, depth: number): Span[] {
+function launchParts(node: NodeTiming, depth: number): Span[] {
   const { launched } = node;
   if (launched === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
   return [
@@ -156,18 +156,18 @@ function launchParts(node: MeasuredNode, depth: number): Span[] {
   ];
 }
 
-function taskParts(node: MeasuredNode, depth: number): Span[] {
+function taskParts(node: NodeTiming, depth: number): Span[] {
   const last = node.tasks.at(-1);
   if (last === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
   return [setup(node), ...attempts(node.tasks, depth), ...ending("NODE_TEARDOWN", last, node)];
 }
 
 /** Span from the node's creation to its first attempt. */
-function setup(node: MeasuredNode): Span {
+function setup(node: NodeTiming): Span {
   return operation("NODE_SETUP", node.createdAt, node.tasks[0]?.createdAt ?? node.updatedAt);
 }
 
-function attempts(tasks: readonly MeasuredTask[], depth: number): Span[] {
+function attempts(tasks: readonly AttemptTiming[], depth: number): Span[] {
   return tasks.flatMap((task, index) => {
     const before = tasks[index - 1];
     const reset = before === undefined ? [] : [operation("NODE_RESET", before.updatedAt, task.createdAt)];
@@ -175,7 +175,7 @@ function attempts(tasks: readonly MeasuredTask[], depth: number): Span[] {
   });
 }
 
-function attempt(task: MeasuredTask): Span {
+function attempt(task: AttemptTiming): Span {
   return create(SpanSchema, {
     ...between(task.createdAt, task.updatedAt),
     id: { case: "taskId", value: task.id },
@@ -183,7 +183,7 @@ function attempt(task: MeasuredTask): Span {
   });
 }
 
-function attemptParts({ createdAt, startedAt, endedAt, updatedAt }: MeasuredTask): Span[] {
+function attemptParts({ createdAt, startedAt, endedAt, updatedAt }: AttemptTiming): Span[] {
   if (startedAt === undefined) return [operation("TASK_SETUP", createdAt, updatedAt)];
   const waiting = operation("TASK_SETUP", createdAt, startedAt);
   if (endedAt === undefined) return [waiting, operation("TASK_RUNTIME", startedAt, updatedAt)];
@@ -192,7 +192,7 @@ function attemptParts({ createdAt, startedAt, endedAt, updatedAt }: MeasuredTask
 }
 
 /** Span from the end of a part to the end of the whole; none when the whole was reported first. */
-function ending(name: string, part: Times, whole: Times): Span[] {
+function ending(name: string, part: Timestamps, whole: Timestamps): Span[] {
   return whole.updatedAt < part.updatedAt ? [] : [operation(name, part.updatedAt, whole.updatedAt)];
 }
 

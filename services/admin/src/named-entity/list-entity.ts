@@ -1,4 +1,4 @@
-import { baseColumns, type Column, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type Column, type ListEntity } from "../list/entity.js";
 
 const nameColumns = {
   resource_type: { type: "int4" },
@@ -10,7 +10,7 @@ const nameColumns = {
 } as const satisfies Record<string, Column>;
 
 /** Filters and sort keys of ListNamedEntities. */
-export const namedEntityEntity: EntityDescription = {
+export const namedEntityEntity: ListEntity = {
   prefix: "entities",
   table: "named_entities",
   key: "name",

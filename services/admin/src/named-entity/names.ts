@@ -4,11 +4,11 @@ import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { create } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
-import type { Column, EntityDescription } from "../list/entity.js";
+import type { Column, ListEntity } from "../list/entity.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 
-const nameEntity: EntityDescription = {
+const nameEntity: ListEntity = {
   prefix: "entities",
   table: "named_entities",
   key: "name",

@@ -33,8 +33,8 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
         text: `SELECT ${columns} FROM named_entities WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
         values: [resourceType, id.project, id.domain, id.name],
       });
-      if (rows[0] === undefined) throw missing(resourceType, id.name);
-      return answer(rows[0]);
+      if (rows[0] === undefined) throw entityNotFound(resourceType, id.name);
+      return namedEntityMessage(rows[0]);
     },
 
     /** Keeps the old description when the new one is empty; always sets the state. */
@@ -52,7 +52,7 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
           WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
         values: [resourceType, id.project, id.domain, id.name, description, state, clock()],
       });
-      if (count === 0) throw missing(resourceType, id.name);
+      if (count === 0) throw entityNotFound(resourceType, id.name);
       return {};
     },
 
@@ -70,12 +70,12 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
         equal: { resource_type: resourceType, project, domain },
       });
       const { rows } = await db.query<Row>(selectPage(plan, columns));
-      return { entities: rows.map(answer), token: nextToken(plan, rows.length) };
+      return { entities: rows.map(namedEntityMessage), token: nextToken(plan, rows.length) };
     },
   };
 }
 
-function answer({
+function namedEntityMessage({
   resource_type: resourceType,
   project,
   domain,
@@ -86,7 +86,7 @@ function answer({
   return { resourceType, id: { project, domain, name }, metadata: { description, state } };
 }
 
-function missing(type: ResourceType, name: string): Error {
+function entityNotFound(type: ResourceType, name: string): Error {
   return notFound(`entry not found: ${resourceTypeName(type)} ${name}`);
 }
 

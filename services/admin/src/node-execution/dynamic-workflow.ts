@@ -12,11 +12,11 @@ const MAX_ROW_BYTES = 256 * 1024;
 export async function offloadDynamicWorkflow(
   { blobs, container, metadataPrefix }: { readonly blobs: BlobStore; readonly container: string; readonly metadataPrefix: string },
   { executionId: { project, domain, name }, nodeId }: NodeId,
-  fact: NodeFact,
+  update: NodeFact,
 ): Promise<NodeFact> {
-  const closure = fact.dynamicWorkflow;
-  if (closure === undefined || closure.length <= MAX_ROW_BYTES) return fact;
-  const { dynamicWorkflow: _, ...rest } = fact;
+  const closure = update.dynamicWorkflow;
+  if (closure === undefined || closure.length <= MAX_ROW_BYTES) return update;
+  const { dynamicWorkflow: _, ...rest } = update;
   const uri = [container, metadataPrefix, project, domain, name, nodeId, "dynamic_workflow"].join("/");
   await blobs.put(uri, closure);
   return { ...rest, dynamicWorkflowUri: uri };

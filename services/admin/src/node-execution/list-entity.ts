@@ -1,4 +1,4 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 import { executionTable } from "../execution/list-entity.js";
 
 const text = { type: "text" } as const;
@@ -37,10 +37,10 @@ export const nodeExecutionTable = {
     dynamic_workflow_remote_closure_reference: { type: "text", sql: "''::text", order: [] },
     internal_data: { type: "bytes", sql: "NULL::bytea" },
   },
-} as const satisfies Pick<EntityDescription, "table" | "columns">;
+} as const satisfies Pick<ListEntity, "table" | "columns">;
 
 /** Filters and sort keys of ListNodeExecutions. */
-export const nodeExecutionEntity: EntityDescription = {
+export const nodeExecutionEntity: ListEntity = {
   ...nodeExecutionTable,
   prefix: "node_execution",
   key: "id",

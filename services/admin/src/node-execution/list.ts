@@ -60,7 +60,7 @@ export async function listNodeExecutionsForTask(db: Queryable, request: NodeExec
 async function page(db: Queryable, executionId: WorkflowExecutionIdentifier, request: ListRequest): Promise<List> {
   const { project, domain, name } = executionId;
   const known = { execution_project: project, execution_domain: domain, execution_name: name };
-  const plan = planList(nodeExecutionEntity, { ...request, known });
+  const plan = planList(nodeExecutionEntity, { ...request, constants: known });
   const { rows } = await db.query<NodeRow>(selectPage(plan, listedNodeColumns));
   return {
     nodeExecutions: rows.map((row) => nodeExecutionOf(row, { executionId, errorBytes: LIST_ERROR_BYTES })),

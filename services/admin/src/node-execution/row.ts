@@ -12,7 +12,7 @@ import { cutText } from "@flyte-ts/rpc";
 import { nodePhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
 import type { ExecutionName } from "../execution/state.js";
-import { unreportedEnd } from "../settle/unreported-end.js";
+import { inferredEndError } from "../settle/unreported-end.js";
 
 /** Columns from which the API's node execution is built. */
 export interface NodeRow {
@@ -103,7 +103,7 @@ function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionC
     if (errorBytes !== undefined) error.message = cutText(error.message, errorBytes);
     closure.outputResult = { case: "error", value: error };
   } else if (row.settled !== null && closure.phase !== NodeExecution_Phase.SUCCEEDED) {
-    closure.outputResult = { case: "error", value: unreportedEnd(row.settled) };
+    closure.outputResult = { case: "error", value: inferredEndError(row.settled) };
   }
   return closure;
 }

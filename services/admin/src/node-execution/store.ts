@@ -1,6 +1,6 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { NodeState } from "@flyte-ts/execution-state";
-import { upsert, type WrittenColumn } from "../event/columns.js";
+import { upsert, type ColumnSpec } from "../event/columns.js";
 import { nodePhaseName, nodePhaseOf } from "../event/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
 
@@ -82,7 +82,7 @@ function stored(row: Row): StoredNode {
   };
 }
 
-const columns: readonly WrittenColumn<NodeWrite>[] = [
+const columns: readonly ColumnSpec<NodeWrite>[] = [
   { name: "execution_id", type: "bigint", value: (row) => row.executionId, update: "key" },
   { name: "node_id", type: "text", value: (row) => row.nodeId, update: "key" },
   { name: "revision", type: "integer", value: (row) => row.revision, update: "set" },

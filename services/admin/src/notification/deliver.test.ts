@@ -5,13 +5,13 @@ import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MailServer, mailServer, type PostAnswer, type WebhookReceiver, webhookReceiver } from "@flyte-ts/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { forgetDone } from "../background/lease.js";
+import { pruneFinished } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";
 import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { notificationsSchema } from "./config-schema.js";
-import { type DeliverDeps, deliveryWork, nextDelayMs } from "./deliver.js";
+import { type DeliverDeps, createDeliveryHandler, nextDelayMs } from "./deliver.js";
 import { DELIVERIES, insertDeliveries } from "./delivery-store.js";
 import { endedExecution, notification } from "./ended-execution.fixture.js";
 import { notificationMetrics } from "./metrics.js";
@@ -63,7 +63,7 @@ function depsWith(given: object = {}, changes: Partial<DeliverDeps> = {}): Deliv
   return { db, config, send, random: () => 0.5, logger: createLogger({ service: "test", level: "silent" }), ...registered, ...changes };
 }
 const deliverOnce = (deps: DeliverDeps, limit: number) =>
-  workOnce(deliveryWork(deps, { inFlight: limit, perLane: limit, pollMs: 0 }), limit);
+  workOnce(createDeliveryHandler(deps, { concurrency: limit, perPartition: limit, pollMs: 0 }), limit);
 async function owe(recipients: string[], name = "x", type: "email" | "slack" = "slack"): Promise<void> {
   const execution = endedExecution({ name, notifications: [notification(type, recipients)] });
   const { config } = depsWith();
@@ -218,24 +218,24 @@ test("what is done is forgotten after its time, what waits is not", async () => 
   await db.query({
     text: "UPDATE notification_deliveries SET ended_at = ended_at - interval '31 days', created_at = now() - interval '31 days'",
   });
-  expect(await forgetDone(db, DELIVERIES, { keepDays: 30, limit: 10 })).toBe(1);
+  expect(await pruneFinished(db, DELIVERIES, { keepDays: 30, limit: 10 })).toBe(1);
   expect((await list()).map(({ execution }) => execution?.name)).toEqual(["waits"]);
 });
 
 test("pauses double up to the longest, and are spread", () => {
   const config = { firstDelaySeconds: 5, maxDelaySeconds: 60 };
   const pauses = (random: number) =>
-    [1, 2, 3, 4, 5, 100].map((attempts) => nextDelayMs({ config, attempts, random: () => random, asked: undefined }));
+    [1, 2, 3, 4, 5, 100].map((attempts) => nextDelayMs({ config, attempts, random: () => random, requestedMs: undefined }));
   expect(pauses(1)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   expect(pauses(0)).toEqual([2_500, 5_000, 10_000, 20_000, 30_000, 30_000]);
-  expect(nextDelayMs({ config, attempts: 1, random: () => 0, asked: 1e9 })).toBe(60_000);
+  expect(nextDelayMs({ config, attempts: 1, random: () => 0, requestedMs: 1e9 })).toBe(60_000);
 });
 
 test("a receiver that does not answer holds up nobody else, and what is under way is waited for", async () => {
   answer = "hang";
   for (let i = 0; i < 12; i++) await owe(["webhook:ops"], `hangs${i}`);
   const deps = depsWith({ timeoutSeconds: 2 });
-  const sender = startWorker(deps, deliveryWork(deps, { inFlight: 10, perLane: 8, pollMs: 20 }));
+  const sender = startWorker(deps, createDeliveryHandler(deps, { concurrency: 10, perPartition: 8, pollMs: 20 }));
   await expect.poll(() => receiver.posts.length).toBe(8);
   for (let i = 0; i < 6; i++) await owe(["ann@example.com"], `mailed${i}`);
   await expect.poll(() => mails.mails.length).toBe(6);

@@ -1,11 +1,11 @@
 import type { Database } from "@flyte-ts/postgres";
 import { SendLater, SendRefused } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
-import { postpone } from "../background/lease.js";
+import { requeue } from "../background/lease.js";
 import { retryDelayMs } from "../background/retry-delay.js";
-import type { Work } from "../background/worker.js";
+import type { QueueHandler } from "../background/worker.js";
 import type { NotificationsConfig } from "./config-schema.js";
-import { DELIVERIES, giveUpDelivery, laneOf, markSent, takeDeliveries, type TakenDelivery } from "./delivery-store.js";
+import { DELIVERIES, deadLetterDelivery, partitionKey, markSent, claimDeliveries, type ClaimedDelivery } from "./delivery-store.js";
 import type { Send } from "./send.js";
 
 export interface DeliverDeps {
@@ -15,7 +15,7 @@ export interface DeliverDeps {
   readonly random: () => number;
   readonly logger: Logger;
   /** Attempts, by channel and outcome. */
-  readonly tries: Pick<Counter<"channel" | "outcome">, "inc">;
+  readonly attempts: Pick<Counter<"channel" | "outcome">, "inc">;
 }
 
 /** Lease duration, ms. When it expires, another worker may claim the message. */
@@ -23,67 +23,76 @@ const LEASE_MS = 60_000;
 
 export interface DeliveryLimits {
   /** Maximum of concurrent messages, in total and per lane. */
-  readonly inFlight: number;
-  readonly perLane: number;
+  readonly concurrency: number;
+  readonly perPartition: number;
   /** Poll interval, ms. */
   readonly pollMs: number;
 }
 
 /** Sends messages that are due. A receiver that does not respond delays only its own lane. */
-export function deliveryWork(deps: DeliverDeps, { perLane, ...limits }: DeliveryLimits): Work<TakenDelivery> {
+export function createDeliveryHandler(
+  deps: DeliverDeps,
+  { perPartition: perLane, ...limits }: DeliveryLimits,
+): QueueHandler<ClaimedDelivery> {
   return {
     ...limits,
     table: DELIVERIES,
     leaseMs: LEASE_MS,
     // A lane is refilled when it is empty: the messages in progress show its speed.
-    take: (limit, inHand) => takeDeliveries(deps.db, { limit, leaseMs: LEASE_MS, full: [...new Set(inHand.map(laneOf))], perLane }),
-    carryOut: (delivery) => deliver(deps, delivery),
-    trouble: "notifications cannot be taken now",
+    claim: (limit, inFlight) =>
+      claimDeliveries(deps.db, {
+        limit,
+        leaseMs: LEASE_MS,
+        excludedPartitions: [...new Set(inFlight.map(partitionKey))],
+        perPartition: perLane,
+      }),
+    process: (delivery) => deliver(deps, delivery),
+    errorMessage: "notifications cannot be taken now",
   };
 }
 
 /** Sends a claimed message; never rejects. If the row of a sent message cannot be updated, the message is sent again with the same id. */
-async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
+async function deliver({ send, ...deps }: DeliverDeps, delivery: ClaimedDelivery): Promise<void> {
   const { db, logger } = deps;
   try {
     await send(delivery);
   } catch (error) {
     return failed(deps, delivery, error);
   }
-  deps.tries.inc({ channel: delivery.channel, outcome: "sent" });
-  await recorded({ logger, delivery }, () => markSent(db, delivery.id));
+  deps.attempts.inc({ channel: delivery.channel, outcome: "sent" });
+  await logFailedWrite({ logger, delivery }, () => markSent(db, delivery.id));
 }
 
-async function failed(deps: Omit<DeliverDeps, "send">, delivery: TakenDelivery, error: unknown): Promise<void> {
-  const { db, config, random, logger, tries } = deps;
+async function failed(deps: Omit<DeliverDeps, "send">, delivery: ClaimedDelivery, error: unknown): Promise<void> {
+  const { db, config, random, logger, attempts: attemptsCounter } = deps;
   const reason = error instanceof Error ? error.message : String(error);
   const delayMs = nextDelayMs({
     config,
     attempts: delivery.attempts,
     random,
-    asked: error instanceof SendLater ? error.retryAfterMs : undefined,
+    requestedMs: error instanceof SendLater ? error.retryAfterMs : undefined,
   });
-  const late = delivery.triedMs + delayMs > config.giveUpAfterSeconds * 1000;
-  const final = error instanceof SendRefused || late;
-  tries.inc({ channel: delivery.channel, outcome: final ? "given_up" : "failed" });
+  const exhausted = delivery.retryingMs + delayMs > config.giveUpAfterSeconds * 1000;
+  const permanent = error instanceof SendRefused || exhausted;
+  attemptsCounter.inc({ channel: delivery.channel, outcome: permanent ? "given_up" : "failed" });
   // Targets may be secrets.
   const fields = { ...about(delivery), attempts: delivery.attempts, error: reason };
-  if (final) logger.error(fields, "notification given up");
+  if (permanent) logger.error(fields, "notification given up");
   else logger.warn({ ...fields, delayMs }, "notification cannot be sent now");
-  await recorded({ logger, delivery }, () =>
-    final ? giveUpDelivery(db, delivery.id, reason) : postpone(db, DELIVERIES, { row: delivery, delayMs, reason }),
+  await logFailedWrite({ logger, delivery }, () =>
+    permanent ? deadLetterDelivery(db, delivery.id, reason) : requeue(db, DELIVERIES, { row: delivery, delayMs, reason }),
   );
 }
 
-const about = ({ project, domain, executionName, channel, messageId }: TakenDelivery) => ({
+const about = ({ project, domain, executionName, channel, messageId }: ClaimedDelivery) => ({
   execution: `${project}/${domain}/${executionName}`,
   channel,
   messageId,
 });
 
 /** Stores the outcome. On failure the lease expires, and the message is sent again. */
-async function recorded(
-  { logger, delivery }: { readonly logger: Logger; readonly delivery: TakenDelivery },
+async function logFailedWrite(
+  { logger, delivery }: { readonly logger: Logger; readonly delivery: ClaimedDelivery },
   write: () => Promise<void>,
 ): Promise<void> {
   await write().catch((error: unknown) =>
@@ -96,11 +105,14 @@ interface Delay {
   readonly attempts: number;
   readonly random: () => number;
   /** Delay requested by the receiver, ms. */
-  readonly asked: number | undefined;
+  readonly requestedMs: number | undefined;
 }
 
 /** Backoff: doubles, with a jitter of half, and is no shorter than the receiver requests. */
-export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
+export function nextDelayMs({ config, attempts, random, requestedMs = 0 }: Delay): number {
   const longestMs = config.maxDelaySeconds * 1000;
-  return Math.max(retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random), Math.min(asked, longestMs));
+  return Math.max(
+    retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random),
+    Math.min(requestedMs, longestMs),
+  );
 }

@@ -1,26 +1,26 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { storableText } from "@flyte-ts/execution-state";
-import type { TakenRow, WorkTable } from "../background/lease.js";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { ClaimedRow, QueueTable } from "../background/lease.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
-import { reasonText } from "../storable-text.js";
+import { truncateReason } from "../storable-text.js";
 import type { Channel, Delivery } from "./plan.js";
 
-export const DELIVERIES: WorkTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
+export const DELIVERIES: QueueTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
 
 /** A delivery that this process has claimed. */
-export interface TakenDelivery extends Delivery, TakenRow {
+export interface ClaimedDelivery extends Delivery, ClaimedRow {
   readonly project: string;
   readonly domain: string;
   readonly executionName: string;
   /** Time since the first attempt, ms. */
-  readonly triedMs: number;
+  readonly retryingMs: number;
 }
 
 /** Enqueues deliveries. Existing ones stay unchanged, so that each end is delivered once. */
 export async function insertDeliveries(
   tx: Queryable,
-  planned: readonly { readonly execution: EndedExecution; readonly delivery: Delivery }[],
+  planned: readonly { readonly execution: CompletedExecution; readonly delivery: Delivery }[],
 ): Promise<void> {
   if (planned.length === 0) return;
   const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storableText(value(each)));
@@ -56,26 +56,26 @@ interface Row {
 }
 
 /** Lane of a delivery: all mails share the mail server's, others have one per receiver. A slow one delays only its own lane. */
-export function laneOf({ channel, target }: Pick<Delivery, "channel" | "target">): string {
+export function partitionKey({ channel, target }: Pick<Delivery, "channel" | "target">): string {
   return channel === "email" ? "email" : target;
 }
 
-export interface Take {
+export interface ClaimOptions {
   readonly limit: number;
   readonly leaseMs: number;
   /** Lanes from which none is claimed, and the maximum for any other. */
-  readonly full?: readonly string[];
-  readonly perLane?: number;
+  readonly excludedPartitions?: readonly string[];
+  readonly perPartition?: number;
 }
 
 /**
  * Claims deliveries that are due, until the lease expires. Considers only the first thousand, so that a lane with very
  * many messages may delay others for a short time.
  */
-export async function takeDeliveries(
+export async function claimDeliveries(
   db: Queryable,
-  { limit, leaseMs, full = [], perLane = limit }: Take,
-): Promise<readonly TakenDelivery[]> {
+  { limit, leaseMs, excludedPartitions: full = [], perPartition: perLane = limit }: ClaimOptions,
+): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await db.query<Row>({
     name: "take-deliveries",
     text: `WITH due AS MATERIALIZED (
@@ -117,10 +117,10 @@ export async function markSent(db: Queryable, id: bigint): Promise<void> {
   });
 }
 
-export async function giveUpDelivery(db: Queryable, id: bigint, reason: string): Promise<void> {
+export async function deadLetterDelivery(db: Queryable, id: bigint, reason: string): Promise<void> {
   await db.query({
     name: "give-up-delivery",
     text: "UPDATE notification_deliveries SET state = 'given_up', ended_at = now(), last_error = $2 WHERE id = $1 AND state = 'waiting'",
-    values: [id, reasonText(reason)],
+    values: [id, truncateReason(reason)],
   });
 }

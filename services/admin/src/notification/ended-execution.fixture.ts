@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Notification, NotificationSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 
 export function notification(type: "email" | "slack" | "pagerDuty", recipientsEmail: string[], more: object = {}): Notification {
   const init = { type: { case: type, value: { recipientsEmail, ...more } }, phases: [WorkflowExecution_Phase.FAILED] };
@@ -10,7 +10,7 @@ export function notification(type: "email" | "slack" | "pagerDuty", recipientsEm
 }
 
 /** A failed execution. */
-export function endedExecution(changes: Partial<EndedExecution> = {}): EndedExecution {
+export function endedExecution(changes: Partial<CompletedExecution> = {}): CompletedExecution {
   const id = (resourceType: ResourceType, name: string) =>
     create(IdentifierSchema, { resourceType, project: "p", domain: "d", name, version: "v" });
   return {

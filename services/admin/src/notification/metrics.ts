@@ -1,10 +1,10 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
-import { waitingMetrics } from "../background/waiting-metrics.js";
+import { registerQueueGauges } from "../background/waiting-metrics.js";
 
 /** Metrics of notifications. */
 export function notificationMetrics(registry: Metrics, db: Queryable): { readonly tries: Counter<"channel" | "outcome"> } {
-  waitingMetrics(registry, db, {
+  registerQueueGauges(registry, db, {
     query: {
       name: "waiting-deliveries",
       text: `SELECT channel AS kind, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
 import { escapeHtml, escapeSlack, render } from "./render.js";
@@ -45,7 +45,7 @@ function covers({ projects, domains }: WebhookConfig, { project, domain }: { rea
  * Plans the messages about an end. Each receiver gets one message per channel; if several notifications name it, the
  * first determines the content.
  */
-export function planDeliveries(execution: EndedExecution, config: PlanConfig): Delivery[] {
+export function planDeliveries(execution: CompletedExecution, config: PlanConfig): Delivery[] {
   const planned = new Map<string, Delivery>();
   const add = (channel: Channel, target: string, content: () => string): void => {
     const key = `${channel} ${target}`;
@@ -74,7 +74,7 @@ export function planDeliveries(execution: EndedExecution, config: PlanConfig): D
 /** True when a recipient of a Slack notification is the URL of an incoming webhook; its permission is checked later. */
 const isUrl = (recipient: string): boolean => /^https?:\/\//i.test(recipient);
 
-function messageIdOf({ project, domain, name, acceptedNs }: EndedExecution, receiver: string): string {
+function messageIdOf({ project, domain, name, acceptedNs }: CompletedExecution, receiver: string): string {
   const hash = createHash("sha256").update(JSON.stringify([project, domain, name, String(acceptedNs), receiver]));
   return `msg_${hash.digest("hex").slice(0, 32)}`;
 }
@@ -84,7 +84,7 @@ export interface MailContent {
   readonly html: string;
 }
 
-function mailContent(execution: EndedExecution, type: Notification["type"], { emailer }: PlanConfig): string {
+function mailContent(execution: CompletedExecution, type: Notification["type"], { emailer }: PlanConfig): string {
   const own = type.case === "email" ? type.value.template : "";
   const content: MailContent = {
     subject: render(emailer.subject, execution),
@@ -93,6 +93,6 @@ function mailContent(execution: EndedExecution, type: Notification["type"], { em
   return JSON.stringify(content);
 }
 
-function slackBody(execution: EndedExecution, { slack }: PlanConfig): string {
+function slackBody(execution: CompletedExecution, { slack }: PlanConfig): string {
   return JSON.stringify({ text: render(slack.text, execution, escapeSlack) });
 }

@@ -1,11 +1,11 @@
 import { workflowPhaseName } from "../event/phase-name.js";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 
 /** Escapes a value for a text. */
 export type Escape = (text: string) => string;
 
 /** Flyte's placeholders by name. */
-const PLACEHOLDERS: Readonly<Record<string, (execution: EndedExecution) => string>> = {
+const PLACEHOLDERS: Readonly<Record<string, (execution: CompletedExecution) => string>> = {
   project: ({ project }) => project,
   domain: ({ domain }) => domain,
   name: ({ name }) => name,
@@ -26,7 +26,7 @@ const PLACEHOLDERS: Readonly<Record<string, (execution: EndedExecution) => strin
  * Renders a template: `{{ name }}` or `{{name}}`. As in Flyte, unknown placeholders stay unchanged. Placeholders inside
  * values are not replaced.
  */
-export function render(template: string, execution: EndedExecution, escape: Escape = (text) => text): string {
+export function render(template: string, execution: CompletedExecution, escape: Escape = (text) => text): string {
   return template.replaceAll(/\{\{ ([a-z_.]+) \}\}|\{\{([a-z_.]+)\}\}/g, (whole, spaced?: string, close?: string) => {
     const name = spaced ?? close ?? "";
     return Object.hasOwn(PLACEHOLDERS, name) ? escape(PLACEHOLDERS[name]?.(execution) ?? "") : whole;

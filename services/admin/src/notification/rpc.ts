@@ -10,7 +10,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, notFound } from "../invalid.js";
-import { newestFirst, olderToken } from "../page.js";
+import { parseKeysetPage, nextPageToken } from "../page.js";
 
 interface Row {
   id: bigint;
@@ -37,7 +37,7 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
     async listDeliveries(request) {
       checkList(request);
       const { project, domain, executionName } = request;
-      const page = newestFirst(request);
+      const page = parseKeysetPage(request);
       const state = Object.entries(STATES).find(([, value]) => value === request.state)?.[0];
       const { rows } = await db.query<Row>({
         text: `SELECT id, message_id, project, domain, execution_name, phase, channel, target, state, attempts, last_error, created_at,
@@ -48,7 +48,7 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
           ORDER BY id DESC LIMIT $6`,
         values: [project, domain, executionName, state, page.before, page.limit],
       });
-      return { deliveries: rows.map(deliveryOf), token: olderToken(rows, page) };
+      return { deliveries: rows.map(deliveryOf), token: nextPageToken(rows, page) };
     },
 
     async retryDelivery({ project, domain, messageId }) {

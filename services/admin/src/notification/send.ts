@@ -13,7 +13,7 @@ import {
   type SmtpOptions,
 } from "@flyte-ts/outbound";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
-import type { TakenDelivery } from "./delivery-store.js";
+import type { ClaimedDelivery } from "./delivery-store.js";
 import { findWebhook, type MailContent, webhookName } from "./plan.js";
 
 export interface SendDeps {
@@ -23,7 +23,7 @@ export interface SendDeps {
 }
 
 /** Sends one message. @throws SendLater, SendRefused. */
-export type Send = (delivery: TakenDelivery) => Promise<void>;
+export type Send = (delivery: ClaimedDelivery) => Promise<void>;
 
 export function createSend({ config, env, clock }: SendDeps): Send {
   const posts: PostOptions = {
@@ -44,7 +44,7 @@ export function createSend({ config, env, clock }: SendDeps): Send {
     urlFrom === undefined ? (url ?? "") : secretOf(urlFrom, `the address of webhook ${name}`);
   const json = { "content-type": "application/json" };
 
-  const toWebhook = async (delivery: TakenDelivery, name: string): Promise<void> => {
+  const toWebhook = async (delivery: ClaimedDelivery, name: string): Promise<void> => {
     const { messageId: id, content: body } = delivery;
     const webhook = findWebhook(config, name, delivery);
     if (webhook === undefined) throw new SendRefused(`no webhook named ${JSON.stringify(name)} is configured for this project and domain`);
@@ -75,7 +75,7 @@ export function createSend({ config, env, clock }: SendDeps): Send {
 }
 
 function mailOf(
-  { target, content, messageId }: Pick<TakenDelivery, "target" | "content" | "messageId">,
+  { target, content, messageId }: Pick<ClaimedDelivery, "target" | "content" | "messageId">,
   { emailer }: NotificationsConfig,
 ): Mail {
   const { subject, html } = JSON.parse(content) as MailContent;

@@ -1,5 +1,5 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 
 const timeText = (ns: bigint | undefined): string | null => (ns === undefined ? null : new Date(Number(ns / 1_000_000n)).toISOString());
@@ -8,7 +8,7 @@ const named = (id: Identifier | undefined) =>
   id === undefined ? null : { project: id.project, domain: id.domain, name: id.name, version: id.version };
 
 /** Body of a signed webhook: `type`, `timestamp` and `data`, according to Standard Webhooks. Contains no inputs and outputs. */
-export function webhookEvent(execution: EndedExecution): string {
+export function webhookEvent(execution: CompletedExecution): string {
   const { project, domain, name, phase, workflow, launched, principal, labels, error, abort } = execution;
   const phaseName = workflowPhaseName(phase);
   return JSON.stringify({

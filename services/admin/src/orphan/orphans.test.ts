@@ -5,8 +5,8 @@ import type { Bus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
-import type { Item } from "../ingest/item.js";
-import { Orphans } from "./orphans.js";
+import type { DecodedEvent } from "../ingest/item.js";
+import { OrphanTracker } from "./orphans.js";
 
 const execution = { project: "p", domain: "d", name: "e" };
 
@@ -33,34 +33,34 @@ function world(action: "abort" | "keep" = "abort") {
   const config = adminConfigSchema.parse({ orphans: { action } });
   const logger = createLogger({ service: "test", level: "silent" });
   const clusters = [cluster("east"), cluster("west")];
-  return { done, state, orphans: new Orphans({ bus, clusters, config, logger, clock: () => new Date() } as never) };
+  return { done, state, orphans: new OrphanTracker({ bus, clusters, config, logger, clock: () => new Date() } as never) };
 }
 
-const told = (phase: Phase): Item =>
-  ({ kind: "workflow", execution, cluster: "west", order: 1n, fact: { phase, occurredAt: 0n } }) as unknown as Item;
+const told = (phase: Phase): DecodedEvent =>
+  ({ kind: "workflow", execution, cluster: "west", order: 1n, fact: { phase, occurredAt: 0n } }) as unknown as DecodedEvent;
 
 test("an execution that nobody knows is stopped once where it runs, and its end is confirmed", async () => {
   const { done, orphans } = world();
-  await orphans.heard(told(Phase.RUNNING));
-  await orphans.heard(told(Phase.RUNNING));
-  expect(orphans.has(execution)).toBe(true);
-  await orphans.heard(told(Phase.ABORTED));
+  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(told(Phase.RUNNING));
+  expect(orphans.isOrphan(execution)).toBe(true);
+  await orphans.handleEvent(told(Phase.ABORTED));
   expect(done).toEqual(["delete west p-d/e", "recorded p-d/e ABORTED"]);
 });
 
 test("what cannot be stopped now is stopped when it is heard of again", async () => {
   const { done, state, orphans } = world();
   state.down = true;
-  await orphans.heard(told(Phase.RUNNING));
-  expect([done, orphans.has(execution)]).toEqual([[], false]);
+  await orphans.handleEvent(told(Phase.RUNNING));
+  expect([done, orphans.isOrphan(execution)]).toEqual([[], false]);
   state.down = false;
-  await orphans.heard(told(Phase.RUNNING));
+  await orphans.handleEvent(told(Phase.RUNNING));
   expect(done).toEqual(["delete west p-d/e"]);
 });
 
 test("where they are to be kept nothing is done", async () => {
   const { done, orphans } = world("keep");
-  await orphans.heard(told(Phase.RUNNING));
-  await orphans.heard(told(Phase.SUCCEEDED));
+  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(told(Phase.SUCCEEDED));
   expect(done).toEqual([]);
 });

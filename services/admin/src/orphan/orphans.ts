@@ -3,9 +3,9 @@ import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { AdminDeps, Cluster } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
-import type { Item } from "../ingest/item.js";
-import { publishRecorded } from "../ingest/recorded.js";
-import { clusterOf, type LaunchKube } from "../launcher/launch.js";
+import type { DecodedEvent } from "../ingest/item.js";
+import { publishTerminalAck } from "../ingest/recorded.js";
+import { findCluster, type LaunchKube } from "../launcher/launch.js";
 
 export interface OrphanDeps extends Pick<AdminDeps, "bus" | "clock" | "config" | "logger"> {
   readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
@@ -20,26 +20,26 @@ const CAPACITY = 10_000;
  * standby without the last commits took over. Users can neither see nor abort them, so admin deletes their resources,
  * which stops them, and acknowledges their ends, which releases the resources.
  */
-export class Orphans {
+export class OrphanTracker {
   readonly #known = new Set<string>();
 
   constructor(private readonly deps: OrphanDeps) {}
 
   /** True for a detected orphan. */
-  has(execution: ExecutionName): boolean {
+  isOrphan(execution: ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
   }
 
   /** Handles an event of an execution that has had no row for minutes. Never rejects: the next event retries. */
-  async heard(item: Item): Promise<void> {
+  async handleEvent(item: DecodedEvent): Promise<void> {
     const { config, logger, clusters } = this.deps;
     const { execution } = item;
     if (config.orphans.action === "keep") return;
     const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
-    if (ended) return publishRecorded(this.deps, execution, item.fact.phase);
-    if (this.has(execution)) return;
-    this.#remember(execution);
-    const cluster = clusterOf(clusters as readonly Cluster[], item.cluster ?? "");
+    if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
+    if (this.isOrphan(execution)) return;
+    this.#add(execution);
+    const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
     logger.warn(about, "execution is in its data plane and not in the database: it is stopped");
@@ -51,7 +51,7 @@ export class Orphans {
     }
   }
 
-  #remember(execution: ExecutionName): void {
+  #add(execution: ExecutionName): void {
     if (this.#known.size >= CAPACITY) this.#known.clear();
     this.#known.add(keyOf(execution));
   }

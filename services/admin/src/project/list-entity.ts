@@ -1,7 +1,7 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 
 /** Filters and sort keys of ListProjects. */
-export const projectEntity: EntityDescription = {
+export const projectEntity: ListEntity = {
   prefix: "project",
   table: "projects",
   key: "identifier",

@@ -3,7 +3,7 @@ import { LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Project, Project_ProjectState, type ProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { oweSync } from "../cluster-resource/store.js";
+import { enqueueSync } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { checkText } from "../identifier/check.js";
 import { alreadyExists, missingArgument, notFound } from "../invalid.js";
@@ -20,7 +20,7 @@ type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 /** Projects, and the domains that all of them have. */
 export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof AdminService> {
   const domains = config.domains.map(({ id, name }) => ({ id, name }));
-  const answer = ({ identifier, name, description, labels, state }: StoredProject): MessageInitShape<typeof ProjectSchema> => ({
+  const projectMessage = ({ identifier, name, description, labels, state }: StoredProject): MessageInitShape<typeof ProjectSchema> => ({
     id: identifier,
     name,
     description,
@@ -43,7 +43,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         });
         if (count === 0) throw alreadyExists(`project [${project.id}] already exists`);
       });
-      await oweSync(db, config, { project: project.id });
+      await enqueueSync(db, config, { project: project.id });
       return {};
     },
 
@@ -58,7 +58,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
           WHERE identifier = $1`,
         values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
       });
-      await oweSync(db, config, { project: project.id });
+      await enqueueSync(db, config, { project: project.id });
       return {};
     },
 
@@ -66,7 +66,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       checkText(id, "project_id");
       const project = await findProject(db, id);
       if (project === undefined) throw notFound(`project [${id}] not found`);
-      return answer(project);
+      return projectMessage(project);
     },
 
     /** With authentication, lists only projects in which the caller has a role. */
@@ -83,7 +83,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         where: [...(filters === "" ? [hidden] : []), ...visible],
       });
       const { rows } = await db.query<ProjectRow>(selectPage(plan, "identifier, name, description, labels, state"));
-      return { projects: rows.map((row) => answer(storedProject(row))), token: nextToken(plan, rows.length) };
+      return { projects: rows.map((row) => projectMessage(storedProject(row))), token: nextToken(plan, rows.length) };
     },
 
     getDomains: () => ({ domains }),

@@ -4,30 +4,31 @@ import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/i
 import type { Queryable } from "@flyte-ts/postgres";
 
 /** Cache use in the events of an attempt, and its items if it is an array's. */
-export interface AttemptFacts {
+export interface AttemptCacheInfo {
   readonly storedInCache: boolean;
   /** Items with their started attempts. */
   readonly items: readonly { readonly index: number; readonly attempt: number }[];
 }
 
 /** Reads the facts of attempts by row id. */
-export async function attemptFacts(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptFacts>> {
+export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptCacheInfo>> {
   const { rows } = await db.query<{ id: bigint; event: Uint8Array }>({
     name: "attempt-events-for-retention",
     text: "SELECT task_execution_id AS id, event FROM task_execution_events WHERE task_execution_id = ANY($1::bigint[])",
     values: [ids],
   });
-  const facts = new Map<bigint, AttemptFacts>();
+  const infos = new Map<bigint, AttemptCacheInfo>();
   for (const [id, events] of Map.groupBy(rows, (row) => row.id)) {
-    const told = events.map(({ event }) => resourcesOf(event));
-    const resources = told.flatMap((each) => each ?? []);
-    facts.set(id, {
+    const reported = events.map(({ event }) => resourcesOf(event));
+    const resources = reported.flatMap((each) => each ?? []);
+    infos.set(id, {
       // Undecodable events may have reported it.
-      storedInCache: told.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
+      storedInCache:
+        reported.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
       items: resources.map(({ index, retryAttempt }) => ({ index, attempt: retryAttempt })),
     });
   }
-  return facts;
+  return infos;
 }
 
 /** Undefined for an undecodable event, which must not permanently block its execution and others of the same batch. */
@@ -43,7 +44,7 @@ function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undef
  * Returns the trees in which a task's outputs were cached. A cache entry contains URIs of the task's outputs, and of
  * inputs that it passed on, which any execution of the tree may have written.
  */
-export async function treesInCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
+export async function treesReferencedByCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
   const ids = [...members.keys()];
   const stored = CatalogCacheStatus[CatalogCacheStatus.CACHE_POPULATED];
   const { rows } = await db.query<{ execution_id: bigint }>({
@@ -62,7 +63,7 @@ export async function treesInCache(db: Queryable, members: ReadonlyMap<bigint, b
   for (const { id, execution_id: execution } of arrays) {
     const root = members.get(execution);
     if (root === undefined || found.has(root)) continue;
-    if ((await attemptFacts(db, [id])).get(id)?.storedInCache === true) found.add(root);
+    if ((await attemptCacheInfo(db, [id])).get(id)?.storedInCache === true) found.add(root);
   }
   return found;
 }

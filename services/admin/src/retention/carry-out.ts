@@ -1,31 +1,31 @@
-import { postpone, type TakenRow, type WorkTable } from "../background/lease.js";
+import { requeue, type ClaimedRow, type QueueTable } from "../background/lease.js";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
-import type { Work } from "../background/worker.js";
+import type { QueueHandler } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import type { ExecutionName } from "../execution/state.js";
-import { attemptFacts, treesInCache } from "./cache-use.js";
-import { type Member, refusal } from "./decide.js";
+import { attemptCacheInfo, treesReferencedByCache } from "./cache-use.js";
+import { type Member, deletionBlocker } from "./decide.js";
 import { deleteFolder, type FolderDeps } from "./delete-folder.js";
 import type { RetentionMetrics } from "./metrics.js";
-import { metadataFolders, rawOutputFolders, sameFolder } from "./places.js";
+import { metadataFolders, rawOutputFolders, executionsSharingFolder } from "./places.js";
 import { readTrees } from "./tree.js";
 
-export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
+export interface DeletionDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
   readonly sleep: (ms: number) => Promise<void>;
   readonly metrics: RetentionMetrics;
 }
 
-const DELETIONS: WorkTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
+const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
-const RETRIES: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
+const BACKOFF: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
 /** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
 /** Rows per DELETE statement. */
 const ROWS = 5_000;
 
 /** The row id is the execution's. */
-interface Taken extends ExecutionName, TakenRow {
+interface ClaimedDeletion extends ExecutionName, ClaimedRow {
   readonly root: bigint;
   readonly confirmed: boolean;
   readonly keepsRawOutputs: boolean;
@@ -35,27 +35,27 @@ interface Taken extends ExecutionName, TakenRow {
 }
 
 /** Processes the deletions that are due. */
-export function deletionWork(deps: CarryOutDeps): Work<Taken> {
+export function createDeletionHandler(deps: DeletionDeps): QueueHandler<ClaimedDeletion> {
   return {
     table: DELETIONS,
     leaseMs: LEASE_MS,
-    inFlight: deps.config.retention.concurrency,
+    concurrency: deps.config.retention.concurrency,
     pollMs: 2_000,
-    take: (limit) => take(deps, limit),
-    carryOut: async (one) => {
+    claim: (limit) => claimDeletions(deps, limit),
+    process: async (one) => {
       try {
         if (one.confirmed) await deleteExecution(deps, one);
-        else await confirm(deps, one);
+        else await verifyDeletable(deps, one);
       } catch (error) {
         await failed(deps, one, error);
       }
     },
-    trouble: "executions cannot be deleted now",
+    errorMessage: "executions cannot be deleted now",
   };
 }
 
 /** Claims roots first, whose trees are checked again before anything is deleted. */
-async function take({ db, clock, config }: CarryOutDeps, limit: number): Promise<readonly Taken[]> {
+async function claimDeletions({ db, clock, config }: DeletionDeps, limit: number): Promise<readonly ClaimedDeletion[]> {
   const now = clock();
   const { rows } = await db.query<{
     id: bigint;
@@ -98,10 +98,10 @@ async function take({ db, clock, config }: CarryOutDeps, limit: number): Promise
 }
 
 /** Detects children and recoveries that were accepted concurrently with the mark. */
-async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...one }: Taken): Promise<void> {
+async function verifyDeletable({ db, logger, metrics, clock }: DeletionDeps, { root, ...one }: ClaimedDeletion): Promise<void> {
   const [tree] = await readTrees(db, [root]);
   if (tree === undefined) return;
-  const reason = refusal(root, tree.members satisfies readonly Member[]);
+  const reason = deletionBlocker(root, tree.members satisfies readonly Member[]);
   if (reason !== undefined) {
     await db.query({
       name: "withdraw-deletion",
@@ -109,11 +109,11 @@ async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...
       values: [root],
     });
     logger.warn({ execution: nameOf(one), reason }, "deletion withdrawn");
-    metrics.withdrawn.inc();
+    metrics.cancelled.inc();
     return;
   }
   const ids = tree.members.map(({ id }) => id);
-  const cached = await treesInCache(db, new Map(ids.map((id) => [id, root])));
+  const cached = await treesReferencedByCache(db, new Map(ids.map((id) => [id, root])));
   await db.query({
     name: "confirm-deletion",
     text: `INSERT INTO execution_deletions (execution_id, root_id, by_policy, requested_by, marked_at, available_at, confirmed, keeps_raw_outputs)
@@ -125,7 +125,7 @@ async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...
 }
 
 /** Deletes blobs, then child rows, then the row, so that an interrupted deletion can resume. */
-async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
+async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promise<void> {
   const { blobs, config, sleep, metrics, logger } = deps;
   const folder: FolderDeps = {
     blobs,
@@ -134,13 +134,13 @@ async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
     onBatch: (count) => metrics.blobs.inc(count),
   };
   let deleted = 0;
-  if (!(await isShared(deps, one))) {
+  if (!(await isFolderShared(deps, one))) {
     for (const prefix of metadataFolders(blobs, config.storage, one)) {
       if (prefix.endsWith("/")) deleted += await deleteFolder(folder, prefix);
       else await blobs.delete(prefix);
     }
   }
-  if (!one.keepsRawOutputs && !(await isNamesake(deps, one))) {
+  if (!one.keepsRawOutputs && !(await hasNameCollision(deps, one))) {
     for await (const prefix of rawFoldersOf(deps, one)) deleted += await deleteFolder(folder, prefix);
   }
   await deleteRows(deps, one, deleted);
@@ -149,8 +149,8 @@ async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
 }
 
 /** True when another execution has metadata in the same folder: the last one's deletion includes it. */
-async function isShared({ db }: CarryOutDeps, one: Taken): Promise<boolean> {
-  const others = sameFolder(one);
+async function isFolderShared({ db }: DeletionDeps, one: ClaimedDeletion): Promise<boolean> {
+  const others = executionsSharingFolder(one);
   const { count } = await db.query({
     name: "executions-of-same-folder",
     text: `SELECT 1 FROM unnest($1::text[], $2::text[], $3::text[]) AS o(project, domain, name)
@@ -161,7 +161,7 @@ async function isShared({ db }: CarryOutDeps, one: Taken): Promise<boolean> {
 }
 
 /** True when another execution has the same name: folders of raw outputs are named after the execution's name alone. */
-async function isNamesake({ db }: CarryOutDeps, { id, name }: Taken): Promise<boolean> {
+async function hasNameCollision({ db }: DeletionDeps, { id, name }: ClaimedDeletion): Promise<boolean> {
   const { count } = await db.query({
     name: "executions-of-same-name",
     text: "SELECT 1 FROM executions WHERE execution_name = $1 AND id <> $2 LIMIT 1",
@@ -170,7 +170,7 @@ async function isNamesake({ db }: CarryOutDeps, { id, name }: Taken): Promise<bo
   return count > 0;
 }
 
-async function* rawFoldersOf(deps: CarryOutDeps, { id, name, rawOutputPrefix }: Taken): AsyncGenerator<string> {
+async function* rawFoldersOf(deps: DeletionDeps, { id, name, rawOutputPrefix }: ClaimedDeletion): AsyncGenerator<string> {
   let after = 0n;
   for (;;) {
     const { rows } = await deps.db.query<{ id: bigint; node_id: string; retry_attempt: bigint }>({
@@ -178,7 +178,7 @@ async function* rawFoldersOf(deps: CarryOutDeps, { id, name, rawOutputPrefix }: 
       text: `SELECT id, node_id, retry_attempt FROM task_executions WHERE execution_id = $1 AND id > $2 ORDER BY id LIMIT ${ATTEMPTS}`,
       values: [id, after],
     });
-    const facts = await attemptFacts(
+    const facts = await attemptCacheInfo(
       deps.db,
       rows.map((row) => row.id),
     );
@@ -192,7 +192,7 @@ async function* rawFoldersOf(deps: CarryOutDeps, { id, name, rawOutputPrefix }: 
   }
 }
 
-async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promise<void> {
+async function deleteRows(deps: DeletionDeps, one: ClaimedDeletion, blobs: number): Promise<void> {
   const { db, clock } = deps;
   const parts = [
     `DELETE FROM task_execution_events WHERE (task_execution_id, event_order) IN (SELECT v.task_execution_id, v.event_order
@@ -238,11 +238,11 @@ async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promis
   });
 }
 
-async function failed({ db, clock, random, logger, metrics }: CarryOutDeps, one: Taken, error: unknown): Promise<void> {
-  const delayMs = retryDelayMs(RETRIES, one.attempts, random);
+async function failed({ db, clock, random, logger, metrics }: DeletionDeps, one: ClaimedDeletion, error: unknown): Promise<void> {
+  const delayMs = retryDelayMs(BACKOFF, one.attempts, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
-  await postpone(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
+  await requeue(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
 }
 
 const nameOf = ({ project, domain, name }: ExecutionName) => `${project}/${domain}/${name}`;

@@ -5,13 +5,13 @@ export interface Member {
   readonly text: string;
   readonly ended: boolean;
   /** True after a check that all its nodes and attempts are terminal. */
-  readonly settled: boolean;
+  readonly allTerminal: boolean;
   /** True for a pending outbox entry or completion. */
-  readonly owed: boolean;
+  readonly hasPendingWork: boolean;
   /** Parent execution, while it exists. */
-  readonly launchedBy: { readonly id: bigint; readonly text: string } | undefined;
+  readonly parent: { readonly id: bigint; readonly text: string } | undefined;
   /** Recoveries of it, and active executions that received its outputs from a trigger. */
-  readonly neededBy: readonly { readonly id: bigint; readonly text: string }[];
+  readonly dependents: readonly { readonly id: bigint; readonly text: string }[];
 }
 
 /**
@@ -23,16 +23,16 @@ export interface Member {
  * - A recovery reuses blobs in the folders of the original, which stays as long as the recovery.
  * - An execution that a trigger started with outputs of another may read them until it is terminal.
  */
-export function refusal(root: bigint, members: readonly Member[]): string | undefined {
+export function deletionBlocker(root: bigint, members: readonly Member[]): string | undefined {
   const own = new Set(members.map(({ id }) => id));
   for (const member of members) {
     const { text } = member;
     if (!member.ended) return `${text} has not ended`;
-    if (member.owed || !member.settled) return `${text} has ended only just now`;
-    if (member.id === root && member.launchedBy !== undefined && !own.has(member.launchedBy.id)) {
-      return `${text} was launched by ${member.launchedBy.text}, and goes with it`;
+    if (member.hasPendingWork || !member.allTerminal) return `${text} has ended only just now`;
+    if (member.id === root && member.parent !== undefined && !own.has(member.parent.id)) {
+      return `${text} was launched by ${member.parent.text}, and goes with it`;
     }
-    const needing = member.neededBy.find(({ id }) => !own.has(id));
+    const needing = member.dependents.find(({ id }) => !own.has(id));
     if (needing !== undefined) return `${needing.text} needs what ${text} did`;
   }
   return undefined;

@@ -1,9 +1,9 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 
 /** Maximum of blobs per batch: the limit of one S3 request. */
-const MOST_AT_ONCE = 1_000;
+const MAX_BATCH = 1_000;
 /** Maximum batch, in seconds of the rate, which keeps a low rate low. */
-const AT_ONCE_SECONDS = 10;
+const BATCH_SECONDS = 10;
 
 export interface FolderDeps {
   readonly blobs: Pick<BlobStore, "list" | "deleteAll">;
@@ -15,7 +15,7 @@ export interface FolderDeps {
 
 /** Deletes all blobs whose URI has the prefix. Returns their number. */
 export async function deleteFolder({ blobs, blobsPerSecond, sleep, onBatch }: FolderDeps, prefix: string): Promise<number> {
-  const most = Math.min(MOST_AT_ONCE, Math.max(1, Math.floor(blobsPerSecond * AT_ONCE_SECONDS)));
+  const most = Math.min(MAX_BATCH, Math.max(1, Math.floor(blobsPerSecond * BATCH_SECONDS)));
   let deleted = 0;
   let batch: string[] = [];
   const flush = async () => {

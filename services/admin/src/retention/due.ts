@@ -1,21 +1,21 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RetentionConfig } from "./config-schema.js";
-import { policiesFor, policyThatHolds } from "./policy.js";
+import { policiesFor, effectivePolicy } from "./policy.js";
 
 const DAY_SECONDS = 86_400;
 /** Unlimited retention, seconds. */
-const FOR_EVER = 5e10;
+const FOREVER = 5e10;
 
 /** A project and domain with executions. */
-export interface Place {
+export interface ProjectDomain {
   readonly project: string;
   readonly domain: string;
 }
 
 /** Finds all projects and domains with a loose index scan. */
-export async function placesOf(db: Queryable): Promise<readonly Place[]> {
+export async function listProjectDomains(db: Queryable): Promise<readonly ProjectDomain[]> {
   const places = "SELECT execution_project AS project, execution_domain AS domain FROM executions";
-  const { rows } = await db.query<Place>({
+  const { rows } = await db.query<ProjectDomain>({
     name: "places-of-executions",
     text: `WITH RECURSIVE place(project, domain) AS ((${places} ORDER BY execution_project, execution_domain LIMIT 1)
       UNION ALL SELECT n.project, n.domain FROM place, LATERAL (${places}
@@ -26,40 +26,40 @@ export async function placesOf(db: Queryable): Promise<readonly Place[]> {
 }
 
 /** Position in an iteration over due executions. */
-export interface After {
+export interface ExpiryCursor {
   /** As PostgreSQL formats it: a Date would truncate it to milliseconds. */
   readonly changedAt: string;
   readonly id: bigint;
 }
 
-export interface Due {
+export interface Expired {
   readonly id: bigint;
-  readonly after: After;
+  readonly after: ExpiryCursor;
 }
 
-export interface DueOptions {
-  readonly place: Place;
+export interface ExpiryOptions {
+  readonly place: ProjectDomain;
   readonly now: Date;
   readonly limit: number;
-  readonly after?: After | undefined;
+  readonly after?: ExpiryCursor | undefined;
 }
 
 /**
  * Returns terminal executions that have not changed during the retention of their policy, oldest first. Excludes
  * children of existing executions, which are deleted with their parent, and executions in deletion.
  */
-export async function dueExecutions(
+export async function expiredExecutions(
   db: Queryable,
   config: RetentionConfig,
-  { place, now, limit, after }: DueOptions,
-): Promise<readonly Due[]> {
+  { place, now, limit, after }: ExpiryOptions,
+): Promise<readonly Expired[]> {
   const policies = await policiesFor(db, place);
-  const general = policyThatHolds(policies, "");
-  const configured = config.keepDays === 0 ? FOR_EVER : config.keepDays * DAY_SECONDS;
-  const seconds = general === undefined ? configured : Number(general.keepSeconds ?? FOR_EVER);
+  const general = effectivePolicy(policies, "");
+  const configured = config.keepDays === 0 ? FOREVER : config.keepDays * DAY_SECONDS;
+  const seconds = general === undefined ? configured : Number(general.keepSeconds ?? FOREVER);
   const own = policies.filter(({ workflow }) => workflow !== "");
-  const keeps = own.map(({ keepSeconds }) => Number(keepSeconds ?? FOR_EVER));
-  if (Math.min(seconds, ...keeps) >= FOR_EVER) return [];
+  const retentions = own.map(({ keepSeconds }) => Number(keepSeconds ?? FOREVER));
+  if (Math.min(seconds, ...retentions) >= FOREVER) return [];
   const { rows } = await db.query<{ id: bigint; changed: string }>({
     name: "due-executions",
     text: `SELECT e.id, e.execution_updated_at::text AS changed FROM executions e
@@ -75,10 +75,10 @@ export async function dueExecutions(
       place.project,
       place.domain,
       own.map(({ workflow }) => workflow),
-      keeps,
+      retentions,
       seconds,
       now,
-      Math.min(seconds, ...keeps),
+      Math.min(seconds, ...retentions),
       after?.changedAt ?? "-infinity",
       after?.id ?? 0n,
       limit,

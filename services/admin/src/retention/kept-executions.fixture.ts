@@ -5,7 +5,7 @@ import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import type { Database } from "@flyte-ts/postgres";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type AdminConfig, adminConfigSchema } from "../config.js";
-import type { CarryOutDeps } from "./carry-out.js";
+import type { DeletionDeps } from "./carry-out.js";
 import { retentionMetrics } from "./metrics.js";
 import { metadataFolders, rawOutputFolders } from "./places.js";
 
@@ -51,7 +51,7 @@ export class KeptExecutions {
     this.config = adminConfigSchema.parse({ storage, retention: { blobsPerSecond: 1e9, ...retention } });
   }
 
-  deps(changes: Partial<CarryOutDeps> = {}): CarryOutDeps {
+  deps(changes: Partial<DeletionDeps> = {}): DeletionDeps {
     return {
       db: this.db,
       blobs: this.blobs,
@@ -64,7 +64,7 @@ export class KeptExecutions {
       ...changes,
     };
   }
-  #carry: CarryOutDeps["metrics"] | undefined;
+  #carry: DeletionDeps["metrics"] | undefined;
 
   /** Creates an execution with one node, one attempt and its event; blobs of its metadata and outputs. */
   async make(made: Made, withBlobs = true): Promise<bigint> {

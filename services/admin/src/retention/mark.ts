@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { refusal } from "./decide.js";
-import { treesInCache } from "./cache-use.js";
+import { deletionBlocker } from "./decide.js";
+import { treesReferencedByCache } from "./cache-use.js";
 import { readTrees, type Tree, type TreeMember } from "./tree.js";
 
 /** A tree that may be deleted. */
@@ -23,18 +23,18 @@ export interface Plan {
 /** Determines which of the executions may be deleted, each with its descendants, and the reasons for the others. */
 export async function planDeletions(db: Queryable, roots: readonly bigint[]): Promise<Plan> {
   const trees = await readTrees(db, roots);
-  const going: Tree[] = [];
+  const doomed: Tree[] = [];
   const kept: Kept[] = [];
   for (const tree of trees) {
     const root = rootOf(tree);
-    const reason = refusal(tree.root, tree.members);
-    if (reason === undefined) going.push(tree);
+    const reason = deletionBlocker(tree.root, tree.members);
+    if (reason === undefined) doomed.push(tree);
     else kept.push({ root, reason });
   }
-  const members = new Map(going.flatMap(({ root, members: own }) => own.map(({ id }) => [id, root] as const)));
-  const cached = await treesInCache(db, members);
+  const members = new Map(doomed.flatMap(({ root, members: own }) => own.map(({ id }) => [id, root] as const)));
+  const cached = await treesReferencedByCache(db, members);
   return {
-    deletions: going.map((tree) => ({
+    deletions: doomed.map((tree) => ({
       root: rootOf(tree),
       launched: tree.members.filter(({ id }) => id !== tree.root),
       keepsRawOutputs: cached.has(tree.root),

@@ -5,7 +5,7 @@ export interface RetentionMetrics {
   readonly executions: Counter<"by">;
   readonly blobs: Counter;
   readonly failures: Counter;
-  readonly withdrawn: Counter;
+  readonly cancelled: Counter;
   readonly auditEntries: Counter;
 }
 
@@ -35,7 +35,7 @@ export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMet
       help: "Tries to delete an execution that failed; each is repeated.",
       registers,
     }),
-    withdrawn: new Counter({
+    cancelled: new Counter({
       name: "flyte_admin_deletions_withdrawn_total",
       help: "Deletions that were given up because the execution came to be needed.",
       registers,

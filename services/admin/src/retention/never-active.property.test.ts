@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { deletionWork } from "./carry-out.js";
-import { type Member, refusal } from "./decide.js";
+import { createDeletionHandler } from "./carry-out.js";
+import { type Member, deletionBlocker } from "./decide.js";
 import { KeptExecutions } from "./kept-executions.fixture.js";
 import { markDeletions, planDeletions } from "./mark.js";
 import { sweep } from "./sweep.js";
@@ -75,7 +75,7 @@ async function place(drawns: readonly Drawn[]): Promise<readonly Placed[]> {
 async function finish(): Promise<void> {
   for (let done = 0; done === 0; ) {
     kept.now = new Date(kept.now.getTime() + 61_000);
-    const taken = await Promise.all([1, 2, 3].map(() => workOnce(deletionWork(kept.deps()), 2)));
+    const taken = await Promise.all([1, 2, 3].map(() => workOnce(createDeletionHandler(kept.deps()), 2)));
     done = Math.max(...taken) === 0 ? 1 : 0;
   }
 }
@@ -143,15 +143,15 @@ test("a tree that may go has nothing in it that is active, whatever it looks lik
           ...rest,
           id,
           text: String(id),
-          launchedBy: parent === undefined ? undefined : { id: parent, text: "" },
-          neededBy: recoveries.map((recovery) => ({ id: recovery, text: "" })),
+          parent: parent === undefined ? undefined : { id: parent, text: "" },
+          dependents: recoveries.map((recovery) => ({ id: recovery, text: "" })),
         }),
       );
       const root = members[0]?.id ?? 0n;
-      if (refusal(root, members) !== undefined) return;
+      if (deletionBlocker(root, members) !== undefined) return;
       const own = new Set(members.map(({ id }) => id));
-      expect(members.every(({ ended, settled, owed }) => ended && settled && !owed)).toBe(true);
-      expect(members.flatMap(({ neededBy }) => neededBy).every(({ id }) => own.has(id))).toBe(true);
+      expect(members.every(({ ended, allTerminal: settled, hasPendingWork: owed }) => ended && settled && !owed)).toBe(true);
+      expect(members.flatMap(({ dependents: neededBy }) => neededBy).every(({ id }) => own.has(id))).toBe(true);
     }),
     { numRuns: 2_000 },
   );

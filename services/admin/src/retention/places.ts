@@ -25,7 +25,7 @@ const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `$
  * Returns the other names, existing or not, with the same metadata folder: it joins project, domain and name with
  * dashes, which all three may contain.
  */
-export function sameFolder({ project, domain, name }: ExecutionName): readonly ExecutionName[] {
+export function executionsSharingFolder({ project, domain, name }: ExecutionName): readonly ExecutionName[] {
   const parts = `${project}-${domain}-${name}`.split("-");
   const found: ExecutionName[] = [];
   for (let first = 1; first < parts.length - 1; first++) {

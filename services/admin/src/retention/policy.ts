@@ -33,7 +33,7 @@ export async function setPolicy(db: Queryable, policy: Policy, by: { readonly at
   });
 }
 
-export async function dropPolicy(db: Queryable, { project, domain, workflow }: PolicyScope): Promise<void> {
+export async function deletePolicy(db: Queryable, { project, domain, workflow }: PolicyScope): Promise<void> {
   await db.query({
     name: "drop-retention-policy",
     text: "DELETE FROM retention_policies WHERE project = $1 AND domain = $2 AND workflow = $3",
@@ -66,7 +66,7 @@ export async function policiesFor(db: Queryable, { project, domain }: Pick<Polic
  * Returns the applicable policy: the workflow's; else that of project and domain; else the project's; else that of the
  * domain in all projects; else the global one.
  */
-export function policyThatHolds(policies: readonly Policy[], workflow: string): Policy | undefined {
+export function effectivePolicy(policies: readonly Policy[], workflow: string): Policy | undefined {
   const own = policies.find((policy) => workflow !== "" && policy.workflow === workflow);
   return own ?? policies.find((policy) => policy.workflow === "");
 }

@@ -11,11 +11,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { deletionWork } from "./carry-out.js";
+import { createDeletionHandler } from "./carry-out.js";
 import { KeptExecutions, type Made } from "./kept-executions.fixture.js";
 import { retentionMetrics } from "./metrics.js";
 import { rawOutputFolders } from "./places.js";
-import { sweep, trimAuditLog } from "./sweep.js";
+import { sweep, pruneAuditLog } from "./sweep.js";
 
 let database: AdminDatabase;
 let kept: KeptExecutions;
@@ -42,7 +42,7 @@ const later = (seconds: number) => {
 /** Processes all deletions. */
 async function finish(): Promise<void> {
   later(61);
-  while ((await workOnce(deletionWork(kept.deps()), 10)) > 0);
+  while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
 }
 
 test("an execution goes with its rows and blobs, those that it launched go with it, and nothing else does", async () => {
@@ -60,7 +60,7 @@ test("an execution goes with its rows and blobs, those that it launched go with 
   expect(beginsAt?.seconds).toBe(BigInt(kept.now.getTime() / 1_000 + 60));
   // Nothing is deleted during the grace time.
   later(59);
-  expect(await workOnce(deletionWork(kept.deps()), 10)).toBe(0);
+  expect(await workOnce(createDeletionHandler(kept.deps()), 10)).toBe(0);
   await finish();
 
   expect(await kept.rows()).toEqual([other]);
@@ -250,7 +250,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
         deleteAll: live((uris: readonly string[]) => kept.blobs.deleteAll(uris)),
       },
     });
-    for (let round = 0; round < 4; round++) await workOnce(deletionWork(dying), 10).catch(() => undefined);
+    for (let round = 0; round < 4; round++) await workOnce(createDeletionHandler(dying), 10).catch(() => undefined);
     // Requests sent before the crash are still processed.
     await Promise.allSettled(calls);
     const survived = left > 0;
@@ -361,7 +361,7 @@ test("the audit log is trimmed, some entries at a time", async () => {
     values: [kept.now],
   });
   const metrics = retentionMetrics(new Metrics(), kept.db);
-  expect(await trimAuditLog(kept.deps(), metrics, 3)).toBe(3);
-  expect(await trimAuditLog(kept.deps(), metrics, 3)).toBe(2);
+  expect(await pruneAuditLog(kept.deps(), metrics, 3)).toBe(3);
+  expect(await pruneAuditLog(kept.deps(), metrics, 3)).toBe(2);
   expect((await kept.db.query({ text: "SELECT 1 FROM audit_log" })).count).toBe(4);
 });

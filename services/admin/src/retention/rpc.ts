@@ -17,11 +17,11 @@ import type { ExecutionName } from "../execution/state.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { selectPage } from "../list/plan.js";
-import { rowLimit } from "../page.js";
+import { checkLimit } from "../page.js";
 import { requireProject } from "../project/require.js";
-import { type After, dueExecutions } from "./due.js";
+import { type ExpiryCursor, expiredExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
-import { dropPolicy, listPolicies, type Policy, policiesFor, policyThatHolds, type PolicyScope, setPolicy } from "./policy.js";
+import { deletePolicy, listPolicies, type Policy, policiesFor, effectivePolicy, type PolicyScope, setPolicy } from "./policy.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
@@ -48,7 +48,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
 
     async deleteRetentionPolicy(scope) {
       checkScope(scope);
-      await dropPolicy(db, scope);
+      await deletePolicy(db, scope);
       return {};
     },
 
@@ -56,7 +56,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       checkText(project, "project");
       checkText(domain, "domain");
       if (workflow !== "") checkText(workflow, "workflow");
-      const found = policyThatHolds(await policiesFor(db, { project, domain }), workflow);
+      const found = effectivePolicy(await policiesFor(db, { project, domain }), workflow);
       if (found !== undefined) return { policy: policyMessage(found), configured: false };
       const keepSeconds = keepDays === 0 ? undefined : BigInt(Math.round(keepDays * 86_400));
       return { policy: policyMessage({ project: "", domain: "", workflow: "", keepSeconds }), configured: true };
@@ -69,13 +69,13 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
     async previewRetention({ project, domain, limit }) {
       checkText(project, "project");
       checkText(domain, "domain");
-      const most = rowLimit(limit);
+      const most = checkLimit(limit);
       const deletions: PlannedDeletion[] = [];
       const kept: Kept[] = [];
-      let after: After | undefined;
+      let after: ExpiryCursor | undefined;
       let more = true;
       while (more && deletions.length + kept.length <= most) {
-        const due = await dueExecutions(db, config.retention, { place: { project, domain }, now: clock(), limit: most + 1, after });
+        const due = await expiredExecutions(db, config.retention, { place: { project, domain }, now: clock(), limit: most + 1, after });
         const plan = await planDeletions(
           db,
           due.map(({ id }) => id),
@@ -106,7 +106,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       checkText(project, "project");
       checkText(domain, "domain");
       checkText(filters, "filters");
-      const most = rowLimit(limit);
+      const most = checkLimit(limit);
       const plan = await planExecutions(db, {
         rpc: "DeleteExecutions",
         filters,

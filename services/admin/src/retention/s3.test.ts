@@ -8,7 +8,7 @@ import { findVersitygw, type LocalServer, startVersitygw } from "@flyte-ts/local
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { deletionWork } from "./carry-out.js";
+import { createDeletionHandler } from "./carry-out.js";
 import { KeptExecutions } from "./kept-executions.fixture.js";
 import { markDeletions, planDeletions } from "./mark.js";
 
@@ -75,7 +75,7 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
   };
   const finish = async () => {
     later(61);
-    while ((await workOnce(deletionWork(kept.deps()), 10)) > 0);
+    while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
   };
 
   test("thousands of raw outputs go in batches of a thousand, those of others stay", async () => {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { deletionWork } from "./carry-out.js";
+import { createDeletionHandler } from "./carry-out.js";
 import { retentionMetrics } from "./metrics.js";
-import { sweep, trimAuditLog } from "./sweep.js";
+import { sweep, pruneAuditLog } from "./sweep.js";
 
-const TRIM_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
 export function startRetention(deps: AdminDeps): Running {
@@ -24,12 +24,12 @@ export function startRetention(deps: AdminDeps): Running {
       },
       logger,
     ),
-    startWorker(deps, deletionWork({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
+    startWorker(deps, createDeletionHandler({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
     startRounds(
       {
-        everyMs: TRIM_EVERY_MS,
+        everyMs: PRUNE_EVERY_MS,
         batch: 5_000,
-        work: (limit) => trimAuditLog(deps, metrics, limit),
+        work: (limit) => pruneAuditLog(deps, metrics, limit),
         trouble: "the audit log cannot be trimmed now",
       },
       logger,

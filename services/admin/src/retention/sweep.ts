@@ -1,5 +1,5 @@
 import type { AdminDeps } from "../deps.js";
-import { type After, dueExecutions, placesOf } from "./due.js";
+import { type ExpiryCursor, expiredExecutions, listProjectDomains } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
 import type { RetentionMetrics } from "./metrics.js";
 
@@ -11,11 +11,11 @@ const BATCH = 200;
 /** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
 export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
   let marked = 0;
-  for (const place of await placesOf(db)) {
-    let after: After | undefined;
+  for (const place of await listProjectDomains(db)) {
+    let after: ExpiryCursor | undefined;
     for (;;) {
       const now = clock();
-      const due = await dueExecutions(db, config.retention, { place, now, limit: BATCH, after });
+      const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });
       const plan = await planDeletions(
         db,
         due.map(({ id }) => id),
@@ -32,7 +32,7 @@ export async function sweep({ db, config, clock, logger }: Deps): Promise<number
 }
 
 /** Deletes up to `limit` expired entries of the audit log. Returns their number. */
-export async function trimAuditLog(
+export async function pruneAuditLog(
   { db, config, clock }: Deps,
   metrics: Pick<RetentionMetrics, "auditEntries">,
   limit: number,

@@ -75,10 +75,10 @@ function memberOf(row: Row): TreeMember {
     name,
     text: `${project}/${domain}/${name}`,
     ended: isTerminalWorkflowEvent(workflowPhaseOf(row.phase)),
-    settled,
-    owed,
+    allTerminal: settled,
+    hasPendingWork: owed,
     marked,
-    launchedBy: row.parent_id === null ? undefined : { id: row.parent_id, text: row.parent ?? "" },
-    neededBy: row.needing_ids.map((needing, index) => ({ id: needing, text: row.needing[index] ?? "" })),
+    parent: row.parent_id === null ? undefined : { id: row.parent_id, text: row.parent ?? "" },
+    dependents: row.needing_ids.map((needing, index) => ({ id: needing, text: row.needing[index] ?? "" })),
   };
 }

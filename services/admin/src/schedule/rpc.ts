@@ -5,7 +5,7 @@ import { isTime } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
-import { rowLimit } from "../page.js";
+import { checkLimit } from "../page.js";
 import { findActiveSchedules, scheduleRevision } from "./active-schedules.js";
 import { nextRuns } from "./next-runs.js";
 
@@ -30,7 +30,7 @@ export function scheduleRpcs({
       checkText(domain, "domain");
       if (name !== "") checkText(name, "name");
       if (after !== undefined && !isTime(after)) throw invalidArgument("invalid value for after: it must be a time of the years 1 to 9999");
-      const most = rowLimit(limit, DEFAULT_RUNS);
+      const most = checkLimit(limit, DEFAULT_RUNS);
       const schedules = await findActiveSchedules(db, config, { project, domain, ...(name !== "" && { name }) });
       const runs = nextRuns(schedules, {
         zone: config.schedules.timeZone,

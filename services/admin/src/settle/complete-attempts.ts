@@ -14,8 +14,8 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { appendTaskEvents, loadTasks, saveTasks, taskKeyText, type TaskEventWrite, type TaskWrite } from "../task-execution/store.js";
-import { type CompletionDeps, endOf, type NumberedExecution } from "./from-resource.js";
-import { findOpenTasks, type FoundOpenTask } from "./open-rows.js";
+import { type CompletionDeps, endOf, type ExecutionWithRowId } from "./from-resource.js";
+import { findNonTerminalAttempts, type NonTerminalAttempt } from "./open-rows.js";
 
 /** Maximum of attempts of one execution per call. */
 const ROWS = 10_000;
@@ -28,10 +28,10 @@ const ROWS = 10_000;
  */
 export async function completeAttempts(
   deps: CompletionDeps,
-  execution: NumberedExecution,
+  execution: ExecutionWithRowId,
   nodes: ReadonlyMap<string, ResourceNode>,
 ): Promise<number> {
-  const open = (await findOpenTasks(deps.db, execution.rowId, ROWS)).filter(({ node }) => isTerminalNodeEvent(node));
+  const open = (await findNonTerminalAttempts(deps.db, execution.rowId, ROWS)).filter(({ node }) => isTerminalNodeEvent(node));
   if (open.length === 0) return 0;
   const stored = await loadTasks(
     deps.db,
@@ -42,10 +42,10 @@ export async function completeAttempts(
     const before = stored[index];
     const node = nodes.get(task.key.nodeId);
     if (before === undefined || before === "no-node" || node === undefined) continue;
-    const fact = endOfAttempt(task, { node: await endOf(deps, execution, node), execution });
-    const write = { ...task.key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 };
+    const update = attemptEnd(task, { node: await endOf(deps, execution, node), execution });
+    const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseOrder), revision: before.revision + 1 };
     // Sequence below the terminal event's, whose position in the history stays free for a late arrival.
-    ends.set(taskKeyText(task.key), { write, event: { order: taskEventOrder(fact.phase, 0) - 1n, event: fact.event } });
+    ends.set(taskKeyText(task.key), { write, event: { order: taskEventOrder(update.phase, 0) - 1n, event: update.event } });
   }
   return save(deps.db, ends);
 }
@@ -69,15 +69,15 @@ async function save(
   return saved.size;
 }
 
-interface EndOfAttempt {
+interface AttemptEnd {
   readonly node: NodeFact;
-  readonly execution: NumberedExecution;
+  readonly execution: ExecutionWithRowId;
 }
 
-function endOfAttempt({ key, isLast }: FoundOpenTask, { node, execution }: EndOfAttempt): TaskFact {
+function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: AttemptEnd): TaskFact {
   const { phase, reason } = settleTask({ node: node.phase, isLast });
   const succeeded = isLast && node.phase === NodeExecution_Phase.SUCCEEDED;
-  const fact = {
+  const update = {
     phase,
     phaseVersion: 0,
     occurredAt: node.occurredAt,
@@ -98,7 +98,7 @@ function endOfAttempt({ key, isLast }: FoundOpenTask, { node, execution }: EndOf
     occurredAt: timestampOf(node.occurredAt),
     outputResult: resultOf(node, { isLast, phase }),
   });
-  return { ...fact, event: toBinary(TaskExecutionEventSchema, event) };
+  return { ...update, event: toBinary(TaskExecutionEventSchema, event) };
 }
 
 function resultOf(

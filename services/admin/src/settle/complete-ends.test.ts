@@ -23,12 +23,12 @@ import { offloadNames } from "../event/offload-names.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
 import { ExecutionIds } from "../ingest/execution-ids.js";
-import type { Item } from "../ingest/item.js";
+import type { DecodedEvent } from "../ingest/item.js";
 import { recordBatch } from "../ingest/record-batch.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
-import { repairOnce } from "../launcher/repair.js";
+import { reconcileStale } from "../launcher/repair.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { completeEnds } from "./complete-ends.js";
+import { completeFromResources } from "./complete-ends.js";
 
 const config = adminConfigSchema.parse({});
 const names = offloadNames(config);
@@ -63,32 +63,32 @@ beforeEach(async () => {
 
 const executionId = () => ({ project: "p", domain: "d", name });
 const at = () => timestampFromMs(1_700_000_000_000 + ++sequence * 1_000);
-const workflow = (phase: Workflow, endedNodes = 0): Item => {
+const workflow = (phase: Workflow, endedNodes = 0): DecodedEvent => {
   const event = create(WorkflowExecutionEventSchema, { executionId: executionId(), phase, occurredAt: at() });
   return { kind: "workflow", execution: executionId(), fact: readWorkflowEvent(event, {}, names), order: BigInt(sequence), endedNodes };
 };
 const outputs = (text: string) => literalMap([["o", stringLiteral(text)]]);
 const base64 = (text: string) => Buffer.from(toBinary(LiteralMapSchema, outputs(text))).toString("base64");
-const node = (nodeId: string, phase: Node, { values, ...more }: Record<string, unknown> & { values?: string } = {}): Item => {
+const node = (nodeId: string, phase: Node, { values, ...more }: Record<string, unknown> & { values?: string } = {}): DecodedEvent => {
   const event = create(NodeExecutionEventSchema, { id: { nodeId, executionId: executionId() }, phase, occurredAt: at(), ...more });
   const beside = values === undefined ? {} : { outputs: outputs(values) };
   return { kind: "node", execution: executionId(), nodeId, fact: readNodeEvent(event, beside, names), order: BigInt(sequence) };
 };
-const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
+const task = (nodeId: string, phase: Task, retryAttempt = 0): DecodedEvent => {
   const parentNodeExecutionId = { nodeId, executionId: executionId() };
   const event = create(TaskExecutionEventSchema, { taskId, parentNodeExecutionId, retryAttempt, phase, occurredAt: at() });
   const fact = readTaskEvent(event, {}, names);
   return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
 };
 const resourceDeps = () => ({ db, blobs: nothing, config, logger, clusters: [{ name: "", weight: 1, kube }] });
-const record = (items: readonly Item[], mayHold = false) =>
+const record = (items: readonly DecodedEvent[], mayHold = false) =>
   recordBatch(
     {
       db,
       ids,
       namespaceTemplate: config.namespaceTemplate,
-      onUnrecordable: () => undefined,
-      completeEnds: (executionIds) => completeEnds(resourceDeps(), executionIds),
+      onRejected: () => undefined,
+      completeEnds: (executionIds) => completeFromResources(resourceDeps(), executionIds),
     },
     items,
     () => mayHold,
@@ -158,7 +158,7 @@ test("the repair of an end records what the resource tells of the nodes before t
   const announcing = {
     publishVolatile: () => void (recorded ??= outputOf("n0").catch((error: unknown) => error)),
   } as unknown as Bus;
-  await repairOnce({ ...resourceDeps(), bus: announcing, clock: () => new Date() } as unknown as Parameters<typeof repairOnce>[0], {
+  await reconcileStale({ ...resourceDeps(), bus: announcing, clock: () => new Date() } as unknown as Parameters<typeof reconcileStale>[0], {
     quietMs: 0,
     limit: 100,
   });

@@ -7,9 +7,9 @@ import { completeNodes, nodesInResource, type PlacedExecution, type ResourceDeps
  * still have the unreported state. Returns the executions whose resources cannot be read now: their ends must be
  * deferred.
  */
-export async function completeEnds(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();
-  for (const execution of await placesOf(deps.db, executionIds)) {
+  for (const execution of await loadPlacements(deps.db, executionIds)) {
     const nodes = await nodesInResource(deps, execution);
     if (nodes === "away") waiting.add(execution.rowId);
     else if (nodes !== "gone" && !(await isCompleted(deps, execution, nodes))) waiting.add(execution.rowId);
@@ -29,7 +29,7 @@ async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes
   }
 }
 
-async function placesOf(db: Queryable, executionIds: readonly bigint[]): Promise<readonly PlacedExecution[]> {
+async function loadPlacements(db: Queryable, executionIds: readonly bigint[]): Promise<readonly PlacedExecution[]> {
   const { rows } = await db.query<{
     id: bigint;
     execution_project: string;

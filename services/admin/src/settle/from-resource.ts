@@ -17,7 +17,7 @@ import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
-import { clusterOf, type LaunchKube } from "../launcher/launch.js";
+import { findCluster, type LaunchKube } from "../launcher/launch.js";
 import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execution/store.js";
 import { nodeStatusesOf } from "./told.js";
 
@@ -27,7 +27,7 @@ export interface ResourceDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
 }
 
 /** An execution with its row id. */
-export interface NumberedExecution extends ExecutionName {
+export interface ExecutionWithRowId extends ExecutionName {
   readonly rowId: bigint;
 }
 
@@ -41,9 +41,9 @@ export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
 /** Reads the nodes of an execution from the status of its resource. Never rejects. */
 export async function nodesInResource(deps: ResourceDeps, { project, domain, name, cluster }: PlacedExecution): Promise<FoundNodes> {
-  const dataPlane = clusterOf(deps.clusters as AdminDeps["clusters"], cluster);
+  const dataPlane = findCluster(deps.clusters as AdminDeps["clusters"], cluster);
   if (dataPlane === undefined) return "gone";
-  if (deps.health?.problem(dataPlane.name) !== undefined) return "away";
+  if (deps.health?.unhealthyReason(dataPlane.name) !== undefined) return "away";
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
   try {
     const object = await dataPlane.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
@@ -71,7 +71,7 @@ export const FROM_RESOURCE = "no event told the end of this node: it is taken fr
  */
 export async function completeNodes(
   deps: CompletionDeps,
-  execution: NumberedExecution,
+  execution: ExecutionWithRowId,
   nodes: ReadonlyMap<string, ResourceNode>,
 ): Promise<number> {
   const ended = [...nodes.values()].filter(({ status }) => isTerminalNodeEvent(nodeEventPhase(status.phase ?? 0)));
@@ -85,7 +85,7 @@ export interface CompletionDeps {
   readonly blobs: Pick<BlobStore, "head">;
 }
 
-async function completePart(deps: CompletionDeps, execution: NumberedExecution, nodes: readonly ResourceNode[]): Promise<number> {
+async function completePart(deps: CompletionDeps, execution: ExecutionWithRowId, nodes: readonly ResourceNode[]): Promise<number> {
   let written = 0;
   // Rows with concurrent writes are retried in the next round.
   for (let left: readonly ResourceNode[] = nodes, rounds = 0; left.length > 0 && rounds < ROUNDS; rounds++) {
@@ -98,7 +98,7 @@ async function completePart(deps: CompletionDeps, execution: NumberedExecution, 
 
 async function completeOnce(
   deps: CompletionDeps,
-  execution: NumberedExecution,
+  execution: ExecutionWithRowId,
   nodes: readonly ResourceNode[],
 ): Promise<{ readonly written: number; readonly left: readonly ResourceNode[] }> {
   const { db } = deps;
@@ -112,8 +112,8 @@ async function completeOnce(
     const nodeId = node.uniqueId;
     const before = stored.get(nodeKeyText({ executionId, nodeId }));
     if (before === undefined ? !isToldEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
-    const fact = await endOf(deps, execution, node);
-    const state = foldNode(before?.state, fact, before?.state.phaseOrder ?? ABORT_ORDER);
+    const update = await endOf(deps, execution, node);
+    const state = foldNode(before?.state, update, before?.state.phaseOrder ?? ABORT_ORDER);
     writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
   }
   const saved = writes.length === 0 ? new Set<string>() : await saveNodes(db, writes);
@@ -122,15 +122,15 @@ async function completeOnce(
 }
 
 /** Derives the end of a node from its resource and the blob store. */
-export function endOf({ blobs }: CompletionDeps, { project, domain }: NumberedExecution, node: ResourceNode): Promise<NodeFact> {
+export function endOf({ blobs }: CompletionDeps, { project, domain }: ExecutionWithRowId, node: ResourceNode): Promise<NodeFact> {
   return withOutputs(blobs, node, endOfNode(node, { settled: FROM_RESOURCE, now: nanosOfDate(new Date()), project, domain }));
 }
 
 /** Adds the URI of a task's outputs if the blob exists. */
-async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, fact: NodeFact): Promise<NodeFact> {
-  const succeeded = fact.phase === NodeExecution_Phase.SUCCEEDED || fact.phase === NodeExecution_Phase.RECOVERED;
-  if (!succeeded || fact.outputUri !== undefined || attemptDir === undefined) return fact;
+async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, update: NodeFact): Promise<NodeFact> {
+  const succeeded = update.phase === NodeExecution_Phase.SUCCEEDED || update.phase === NodeExecution_Phase.RECOVERED;
+  if (!succeeded || update.outputUri !== undefined || attemptDir === undefined) return update;
   const uri = `${attemptDir}/outputs.pb`;
-  if (fact.outputs !== undefined || (await blobs.head(uri)) !== undefined) return { ...fact, outputUri: uri };
-  return fact;
+  if (update.outputs !== undefined || (await blobs.head(uri)) !== undefined) return { ...update, outputUri: uri };
+  return update;
 }

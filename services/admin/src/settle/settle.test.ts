@@ -22,12 +22,12 @@ import { offloadNames } from "../event/offload-names.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
 import { ExecutionIds } from "../ingest/execution-ids.js";
-import type { Item } from "../ingest/item.js";
+import type { DecodedEvent } from "../ingest/item.js";
 import { recordBatch } from "../ingest/record-batch.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { completeEnds } from "./complete-ends.js";
-import { settleOnce } from "./settle.js";
+import { completeFromResources } from "./complete-ends.js";
+import { backfillTerminalPhases } from "./settle.js";
 
 const config = adminConfigSchema.parse({});
 const names = offloadNames(config);
@@ -60,25 +60,28 @@ beforeEach(async () => {
 
 const executionId = () => ({ project: "p", domain: "d", name });
 const at = () => timestampFromMs(1_700_000_000_000 + ++sequence * 1_000);
-const workflow = (phase: Workflow): Item => {
+const workflow = (phase: Workflow): DecodedEvent => {
   const event = create(WorkflowExecutionEventSchema, { executionId: executionId(), phase, occurredAt: at() });
   return { kind: "workflow", execution: executionId(), fact: readWorkflowEvent(event, {}, names), order: BigInt(sequence) };
 };
-const node = (nodeId: string, phase: Node, more: object = {}): Item => {
+const node = (nodeId: string, phase: Node, more: object = {}): DecodedEvent => {
   const event = create(NodeExecutionEventSchema, { id: { nodeId, executionId: executionId() }, phase, occurredAt: at(), ...more });
   return { kind: "node", execution: executionId(), nodeId, fact: readNodeEvent(event, {}, names), order: BigInt(sequence) };
 };
-const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
+const task = (nodeId: string, phase: Task, retryAttempt = 0): DecodedEvent => {
   const parentNodeExecutionId = { nodeId, executionId: executionId() };
   const event = create(TaskExecutionEventSchema, { taskId, parentNodeExecutionId, retryAttempt, phase, occurredAt: at() });
   const fact = readTaskEvent(event, {}, names);
   return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
 };
 const ids = new ExecutionIds();
-const record = (...items: Item[]) =>
-  recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
+const record = (...items: DecodedEvent[]) =>
+  recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined }, items);
 const settle = () =>
-  settleOnce({ db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
+  backfillTerminalPhases(
+    { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] },
+    { endedMs: 0, limit: 10 },
+  );
 
 async function seen() {
   const { nodeExecutions } = await served.admin.listNodeExecutions({
@@ -154,7 +157,7 @@ describe("ends that nobody reported", () => {
     const present = { head: async (uri: string) => (uri === "s3://b/e/large/data/0/outputs.pb" ? { size: 1 } : undefined) };
     const deps = { db, blobs: present as unknown as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
     const [row] = (await db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = $1", values: [name] })).rows;
-    expect(await completeEnds(deps, [row?.id ?? 0n])).toEqual(new Set());
+    expect(await completeFromResources(deps, [row?.id ?? 0n])).toEqual(new Set());
     expect(await seen()).toEqual({ small: "SUCCEEDED", large: "SUCCEEDED", bad: "FAILED" });
     const closureOf = async (nodeId: string) =>
       (await served.admin.getNodeExecution({ id: { nodeId, executionId: executionId() } })).closure;
@@ -176,7 +179,7 @@ describe("ends that nobody reported", () => {
     await record(node("n0", Node.RUNNING));
     const [row] = (await db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = $1", values: [name] })).rows;
     const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
-    const complete = (executionIds: readonly bigint[]) => completeEnds(deps, executionIds);
+    const complete = (executionIds: readonly bigint[]) => completeFromResources(deps, executionIds);
     const end = workflow(Workflow.SUCCEEDED);
     const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined, completeEnds: complete };
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
@@ -253,7 +256,7 @@ describe("executions that end with everything in them ended", () => {
    * Records items while another replica records a running node, just before the end is written; that replica may crash
    * before its check.
    */
-  async function recordWhileOneBegins(items: readonly Item[], dies: boolean): Promise<unknown> {
+  async function recordWhileOneBegins(items: readonly DecodedEvent[], dies: boolean): Promise<unknown> {
     let begun = false;
     const meanwhile: Pick<Database, "query"> = {
       query: async (query) => {
@@ -265,7 +268,7 @@ describe("executions that end with everything in them ended", () => {
         return db.query(query);
       },
     };
-    return recordBatch({ db: meanwhile, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
+    return recordBatch({ db: meanwhile, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined }, items);
   }
 
   test("are not when another replica hears of something that runs just then", async () => {

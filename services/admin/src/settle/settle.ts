@@ -20,12 +20,12 @@ import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execu
 import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
 import { completeAttempts } from "./complete-attempts.js";
 import { completeNodes, nodesInResource, type ResourceDeps } from "./from-resource.js";
-import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
-import { markSettled } from "./settled.js";
+import { executionsWithNonTerminalRows, findNonTerminalNodes, findNonTerminalAttempts } from "./open-rows.js";
+import { markAllTerminal } from "./settled.js";
 
-export interface SettleDeps extends ResourceDeps, Pick<AdminDeps, "changed"> {}
+export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "changed"> {}
 
-interface Ended extends ExecutionName {
+interface TerminalExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly cluster: string;
   readonly phase: WorkflowExecution_Phase;
@@ -40,29 +40,29 @@ const ROWS = 1_000;
  * have been lost. Usually all are terminal at the execution's end (ingest/record-batch.ts). Returns the number of
  * checked executions, or 0 when all failed.
  */
-export async function settleOnce(
-  deps: SettleDeps,
+export async function backfillTerminalPhases(
+  deps: BackfillDeps,
   { endedMs, limit }: { readonly endedMs: number; readonly limit: number },
 ): Promise<number> {
-  const ended = await takeEnded(deps.db, { endedMs, limit });
-  const open = await executionsWithOpenRows(
+  const ended = await claimTerminal(deps.db, { endedMs, limit });
+  const open = await executionsWithNonTerminalRows(
     deps.db,
     ended.map(({ rowId }) => rowId),
   );
   const settled: bigint[] = [];
   for (const execution of ended) {
-    if (!open.has(execution.rowId) || (await isSettledNow(deps, execution))) settled.push(execution.rowId);
+    if (!open.has(execution.rowId) || (await tryBackfill(deps, execution))) settled.push(execution.rowId);
   }
-  await markSettled(deps.db, settled);
+  await markAllTerminal(deps.db, settled);
   return settled.length === 0 ? 0 : ended.length;
 }
 
 /** A failure must not block the others. */
-async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean> {
+async function tryBackfill(deps: BackfillDeps, execution: TerminalExecution): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
-    const rows = await settle(deps, execution);
-    deps.changed?.([execution.rowId]);
+    const rows = await backfillExecution(deps, execution);
+    deps.publishChanged?.([execution.rowId]);
     deps.logger.warn({ execution: about, rows }, "execution settled: ends of nodes or attempts were never reported");
     return true;
   } catch (error) {
@@ -72,18 +72,18 @@ async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean
   }
 }
 
-async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
-  const told = await toldOf(deps, execution);
-  let rows = await completeNodes(deps, execution, told);
-  rows += await completeAttempts(deps, execution, told);
+async function backfillExecution(deps: BackfillDeps, execution: TerminalExecution): Promise<number> {
+  const resource = await loadResourcePhases(deps, execution);
+  let rows = await completeNodes(deps, execution, resource);
+  rows += await completeAttempts(deps, execution, resource);
   // Rows with concurrent writes are found again; the number decreases with each round.
   for (let more = true; more; ) {
-    const nodes = await settleNodes(deps.db, execution, told);
+    const nodes = await backfillNodes(deps.db, execution, resource);
     rows += nodes;
     more = nodes > 0;
   }
   for (let more = true; more; ) {
-    const tasks = await settleTasks(deps.db, execution);
+    const tasks = await backfillAttempts(deps.db, execution);
     rows += tasks;
     more = tasks > 0;
   }
@@ -91,13 +91,13 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
 }
 
 /** Empty without data plane or resource. */
-async function toldOf(deps: SettleDeps, execution: Ended): Promise<ReadonlyMap<string, ResourceNode>> {
+async function loadResourcePhases(deps: BackfillDeps, execution: TerminalExecution): Promise<ReadonlyMap<string, ResourceNode>> {
   const nodes = await nodesInResource(deps, execution);
   return nodes === "away" || nodes === "gone" ? new Map() : nodes;
 }
 
-async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<string, ResourceNode>): Promise<number> {
-  const open = await findOpenNodes(db, execution.rowId, ROWS);
+async function backfillNodes(db: Queryable, execution: TerminalExecution, resource: ReadonlyMap<string, ResourceNode>): Promise<number> {
+  const open = await findNonTerminalNodes(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
   const openIds = new Set(open.map(({ nodeId }) => nodeId));
   // Nodes wait for their parent; nodes in a cycle, which only forged events create, do not.
@@ -110,16 +110,16 @@ async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<st
   const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
     const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
     if (before === undefined) return [];
-    const settlement = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: told.get(nodeId)?.status.phase });
-    const state = foldNode(before.state, nodeFact(before.state, settlement, execution), before.state.phaseOrder);
+    const inferred = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: resource.get(nodeId)?.status.phase });
+    const state = foldNode(before.state, nodeUpdate(before.state, inferred, execution), before.state.phaseOrder);
     return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
   });
   await saveNodes(db, writes);
   return writes.length;
 }
 
-async function settleTasks(db: Queryable, execution: Ended): Promise<number> {
-  const open = await findOpenTasks(db, execution.rowId, ROWS);
+async function backfillAttempts(db: Queryable, execution: TerminalExecution): Promise<number> {
+  const open = await findNonTerminalAttempts(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
   const stored = await loadTasks(
     db,
@@ -128,20 +128,20 @@ async function settleTasks(db: Queryable, execution: Ended): Promise<number> {
   const writes = open.flatMap(({ key, node, isLast }, index): TaskWrite[] => {
     const before = stored[index];
     if (before === undefined || before === "no-node") return [];
-    const fact = taskFact(before.state, settleTask({ node, isLast }), execution);
-    return [{ ...key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 }];
+    const update = taskUpdate(before.state, settleTask({ node, isLast }), execution);
+    return [{ ...key, state: foldTask(before.state, update, before.state.phaseOrder), revision: before.revision + 1 }];
   });
   await saveTasks(db, writes);
   return writes.length;
 }
 
 /** End of its execution, but not before its own start. */
-function endOf({ startedAt, firstAt }: Progress, { endedAt }: Ended): bigint {
+function endOf({ startedAt, firstAt }: Progress, { endedAt }: TerminalExecution): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;
 }
 
-function nodeFact(state: NodeState, { phase, reason }: Settlement<NodePhase>, execution: Ended): NodeFact {
+function nodeUpdate(state: NodeState, { phase, reason }: Settlement<NodePhase>, execution: TerminalExecution): NodeFact {
   const at = endOf(state, execution);
   return {
     phase,
@@ -161,7 +161,7 @@ function nodeFact(state: NodeState, { phase, reason }: Settlement<NodePhase>, ex
   };
 }
 
-function taskFact(state: TaskState, { phase, reason }: Settlement<TaskFact["phase"]>, execution: Ended): TaskFact {
+function taskUpdate(state: TaskState, { phase, reason }: Settlement<TaskFact["phase"]>, execution: TerminalExecution): TaskFact {
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
   return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, settled: reason, event: new Uint8Array() };
@@ -177,7 +177,7 @@ interface Row {
   ended_ns: bigint;
 }
 
-async function takeEnded(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly Ended[]> {
+async function claimTerminal(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly TerminalExecution[]> {
   const { rows } = await db.query<Row>({
     name: "take-unsettled-executions",
     text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns

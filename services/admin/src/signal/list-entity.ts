@@ -1,7 +1,7 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 
 /** Filters and sort keys of ListSignals. */
-export const signalEntity: EntityDescription = {
+export const signalEntity: ListEntity = {
   prefix: "signal",
   table: "signals",
   key: "id",

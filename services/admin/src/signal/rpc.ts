@@ -12,7 +12,7 @@ import { checkText } from "../identifier/check.js";
 import { alreadyExists, invalidArgument, missingArgument } from "../invalid.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
-import { publishWake, type WakeDeps } from "../wake/publish.js";
+import { publishWakeUp, type WakeUpDeps } from "../wake/publish.js";
 import { signalEntity } from "./list-entity.js";
 
 interface Row {
@@ -32,7 +32,7 @@ type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIden
  * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again: the node uses the
  * value that it reads first.
  */
-export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImplementation<typeof SignalService> {
+export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;
   return {
     async getOrCreateSignal({ id, type }) {
@@ -90,7 +90,7 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImple
         text: `UPDATE signals SET value = $5, updated_at = clock_timestamp() WHERE ${isKey}`,
         values: [...key(id), toBinary(LiteralSchema, value)],
       });
-      publishWake(deps, id.executionId, { case: "signalId", value: id.signalId });
+      publishWakeUp(deps, id.executionId, { case: "signalId", value: id.signalId });
       return {};
     },
   };

@@ -1,5 +1,5 @@
 import { executionTable } from "../execution/list-entity.js";
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { baseColumns, type ListEntity } from "../list/entity.js";
 import { nodeExecutionTable } from "../node-execution/list-entity.js";
 import { taskEntity } from "../task/list-entity.js";
 
@@ -8,7 +8,7 @@ const ofExecution = (column: string) =>
   ({ type: "text", sql: `(SELECT e.${column} FROM executions e WHERE e.id = task_executions.execution_id)` }) as const;
 
 /** Filters and sort keys of ListTaskExecutions. */
-export const taskExecutionEntity: EntityDescription = {
+export const taskExecutionEntity: ListEntity = {
   prefix: "task_execution",
   table: "task_executions",
   key: "id",

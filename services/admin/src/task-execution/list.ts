@@ -25,7 +25,7 @@ export async function listTaskExecutions(
   ];
   const { project, domain, name } = id.executionId;
   const ofExecution = { execution_project: project, execution_domain: domain, execution_name: name, project, domain, name };
-  const plan = planList(taskExecutionEntity, { ...list, where, known: { ...ofExecution, node_id: id.nodeId } });
+  const plan = planList(taskExecutionEntity, { ...list, where, constants: { ...ofExecution, node_id: id.nodeId } });
   const { rows } = await db.query<TaskRow>(selectPage(plan, taskColumns));
   return { taskExecutions: await taskExecutionsOf(db, id.executionId, rows), token: nextToken(plan, rows.length) };
 }

@@ -18,7 +18,7 @@ import { taskKey } from "@flyte-ts/execution-state";
 import { taskPhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
 import type { ExecutionName } from "../execution/state.js";
-import { unreportedEnd } from "../settle/unreported-end.js";
+import { inferredEndError } from "../settle/unreported-end.js";
 import { assembleClosure } from "./closure.js";
 
 /** Columns from which the API's task execution is built. */
@@ -95,16 +95,16 @@ export function taskExecutionOf(row: TaskRow, { executionId, events, isParent }:
 function withRow(closure: TaskExecutionClosure, row: TaskRow): TaskExecutionClosure {
   closure.phase = taskPhaseOf(row.phase);
   setTimes(closure, row);
-  if (row.settled !== null) tellSettled(closure, row.settled);
+  if (row.settled !== null) addInferredEnd(closure, row.settled);
   return closure;
 }
 
-function tellSettled(closure: TaskExecutionClosure, reason: string): void {
+function addInferredEnd(closure: TaskExecutionClosure, reason: string): void {
   const { updatedAt } = closure;
   closure.reasons.push(create(ReasonSchema, { message: reason, ...(updatedAt && { occurredAt: updatedAt }) }));
   closure.reason = reason;
   if (closure.phase !== TaskExecution_Phase.SUCCEEDED && closure.outputResult.case !== "error")
-    closure.outputResult = { case: "error", value: unreportedEnd(reason) };
+    closure.outputResult = { case: "error", value: inferredEndError(reason) };
 }
 
 async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<bigint, Uint8Array[]>> {

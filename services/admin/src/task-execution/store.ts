@@ -1,7 +1,7 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { bigintArray, byteaArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { TaskState } from "@flyte-ts/execution-state";
-import { upsert, type WrittenColumn } from "../event/columns.js";
+import { upsert, type ColumnSpec } from "../event/columns.js";
 import { taskPhaseName, taskPhaseOf } from "../event/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
 
@@ -83,7 +83,7 @@ function stored(row: Row, rowId: bigint): StoredTask {
   };
 }
 
-const columns: readonly WrittenColumn<TaskWrite>[] = [
+const columns: readonly ColumnSpec<TaskWrite>[] = [
   { name: "execution_id", type: "bigint", value: (row) => row.executionId, update: "key" },
   { name: "node_id", type: "text", value: (row) => row.nodeId, update: "key" },
   { name: "retry_attempt", type: "bigint", value: (row) => row.retryAttempt, update: "key" },

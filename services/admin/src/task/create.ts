@@ -12,8 +12,8 @@ import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { requireActiveProject } from "../project/require.js";
 import { structureDifference } from "../structure-difference.js";
 import { findTask } from "./find.js";
-import { askedByPod } from "./pod-resources.js";
-import { type Asked, askedByContainer, checkResources, platformResources } from "./resources.js";
+import { podResources } from "./pod-resources.js";
+import { type ContainerResources, containerResources, checkResources, platformResources } from "./resources.js";
 import { checkTaskType } from "./whitelist.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
@@ -77,13 +77,13 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
   switch (target.case) {
     case "container":
       checkText(target.value.image, "image");
-      await checkLimits(deps, id, [askedByContainer(target.value, id)]);
+      await checkLimits(deps, id, [containerResources(target.value, id)]);
       return;
     case "k8sPod":
       if (target.value.podSpec === undefined) {
         throw invalidArgument("invalid TaskSpecification: a k8s_pod target must have a pod_spec");
       }
-      await checkLimits(deps, id, askedByPod(target.value.podSpec));
+      await checkLimits(deps, id, podResources(target.value.podSpec));
       return;
     case "sql":
     case undefined:
@@ -93,7 +93,7 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
   }
 }
 
-async function checkLimits(deps: Deps, id: Identifier, containers: readonly Asked[]): Promise<void> {
+async function checkLimits(deps: Deps, id: Identifier, containers: readonly ContainerResources[]): Promise<void> {
   const { limits } = await platformResources(deps, { project: id.project, domain: id.domain });
-  for (const asked of containers) checkResources(asked, id, limits);
+  for (const requested of containers) checkResources(requested, id, limits);
 }

@@ -1,7 +1,7 @@
-import { type EntityDescription, versionedColumns } from "../list/entity.js";
+import { type ListEntity, versionedColumns } from "../list/entity.js";
 
 /** Filters and sort keys of ListTasks. */
-export const taskEntity: EntityDescription = {
+export const taskEntity: ListEntity = {
   prefix: "task",
   table: "tasks",
   key: "id",

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { parseQuantity, type Quantity } from "@flyte-ts/domain";
 import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { Asked, Quantities } from "./resources.js";
+import type { ContainerResources, Quantities } from "./resources.js";
 
 /** Kubernetes names of the limited resources, compared case-insensitively. */
 const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
@@ -12,7 +12,7 @@ const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
 ]);
 
 /** Returns the resources of each container of a pod except init containers. Ignores invalid values, which the compiler rejects. */
-export function askedByPod({ containers }: JsonObject): readonly Asked[] {
+export function podResources({ containers }: JsonObject): readonly ContainerResources[] {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {
     const { requests, limits } = fields(fields(container)["resources"]);

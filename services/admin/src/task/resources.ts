@@ -56,13 +56,13 @@ const checked: readonly Resources_ResourceName[] = [
 ];
 
 /** Resources of a container. */
-export interface Asked {
+export interface ContainerResources {
   readonly requests: Quantities;
   readonly limits: Quantities;
 }
 
 /** @throws RpcError INVALID_ARGUMENT naming the resource with an invalid quantity. */
-export function askedByContainer({ resources }: Container, id: Identifier): Asked {
+export function containerResources({ resources }: Container, id: Identifier): ContainerResources {
   return { requests: quantities(resources?.requests ?? [], id, "request"), limits: quantities(resources?.limits ?? [], id, "limit") };
 }
 
@@ -72,10 +72,10 @@ export function askedByContainer({ resources }: Container, id: Identifier): Aske
  *
  * @throws RpcError INVALID_ARGUMENT naming the resource.
  */
-export function checkResources(asked: Asked, id: Identifier, limits: ResourceTexts): void {
-  for (const [name, request] of asked.requests) {
+export function checkResources(requested: ContainerResources, id: Identifier, limits: ResourceTexts): void {
+  for (const [name, request] of requested.requests) {
     const label = Resources_ResourceName[name];
-    const limit = asked.limits.get(name);
+    const limit = requested.limits.get(name);
     if (limit !== undefined) checkAgainstOwn({ name, request, limit, id });
     const platform = platformLimit(limits, name);
     if (platform === undefined) continue;
@@ -93,16 +93,18 @@ interface Pair {
 }
 
 function checkAgainstOwn({ name, request, limit, id }: Pair): void {
-  const [wanted, most] = [wholeUnits(request), wholeUnits(limit)];
+  const [requested, maximum] = [wholeUnits(request), wholeUnits(limit)];
   if (name === Resources_ResourceName.GPU) {
-    if (wanted !== most) {
+    if (requested !== maximum) {
       throw invalidArgument(`For extended resource 'gpu' the default value must equal the limit value for task [${identifierText(id)}]`);
     }
     return;
   }
-  if (wanted > most) {
+  if (requested > maximum) {
     const label = Resources_ResourceName[name];
-    throw invalidArgument(`Requested ${label} default [${wanted}] is greater than the limit [${most}]. Please fix your configuration`);
+    throw invalidArgument(
+      `Requested ${label} default [${requested}] is greater than the limit [${maximum}]. Please fix your configuration`,
+    );
   }
 }
 

@@ -51,7 +51,7 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
       const plan = planList(taskEntity, resourceListRequest("ListTasks", request));
       const columns = "project, domain, name, version, closure, short_description, created_at";
       const { rows } = await db.query<Row>(selectPage(plan, columns));
-      return { tasks: rows.map(answer), token: nextToken(plan, rows.length) };
+      return { tasks: rows.map(taskMessage), token: nextToken(plan, rows.length) };
     },
 
     listTaskIds(request) {
@@ -62,7 +62,7 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
   };
 }
 
-function answer(row: Row): MessageInitShape<typeof TaskSchema> {
+function taskMessage(row: Row): MessageInitShape<typeof TaskSchema> {
   const { project, domain, name, version } = row;
   return {
     id: { resourceType: ResourceType.TASK, project, domain, name, version },

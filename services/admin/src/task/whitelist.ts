@@ -15,7 +15,7 @@ export function checkTaskType(
   const { taskTypeWhitelist } = registration;
   const scopes = Object.hasOwn(taskTypeWhitelist, taskType) ? taskTypeWhitelist[taskType] : undefined;
   if (scopes === undefined) return;
-  const named = (wanted: string, given: string): boolean => wanted === "" || wanted === given;
+  const named = (required: string, given: string): boolean => required === "" || required === given;
   if (scopes.some((scope) => named(scope.project, project) && named(scope.domain, domain))) return;
   throw invalidArgument(`task type must be whitelisted before use: [${taskType}] is not for project [${project}] and domain [${domain}]`);
 }

@@ -127,7 +127,7 @@ function checkInputSources(inputs: Readonly<Record<string, InputSource>>, { para
     if (fixed.includes(name)) throw wrong("the launch plan fixes it");
     const parameter = parameters.get(name);
     if (parameter === undefined) throw wrong("the launch plan has no such input");
-    const rule = brokenRule(input, { parameter, source });
+    const rule = inputSourceError(input, { parameter, source });
     if (rule !== undefined) throw wrong(rule);
   }
   for (const [name, { behavior }] of parameters) {
@@ -138,7 +138,7 @@ function checkInputSources(inputs: Readonly<Record<string, InputSource>>, { para
 }
 
 /** Returns the rule that a source of an input violates. */
-function brokenRule(
+function inputSourceError(
   { source: from }: InputSource,
   { parameter, source }: { readonly parameter: Parameter; readonly source: Trigger["source"] },
 ): string | undefined {

@@ -10,8 +10,8 @@ import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { id, integer, registerLaunchPlan, scope } from "../execution/registered.fixture.js";
-import { endedColumns, type EndedRow, endedExecution } from "../ended/ended-execution.js";
-import { fireForEnds } from "./fire-for-ends.js";
+import { completedColumns, type CompletedRow, completedExecution } from "../ended/ended-execution.js";
+import { createFirings } from "./fire-for-ends.js";
 import { atOutput } from "./output-path.js";
 import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";
 
@@ -118,15 +118,15 @@ test("an end that is told again fires nothing more", async () => {
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED);
   await world.settle();
-  const { rows } = await world.database.db.query<EndedRow>({
-    text: `SELECT ${endedColumns} FROM executions e WHERE execution_name = 's1'`,
+  const { rows } = await world.database.db.query<CompletedRow>({
+    text: `SELECT ${completedColumns} FROM executions e WHERE execution_name = 's1'`,
   });
-  expect(await fireForEnds(world.database.db, rows.map(endedExecution), { maxDepth: 8 })).toBe(1);
+  expect(await createFirings(world.database.db, rows.map(completedExecution), { maxDepth: 8 })).toBe(1);
   await world.settle();
   expect(await world.fired()).toEqual(["s1 started"]);
   // A later execution with the same name is a different one.
-  const later = rows.map((row) => endedExecution({ ...row, accepted_ns: row.accepted_ns + 1n }));
-  await fireForEnds(world.database.db, later, { maxDepth: 8 });
+  const later = rows.map((row) => completedExecution({ ...row, accepted_ns: row.accepted_ns + 1n }));
+  await createFirings(world.database.db, later, { maxDepth: 8 });
   await world.settle();
   expect(await world.started()).toHaveLength(2);
 });

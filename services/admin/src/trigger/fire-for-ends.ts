@@ -1,6 +1,6 @@
 import { triggeredExecutionName } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { EndedExecution } from "../ended/ended-execution.js";
+import type { CompletedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 
 interface Match {
@@ -16,17 +16,17 @@ interface Match {
  *
  * @returns the number of matching triggers.
  */
-export async function fireForEnds(
+export async function createFirings(
   tx: Queryable,
-  ended: readonly EndedExecution[],
+  completed: readonly CompletedExecution[],
   { maxDepth }: { readonly maxDepth: number },
 ): Promise<number> {
-  const matches = await findMatches(tx, ended);
+  const matches = await findMatches(tx, completed);
   if (matches.length === 0) return 0;
-  const byId = new Map(ended.map((execution) => [execution.rowId, execution]));
+  const byId = new Map(completed.map((execution) => [execution.rowId, execution]));
   const firings = matches.flatMap((match) => {
     const execution = byId.get(match.execution_id);
-    return execution === undefined ? [] : [firingOf(match, execution, maxDepth)];
+    return execution === undefined ? [] : [firingRow(match, execution, maxDepth)];
   });
   await tx.query({
     name: "insert-firings",
@@ -58,7 +58,7 @@ const FIRING_COLUMNS = [
   "reason",
 ] as const;
 
-function firingOf(match: Match, { rowId, project, domain, name, acceptedNs, endedNs }: EndedExecution, maxDepth: number) {
+function firingRow(match: Match, { rowId, project, domain, name, acceptedNs, endedNs }: CompletedExecution, maxDepth: number) {
   const cause = `execution ${JSON.stringify([project, domain, name, String(acceptedNs)])}`;
   const depth = match.depth + 1;
   const tooDeep = depth > maxDepth;
@@ -83,7 +83,7 @@ function firingOf(match: Match, { rowId, project, domain, name, acceptedNs, ende
  * Finds triggers by project and domain; compares names row by row, since few triggers share a project and domain. The
  * depth of a chain comes from the firing that started the execution or an ancestor of it.
  */
-async function findMatches(tx: Queryable, ended: readonly EndedExecution[]): Promise<readonly Match[]> {
+async function findMatches(tx: Queryable, completed: readonly CompletedExecution[]): Promise<readonly Match[]> {
   const { rows } = await tx.query<Match>({
     name: "match-triggers",
     text: `SELECT t.id AS trigger_id, t.target_project, t.target_domain, given.id AS execution_id, coalesce(chain.depth, 0) AS depth
@@ -104,12 +104,12 @@ async function findMatches(tx: Queryable, ended: readonly EndedExecution[]): Pro
       ) chain ON true
       ORDER BY t.id, given.id`,
     values: [
-      ended.map(({ rowId }) => rowId),
-      ended.map(({ project }) => project),
-      ended.map(({ domain }) => domain),
-      ended.map(({ launchPlanName }) => launchPlanName),
-      ended.map(({ workflowName }) => workflowName),
-      ended.map(({ phase }) => workflowPhaseName(phase)),
+      completed.map(({ rowId }) => rowId),
+      completed.map(({ project }) => project),
+      completed.map(({ domain }) => domain),
+      completed.map(({ launchPlanName }) => launchPlanName),
+      completed.map(({ workflowName }) => workflowName),
+      completed.map(({ phase }) => workflowPhaseName(phase)),
     ],
   });
   return rows;

@@ -9,16 +9,16 @@ import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
-import { postpone } from "../background/lease.js";
+import { requeue } from "../background/lease.js";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
-import type { Work } from "../background/worker.js";
+import type { QueueHandler } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { createExecution, type CreateDeps } from "../execution/create.js";
 import { findExecutionId } from "../execution/find.js";
 import { findTarget } from "./find-target.js";
-import { endFiring, FIRINGS, takeFirings, type TakenFiring } from "./firing-store.js";
-import { type Cause, inputsOf } from "./inputs.js";
-import { needsOfFiring } from "./needs.js";
+import { endFiring, FIRINGS, claimFirings, type ClaimedFiring } from "./firing-store.js";
+import { type FiringSource, inputsOf } from "./inputs.js";
+import { triggerPermissions } from "./needs.js";
 import { type StoredTrigger, storedTrigger } from "./stored-trigger.js";
 
 export type FireDeps = CreateDeps &
@@ -29,15 +29,15 @@ export type FireDeps = CreateDeps &
   };
 
 /** Permanent failure: no execution is started. */
-class FiringRefused extends Error {
+class PermanentFiringError extends Error {
   override readonly name = "FiringRefused";
 }
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const RETRIES: RetryDelays = { firstMs: 500, longestMs: 60_000 };
+const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 60_000 };
 const MAX_ERROR_CHARACTERS = 4_000;
-const FINAL_CODES: readonly Code[] = [
+const PERMANENT_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
   Code.NOT_FOUND,
   Code.FAILED_PRECONDITION,
@@ -47,19 +47,19 @@ const FINAL_CODES: readonly Code[] = [
 ];
 
 /** Processes the firings that are due. */
-export function firingWork(deps: FireDeps): Work<TakenFiring> {
+export function createFiringHandler(deps: FireDeps): QueueHandler<ClaimedFiring> {
   return {
     table: FIRINGS,
     leaseMs: LEASE_MS,
-    inFlight: 16,
+    concurrency: 16,
     pollMs: 500,
-    take: (limit) => takeFirings(deps.db, limit, LEASE_MS),
-    carryOut: (firing) => fire(deps, firing),
-    trouble: "firings of triggers cannot be taken now",
+    claim: (limit) => claimFirings(deps.db, limit, LEASE_MS),
+    process: (firing) => fire(deps, firing),
+    errorMessage: "firings of triggers cannot be taken now",
   };
 }
 
-async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
+async function fire(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
   const { db, logger, outcomes } = deps;
   const { trigger, execution } = firing;
   const about = { trigger: textOf(trigger), execution: textOf(execution), attempts: firing.attempts };
@@ -69,34 +69,34 @@ async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = retryDelayMs(RETRIES, firing.attempts, deps.random);
-    const late = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
-    const final = isFinal(error);
-    outcomes.inc({ outcome: final || late ? "refused" : "failed" });
-    logger.warn({ ...about, error: reason }, final || late ? "trigger starts nothing" : "trigger cannot start an execution now");
-    if (final || late) await endFiring(db, firing.id, { state: "refused", reason: final ? reason : `given up: ${reason}` });
-    else await postpone(db, FIRINGS, { row: firing, delayMs, reason });
+    const delayMs = retryDelayMs(BACKOFF, firing.attempts, deps.random);
+    const exhausted = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
+    const permanent = isPermanent(error);
+    outcomes.inc({ outcome: permanent || exhausted ? "refused" : "failed" });
+    logger.warn({ ...about, error: reason }, permanent || exhausted ? "trigger starts nothing" : "trigger cannot start an execution now");
+    if (permanent || exhausted) await endFiring(db, firing.id, { state: "refused", reason: permanent ? reason : `given up: ${reason}` });
+    else await requeue(db, FIRINGS, { row: firing, delayMs, reason });
   }
 }
 
 const textOf = ({ project, domain, name }: { readonly project: string; readonly domain: string; readonly name: string }): string =>
   `${project}/${domain}/${name}`;
 
-function isFinal(error: unknown): boolean {
-  if (error instanceof RpcError) return FINAL_CODES.includes(error.code);
-  return [FiringRefused, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
+function isPermanent(error: unknown): boolean {
+  if (error instanceof RpcError) return PERMANENT_CODES.includes(error.code);
+  return [PermanentFiringError, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
 }
 
 /** Starts the trigger's launch plan. Idempotent: the execution name is the same. */
-async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
+async function start(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
   const { execution, source } = firing;
   const stored = storedTrigger(firing.trigger);
   const { trigger, owner } = stored;
   await requireRoles(deps, stored);
   const { launchPlan } = trigger;
   const target = launchPlan && (await findTarget(deps.db, launchPlan));
-  if (target === undefined) throw new FiringRefused(`launch plan ${launchPlan?.name} has no active version`);
-  const inputs = inputsOf(trigger.inputs, await causeOf(deps, firing, trigger), target.launchPlan.closure?.expectedInputs);
+  if (target === undefined) throw new PermanentFiringError(`launch plan ${launchPlan?.name} has no active version`);
+  const inputs = inputsOf(trigger.inputs, await loadFiringSource(deps, firing, trigger), target.launchPlan.closure?.expectedInputs);
   const request = create(ExecutionCreateRequestSchema, {
     ...execution,
     inputs,
@@ -115,7 +115,7 @@ async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
     // Either it was started before, or the concurrency limit of the launch plan is reached.
-    if ((await findExecutionId(deps.db, execution)) === undefined) throw new FiringRefused(error.message, { cause: error });
+    if ((await findExecutionId(deps.db, execution)) === undefined) throw new PermanentFiringError(error.message, { cause: error });
   }
 }
 
@@ -123,13 +123,14 @@ async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
 async function requireRoles({ bindings }: FireDeps, { trigger, owner }: StoredTrigger): Promise<void> {
   if (bindings === undefined) return;
   const held = bindingsOf(await bindings(), owner);
-  const lacking = needsOfFiring(trigger).find((need) => !isGranted(held, need));
+  const lacking = triggerPermissions(trigger).find((permission) => !isGranted(held, permission));
   if (lacking === undefined) return;
-  const who = owner.subject === "" ? "whoever made the trigger is not known" : `the trigger fires as ${JSON.stringify(owner.subject)}`;
-  throw new FiringRefused(`${who}: ${needText(lacking)}`);
+  const principal =
+    owner.subject === "" ? "whoever made the trigger is not known" : `the trigger fires as ${JSON.stringify(owner.subject)}`;
+  throw new PermanentFiringError(`${principal}: ${needText(lacking)}`);
 }
 
-async function causeOf(deps: FireDeps, { source, at }: TakenFiring, trigger: Trigger): Promise<Cause> {
+async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, trigger: Trigger): Promise<FiringSource> {
   if (source.kind === "webhook") {
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
@@ -139,7 +140,7 @@ async function causeOf(deps: FireDeps, { source, at }: TakenFiring, trigger: Tri
     values: [source.rowId],
   });
   const [row] = rows;
-  if (row === undefined) throw new FiringRefused(`execution ${source.name} is gone`);
+  if (row === undefined) throw new PermanentFiringError(`execution ${source.name} is gone`);
   const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
   return {
@@ -168,6 +169,6 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   if (uri === "") return create(LiteralMapSchema);
   const maxBytes = config.remoteData.maxSizeInBytes;
   const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
-  if (stored === undefined) throw new FiringRefused(`the outputs are not at ${uri}`);
+  if (stored === undefined) throw new PermanentFiringError(`the outputs are not at ${uri}`);
   return stored;
 }

@@ -1,12 +1,12 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { TakenRow, WorkTable } from "../background/lease.js";
-import { reasonText } from "../storable-text.js";
+import type { ClaimedRow, QueueTable } from "../background/lease.js";
+import { truncateReason } from "../storable-text.js";
 import { triggerColumns, type TriggerRow } from "./stored-trigger.js";
 
-export const FIRINGS: WorkTable = { name: "trigger_firings", key: "id", reason: "reason" };
+export const FIRINGS: QueueTable = { name: "trigger_firings", key: "id", reason: "reason" };
 
 /** A firing that this process has claimed. */
-export interface TakenFiring extends TakenRow {
+export interface ClaimedFiring extends ClaimedRow {
   /** Row at the time of the claim; decoded during processing, so that an invalid one does not block the others. */
   readonly trigger: TriggerRow;
   readonly source:
@@ -36,7 +36,7 @@ interface Row extends TriggerRow {
 }
 
 /** Claims firings that are due, until the lease expires. */
-export async function takeFirings(db: Queryable, limit: number, leaseMs: number): Promise<readonly TakenFiring[]> {
+export async function claimFirings(db: Queryable, limit: number, leaseMs: number): Promise<readonly ClaimedFiring[]> {
   const { rows } = await db.query<Row>({
     name: "take-firings",
     text: `WITH taken AS MATERIALIZED (
@@ -79,6 +79,6 @@ export async function endFiring(
   await db.query({
     name: "end-firing",
     text: "UPDATE trigger_firings SET state = $2, reason = $3, body = NULL, ended_at = now() WHERE id = $1 AND state = 'waiting'",
-    values: [id, state, reasonText(reason)],
+    values: [id, state, truncateReason(reason)],
   });
 }

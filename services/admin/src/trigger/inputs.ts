@@ -16,7 +16,7 @@ import { About, type InputSource } from "@flyte-ts/idl/flytets/admin/v1/trigger_
 import { atOutput } from "./output-path.js";
 
 /** Cause of a firing. */
-export type Cause =
+export type FiringSource =
   | {
       readonly kind: "execution";
       readonly project: string;
@@ -30,7 +30,11 @@ export type Cause =
   | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: JsonValue; readonly at: Date };
 
 /** Builds the inputs of the execution to start. @throws JsonLiteralError naming the input and its error. */
-export function inputsOf(sources: Readonly<Record<string, InputSource>>, cause: Cause, expected: ParameterMap | undefined): LiteralMap {
+export function inputsOf(
+  sources: Readonly<Record<string, InputSource>>,
+  firingSource: FiringSource,
+  expected: ParameterMap | undefined,
+): LiteralMap {
   const parameters = new Map(Object.entries(expected?.parameters ?? {}));
   return literalMap(
     Object.entries(sources).map(([name, source]) => {
@@ -38,7 +42,7 @@ export function inputsOf(sources: Readonly<Record<string, InputSource>>, cause: 
         const type = parameters.get(name)?.var?.type;
         // The active version may have changed since the validation.
         if (type === undefined) throw new JsonLiteralError("the launch plan has no such input");
-        return [name, inputOf(source, cause, type)];
+        return [name, inputOf(source, firingSource, type)];
       } catch (error) {
         if (!(error instanceof JsonLiteralError)) throw error;
         throw new JsonLiteralError(`input ${name}: ${error.message}`, { cause: error });
@@ -47,25 +51,25 @@ export function inputsOf(sources: Readonly<Record<string, InputSource>>, cause: 
   );
 }
 
-function inputOf({ source }: InputSource, cause: Cause, type: LiteralType): Literal {
+function inputOf({ source }: InputSource, firingSource: FiringSource, type: LiteralType): Literal {
   switch (source.case) {
     case "literal":
       return source.value;
     case "output":
-      if (cause.kind !== "execution") throw new JsonLiteralError("a webhook has no outputs");
-      return wholeNumber(atOutput(cause.outputs, source.value), type);
+      if (firingSource.kind !== "execution") throw new JsonLiteralError("a webhook has no outputs");
+      return coerceNumber(atOutput(firingSource.outputs, source.value), type);
     case "body":
-      if (cause.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
-      return literalFromJson(atPointer(cause.body, source.value), type, source.value);
+      if (firingSource.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
+      return literalFromJson(atPointer(firingSource.body, source.value), type, source.value);
     case "about":
-      return aboutLiteral(source.value, cause);
+      return aboutLiteral(source.value, firingSource);
     case undefined:
       throw new JsonLiteralError("nothing says where it comes from");
   }
 }
 
 /** Converts whole floats to integers and integers to floats where the type requires it, since numbers inside structs are floats. */
-function wholeNumber(literal: Literal, { type }: LiteralType): Literal {
+function coerceNumber(literal: Literal, { type }: LiteralType): Literal {
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
   const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;
   if (type.case !== "simple" || primitive === undefined) return literal;
@@ -76,25 +80,30 @@ function wholeNumber(literal: Literal, { type }: LiteralType): Literal {
   return literal;
 }
 
-function aboutLiteral(about: About, cause: Cause): Literal {
-  if (about === About.TIME) return datetimeLiteral(cause.at);
-  const text = cause.kind === "webhook" ? (about === About.DELIVERY_ID ? cause.deliveryId : undefined) : ofExecution(about, cause);
+function aboutLiteral(about: About, firingSource: FiringSource): Literal {
+  if (about === About.TIME) return datetimeLiteral(firingSource.at);
+  const text =
+    firingSource.kind === "webhook"
+      ? about === About.DELIVERY_ID
+        ? firingSource.deliveryId
+        : undefined
+      : ofExecution(about, firingSource);
   if (text === undefined) throw new JsonLiteralError(`${About[about] ?? about} is not known of what fired`);
   return stringLiteral(text);
 }
 
-function ofExecution(about: About, cause: Extract<Cause, { kind: "execution" }>): string | undefined {
+function ofExecution(about: About, firingSource: Extract<FiringSource, { kind: "execution" }>): string | undefined {
   switch (about) {
     case About.EXECUTION_NAME:
-      return cause.name;
+      return firingSource.name;
     case About.EXECUTION_PROJECT:
-      return cause.project;
+      return firingSource.project;
     case About.EXECUTION_DOMAIN:
-      return cause.domain;
+      return firingSource.domain;
     case About.EXECUTION_PHASE:
-      return cause.phase;
+      return firingSource.phase;
     case About.EXECUTION_ERROR:
-      return cause.error;
+      return firingSource.error;
     default:
       return undefined;
   }

@@ -9,10 +9,10 @@ export function triggerMetrics(registry: Metrics, db: Queryable): { readonly out
     registers: [registry],
     async collect() {
       // Reports nothing as pending while the database is unavailable, which has its own probe.
-      const waiting = await db
+      const pending = await db
         .query<{ count: number }>({ text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'" })
         .catch(() => undefined);
-      this.set(waiting?.rows[0]?.count ?? 0);
+      this.set(pending?.rows[0]?.count ?? 0);
     },
   });
   return {

@@ -16,8 +16,8 @@ const scopeOf = (named: Named | undefined, otherwise: Named | undefined): Scope 
  * Permissions for a trigger: to start its launch plan, and to read its source. Checked for the author on creation, and
  * again on each firing.
  */
-export function needsOfFiring({ id, launchPlan, source }: Pick<Trigger, "id" | "launchPlan" | "source">): Need[] {
-  const needs: Need[] = [{ role: "runner", scope: scopeOf(launchPlan, id) }];
-  if (source.case === "execution") needs.push({ role: "viewer", scope: scopeOf(source.value, id) });
-  return needs;
+export function triggerPermissions({ id, launchPlan, source }: Pick<Trigger, "id" | "launchPlan" | "source">): Need[] {
+  const permissions: Need[] = [{ role: "runner", scope: scopeOf(launchPlan, id) }];
+  if (source.case === "execution") permissions.push({ role: "viewer", scope: scopeOf(source.value, id) });
+  return permissions;
 }

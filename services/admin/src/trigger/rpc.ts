@@ -11,10 +11,10 @@ import {
 import { workflowPhaseName } from "../event/phase-name.js";
 import { checkText } from "../identifier/check.js";
 import { alreadyExists, invalidArgument, notFound } from "../invalid.js";
-import { newestFirst, olderToken, rowLimit } from "../page.js";
+import { parseKeysetPage, nextPageToken, checkLimit } from "../page.js";
 import type { CallContext, ServiceImplementation } from "@flyte-ts/rpc";
 import { type CheckDeps, checkTrigger, checkTriggerId } from "./check.js";
-import type { SecretOf } from "./secret.js";
+import type { DeriveSecret } from "./secret.js";
 import {
   findTrigger,
   type Owner,
@@ -25,13 +25,13 @@ import {
   type TriggerRow,
 } from "./stored-trigger.js";
 
-export type TriggerDeps = CheckDeps & { readonly secretOf: SecretOf; readonly clock: () => Date };
+export type TriggerDeps = CheckDeps & { readonly deriveSecret: DeriveSecret; readonly clock: () => Date };
 
 const PREVIOUS_SECRET_MS = 86_400_000;
 
 /** Triggers: create, update, pause, list; and their firings. */
 export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof TriggerService> {
-  const { db, secretOf, clock } = deps;
+  const { db, deriveSecret: secretOf, clock } = deps;
   return {
     async createTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
@@ -84,8 +84,8 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     },
 
     async listTriggers({ project, domain, limit, token }) {
-      checkPlace({ project, domain });
-      const most = rowLimit(limit);
+      checkProjectDomain({ project, domain });
+      const most = checkLimit(limit);
       if (token.includes("\0")) throw invalidArgument("invalid value for token: it is not from an answer before");
       const { rows } = await db.query<TriggerRow>({
         text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
@@ -109,10 +109,10 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     },
 
     async listFirings({ project, domain, name, state, limit, token }) {
-      checkPlace({ project, domain });
+      checkProjectDomain({ project, domain });
       if (name !== "") checkText(name, "name");
       if (FiringState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
-      const page = newestFirst({ limit, token });
+      const page = parseKeysetPage({ limit, token });
       const wanted = Object.entries(STATES).find(([, value]) => value === state)?.[0];
       const { rows } = await db.query<FiringRow>({
         text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
@@ -121,7 +121,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
           ORDER BY f.id DESC LIMIT $6`,
         values: [project, domain, name, wanted, page.before, page.limit],
       });
-      return { firings: rows.map(firingOf), token: olderToken(rows, page) };
+      return { firings: rows.map(firingOf), token: nextPageToken(rows, page) };
     },
   };
 }
@@ -175,7 +175,7 @@ const textOf = ({ project, domain, name }: TriggerName): string => `${project}/$
 const missingTrigger = (id: TriggerName) => notFound(`there is no trigger ${textOf(id)}`);
 
 /** @throws RpcError INVALID_ARGUMENT. */
-function checkPlace({ project, domain }: { readonly project: string; readonly domain: string }): void {
+function checkProjectDomain({ project, domain }: { readonly project: string; readonly domain: string }): void {
   checkText(project, "project");
   checkText(domain, "domain");
 }

@@ -12,11 +12,11 @@ export interface SecretDeps {
 type Keyed = Pick<StoredTrigger, "rowId" | "project" | "domain" | "name">;
 
 /** Derives the webhook secret of a trigger and generation, so that no table contains it. */
-export type SecretOf = (trigger: Keyed, generation: number) => Promise<string>;
+export type DeriveSecret = (trigger: Keyed, generation: number) => Promise<string>;
 
-const LEAST_KEY_BYTES = 32;
+const MIN_KEY_BYTES = 32;
 
-export function createSecrets(deps: SecretDeps): SecretOf {
+export function createSecretDeriver(deps: SecretDeps): DeriveSecret {
   let known: Promise<Uint8Array> | undefined;
   return async ({ rowId, project, domain, name }, generation) => {
     known ??= loadKey(deps);
@@ -32,11 +32,11 @@ export function createSecrets(deps: SecretDeps): SecretOf {
 async function loadKey({ db, key, env }: SecretDeps): Promise<Uint8Array> {
   if (key !== undefined) {
     const bytes = Buffer.from(await readSecret(key, env));
-    if (bytes.length < LEAST_KEY_BYTES) throw new Error(`triggers.webhooks.key must have at least ${LEAST_KEY_BYTES} bytes`);
+    if (bytes.length < MIN_KEY_BYTES) throw new Error(`triggers.webhooks.key must have at least ${MIN_KEY_BYTES} bytes`);
     return bytes;
   }
   // When several replicas generate a key concurrently, the first one's is stored.
-  await db.query({ text: "INSERT INTO trigger_keys (key) VALUES ($1) ON CONFLICT DO NOTHING", values: [randomBytes(LEAST_KEY_BYTES)] });
+  await db.query({ text: "INSERT INTO trigger_keys (key) VALUES ($1) ON CONFLICT DO NOTHING", values: [randomBytes(MIN_KEY_BYTES)] });
   const { rows } = await db.query<{ key: Uint8Array }>({ text: "SELECT key FROM trigger_keys" });
   if (rows[0] === undefined) throw new Error("there is no key for the secrets of webhooks");
   return rows[0].key;

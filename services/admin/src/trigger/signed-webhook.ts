@@ -42,7 +42,7 @@ export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Arra
  * Idempotency key of a delivery, from signed data only. GitHub signs only the body, neither id nor time, so there it is
  * derived from the body.
  */
-export function causeOfDelivery({ id, timestamp }: Delivery, body: Uint8Array): string {
+export function idempotencyKeyOf({ id, timestamp }: Delivery, body: Uint8Array): string {
   return timestamp === undefined ? `webhook sha256:${createHash("sha256").update(body).digest("hex")}` : `webhook ${id}`;
 }
 

@@ -1,13 +1,13 @@
 import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { createBindings } from "../access/bindings.js";
-import { forgetDone } from "../background/lease.js";
+import { pruneFinished } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { firingWork } from "./fire.js";
+import { createFiringHandler } from "./fire.js";
 import { FIRINGS } from "./firing-store.js";
 import { triggerMetrics } from "./metrics.js";
 
-const FORGET_EVERY_MS = 600_000;
+const PRUNE_EVERY_MS = 600_000;
 
 /** Processes the firings of triggers. Any number of replicas share the work. */
 export function startTriggers(deps: AdminDeps): Running {
@@ -15,12 +15,12 @@ export function startTriggers(deps: AdminDeps): Running {
   const { outcomes } = triggerMetrics(deps.metrics, db);
   const bindings = config.auth.mode === "required" ? createBindings({ db, auth: config.auth, clock, logger }).current : undefined;
   const parts = [
-    startWorker(deps, firingWork({ ...deps, bindings, outcomes })),
+    startWorker(deps, createFiringHandler({ ...deps, bindings, outcomes })),
     startRounds(
       {
-        everyMs: FORGET_EVERY_MS,
+        everyMs: PRUNE_EVERY_MS,
         batch: 5_000,
-        work: (limit) => forgetDone(db, FIRINGS, { keepDays: config.triggers.keepDays, limit }),
+        work: (limit) => pruneFinished(db, FIRINGS, { keepDays: config.triggers.keepDays, limit }),
         trouble: "old firings of triggers cannot be removed now",
       },
       logger,

@@ -10,10 +10,10 @@ import { workOnce } from "../background/work-once.fixture.js";
 import type { AdminConfig } from "../config.js";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { tellEndsOnce } from "../ended/tell-ends.js";
+import { processCompletions } from "../ended/tell-ends.js";
 import { id, integer, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { type FireDeps, firingWork } from "./fire.js";
+import { type FireDeps, createFiringHandler } from "./fire.js";
 
 export interface TriggerWorld {
   readonly database: AdminDatabase;
@@ -61,8 +61,8 @@ export async function triggerWorld(config: Partial<AdminConfig> = {}, clock: () 
       await served.admin.createWorkflowEvent({ event: { ...event, ...(outputResult && { outputResult }) } });
     },
     settle: async (changes = {}) => {
-      await tellEndsOnce(served.deps, 100);
-      await workOnce(firingWork({ ...fireDeps, ...changes }), 100);
+      await processCompletions(served.deps, 100);
+      await workOnce(createFiringHandler({ ...fireDeps, ...changes }), 100);
     },
     fired: async (name = "") => {
       const { rows } = await database.db.query<{ text: string }>({

@@ -5,23 +5,23 @@ import { Code, type HttpContext, type HttpRoute, RequestTooLarge, toRpcError } f
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { AdminDeps } from "../deps.js";
 import { jsonBody } from "./json-body.js";
-import type { SecretOf } from "./secret.js";
-import { causeOfDelivery, type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
+import type { DeriveSecret } from "./secret.js";
+import { idempotencyKeyOf, type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
 import { findTrigger, type StoredTrigger, type TriggerName, WEBHOOK_PREFIX } from "./stored-trigger.js";
 
-export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly secretOf: SecretOf };
+export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly deriveSecret: DeriveSecret };
 
-interface Answer {
+interface WebhookResponse {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
 }
 
-const refused = (status: number, message: string): Answer => ({ status, body: { error: message } });
+const errorResponse = (status: number, message: string): WebhookResponse => ({ status, body: { error: message } });
 /** Retry delay for senders when the memory limit for requests is reached, seconds. */
 const BUSY_RETRY_SECONDS = 5;
 /** Does not reveal which triggers exist. */
-const UNSIGNED = refused(401, "no such trigger, or not signed with its secret");
+const UNAUTHORIZED = errorResponse(401, "no such trigger, or not signed with its secret");
 
 /** Receives webhooks: the route is public, and only signed requests are accepted. */
 export function webhookRoute(deps: WebhookDeps): HttpRoute {
@@ -29,34 +29,34 @@ export function webhookRoute(deps: WebhookDeps): HttpRoute {
     path: WEBHOOK_PREFIX,
     open: true,
     handle: async (request, response, context) => {
-      send(request, response, await answerTo(deps, request, context));
+      send(request, response, await respondTo(deps, request, context));
     },
   };
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, body, retryAfterSeconds }: Answer): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, body, retryAfterSeconds }: WebhookResponse): void {
   // The rest of an unread body would be parsed as the next request.
   if (!request.complete) response.setHeader("Connection", "close");
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-async function answerTo(deps: WebhookDeps, request: IncomingMessage, { path, readBody }: HttpContext): Promise<Answer> {
-  if (request.method !== "POST") return refused(405, "webhooks are posted");
+async function respondTo(deps: WebhookDeps, request: IncomingMessage, { path, readBody }: HttpContext): Promise<WebhookResponse> {
+  if (request.method !== "POST") return errorResponse(405, "webhooks are posted");
   try {
     const name = triggerNameIn(path);
     const header: HeaderOf = (each) => request.headersDistinct[each]?.[0];
     // Rejects unsigned requests without reading their body.
-    if (name === undefined || !isSomehowSigned(header)) return UNSIGNED;
+    if (name === undefined || !hasSignatureHeaders(header)) return UNAUTHORIZED;
     const body = await readBody(deps.config.triggers.webhooks.maxBodyBytes);
     return await receive(deps, { name, header, body });
   } catch (error) {
     const { code, message } = toRpcError(error);
-    if (error instanceof RequestTooLarge) return refused(413, message);
-    if (code === Code.RESOURCE_EXHAUSTED) return { ...refused(503, message), retryAfterSeconds: BUSY_RETRY_SECONDS };
-    if (code === Code.CANCELLED) return refused(400, message);
+    if (error instanceof RequestTooLarge) return errorResponse(413, message);
+    if (code === Code.RESOURCE_EXHAUSTED) return { ...errorResponse(503, message), retryAfterSeconds: BUSY_RETRY_SECONDS };
+    if (code === Code.CANCELLED) return errorResponse(400, message);
     deps.logger.warn({ path, error: String(error) }, "webhook cannot be taken now");
-    return refused(isUnavailable(error) ? 503 : 500, "try again later");
+    return errorResponse(isUnavailable(error) ? 503 : 500, "try again later");
   }
 }
 
@@ -70,7 +70,7 @@ function triggerNameIn(path: string): TriggerName | undefined {
   }
 }
 
-function isSomehowSigned(header: HeaderOf): boolean {
+function hasSignatureHeaders(header: HeaderOf): boolean {
   return [WebhookScheme.STANDARD, WebhookScheme.GITHUB].some((scheme) => deliveryOf(scheme, header) !== undefined);
 }
 
@@ -80,58 +80,58 @@ interface Received {
   readonly body: Uint8Array;
 }
 
-async function receive(deps: WebhookDeps, { name, header, body }: Received): Promise<Answer> {
+async function receive(deps: WebhookDeps, { name, header, body }: Received): Promise<WebhookResponse> {
   const { toleranceSeconds } = deps.config.triggers.webhooks;
   const found = await findTrigger(deps.db, name);
   const source = found?.trigger.source;
-  if (found === undefined || source?.case !== "webhook") return UNSIGNED;
+  if (found === undefined || source?.case !== "webhook") return UNAUTHORIZED;
   const delivery = deliveryOf(source.value.scheme, header);
-  if (delivery === undefined || !isSigned(delivery, body, await secretsOf(deps, found))) return UNSIGNED;
+  if (delivery === undefined || !isSigned(delivery, body, await secretsOf(deps, found))) return UNAUTHORIZED;
   const now = deps.clock().getTime() / 1000;
   if (delivery.timestamp !== undefined && Math.abs(now - delivery.timestamp) > toleranceSeconds) {
-    return refused(401, `the webhook's time is more than ${toleranceSeconds} s from ours`);
+    return errorResponse(401, `the webhook's time is more than ${toleranceSeconds} s from ours`);
   }
   if (isPing(source.value.scheme, header)) return { status: 200, body: { pong: true } };
-  if (!found.active) return refused(409, "the trigger is paused");
-  if (jsonBody(body) === undefined) return refused(400, "the body is not JSON");
-  return fireFor(deps, found, { delivery, body });
+  if (!found.active) return errorResponse(409, "the trigger is paused");
+  if (jsonBody(body) === undefined) return errorResponse(400, "the body is not JSON");
+  return fireTrigger(deps, found, { delivery, body });
 }
 
 /** Returns the currently valid secrets. */
-async function secretsOf({ secretOf, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
+async function secretsOf({ deriveSecret: secretOf, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
   const { secretGeneration, previousSecretUntil } = trigger;
   const secrets = [await secretOf(trigger, secretGeneration)];
   if (previousSecretUntil !== undefined && clock() < previousSecretUntil) secrets.push(await secretOf(trigger, secretGeneration - 1));
   return secrets;
 }
 
-async function fireFor(
+async function fireTrigger(
   deps: WebhookDeps,
   trigger: StoredTrigger,
   { delivery, body }: { readonly delivery: Delivery; readonly body: Uint8Array },
-): Promise<Answer> {
-  const cause = causeOfDelivery(delivery, body);
+): Promise<WebhookResponse> {
+  const idempotencyKey = idempotencyKeyOf(delivery, body);
   const launchPlan = trigger.trigger.launchPlan;
   const started = {
     project: launchPlan?.project ?? "",
     domain: launchPlan?.domain ?? "",
-    name: triggeredExecutionName(String(trigger.rowId), cause),
+    name: triggeredExecutionName(String(trigger.rowId), idempotencyKey),
   };
-  const outcome = await insertFiring(deps, trigger, { cause, delivery, body, started });
+  const outcome = await insertFiring(deps, trigger, { idempotencyKey, delivery, body, started });
   switch (outcome) {
     case "new":
       return { status: 202, body: { started } };
     case "known":
       return { status: 200, body: { started, repeated: true } };
     case "too-many":
-      return { ...refused(429, "too many webhooks for this trigger within a minute"), retryAfterSeconds: 60 };
+      return { ...errorResponse(429, "too many webhooks for this trigger within a minute"), retryAfterSeconds: 60 };
     default:
       return outcome satisfies never;
   }
 }
 
 interface NewFiring {
-  readonly cause: string;
+  readonly idempotencyKey: string;
   readonly delivery: Delivery;
   readonly body: Uint8Array;
   readonly started: TriggerName;
@@ -140,7 +140,7 @@ interface NewFiring {
 async function insertFiring(
   { db, config, clock }: Pick<WebhookDeps, "db" | "config" | "clock">,
   { rowId }: StoredTrigger,
-  { cause, delivery, body, started }: NewFiring,
+  { idempotencyKey, delivery, body, started }: NewFiring,
 ): Promise<"new" | "known" | "too-many"> {
   const { count } = await db.query({
     name: "insert-webhook-firing",
@@ -151,7 +151,7 @@ async function insertFiring(
       ON CONFLICT DO NOTHING`,
     values: [
       rowId,
-      cause,
+      idempotencyKey,
       delivery.id,
       body,
       clock(),
@@ -162,14 +162,14 @@ async function insertFiring(
     ],
   });
   if (count === 1) return "new";
-  return (await isKnown(db, rowId, cause)) ? "known" : "too-many";
+  return (await isDuplicate(db, rowId, idempotencyKey)) ? "known" : "too-many";
 }
 
-async function isKnown(db: Queryable, rowId: bigint, cause: string): Promise<boolean> {
+async function isDuplicate(db: Queryable, rowId: bigint, idempotencyKey: string): Promise<boolean> {
   const { rows } = await db.query({
     name: "find-webhook-firing",
     text: "SELECT 1 FROM trigger_firings WHERE trigger_id = $1 AND cause = $2",
-    values: [rowId, cause],
+    values: [rowId, idempotencyKey],
   });
   return rows.length > 0;
 }

@@ -7,7 +7,7 @@ import { Metrics } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { id, integer, registerLaunchPlan, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { createSecrets } from "./secret.js";
+import { createSecretDeriver } from "./secret.js";
 import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";
 
 let now = new Date("2026-11-21T20:00:00Z");
@@ -197,12 +197,12 @@ test("an id with a dot is refused: it would let the signed time and body be cut 
 test("secrets follow from the key: the same in every replica, another for another key, none that is short", async () => {
   const trigger = { rowId: 1n, ...hook };
   const { db } = world.database;
-  const [first, second] = [1, 2].map(() => createSecrets({ db, key: undefined, env: {} }));
+  const [first, second] = [1, 2].map(() => createSecretDeriver({ db, key: undefined, env: {} }));
   expect(await first?.(trigger, 1)).toBe(await second?.(trigger, 1));
   const key = { env: "KEY" };
-  const own = await createSecrets({ db, key, env: { KEY: "k".repeat(32) } })(trigger, 1);
+  const own = await createSecretDeriver({ db, key, env: { KEY: "k".repeat(32) } })(trigger, 1);
   expect(own).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(new Set([own, await first?.(trigger, 1), await first?.(trigger, 2), await first?.({ ...trigger, rowId: 2n }, 1)]).size).toBe(4);
-  await expect(createSecrets({ db, key, env: { KEY: "short" } })(trigger, 1)).rejects.toThrow("at least 32 bytes");
-  await expect(createSecrets({ db, key, env: {} })(trigger, 1)).rejects.toThrow("KEY is not set");
+  await expect(createSecretDeriver({ db, key, env: { KEY: "short" } })(trigger, 1)).rejects.toThrow("at least 32 bytes");
+  await expect(createSecretDeriver({ db, key, env: {} })(trigger, 1)).rejects.toThrow("KEY is not set");
 });

@@ -2,12 +2,12 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import type { ExecutionName } from "../execution/state.js";
-import { publishRecorded } from "../ingest/recorded.js";
-import { publishWake } from "./publish.js";
+import { publishTerminalAck } from "../ingest/recorded.js";
+import { publishWakeUp } from "./publish.js";
 
-export type AnnounceDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger">;
+export type CompletionPublisherDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger">;
 
-export interface RecordedEnd {
+export interface CompletedExecutionRef {
   readonly execution: ExecutionName;
   /** Row id. */
   readonly rowId: bigint;
@@ -16,20 +16,20 @@ export interface RecordedEnd {
 }
 
 /** Acknowledges the ends of these executions to propeller, and wakes up their parent nodes. */
-export async function announceEnds(deps: AnnounceDeps, ended: readonly RecordedEnd[]): Promise<void> {
-  for (const { execution, phase } of ended) publishRecorded(deps, execution, phase);
-  await wakeParents(
+export async function publishCompletions(deps: CompletionPublisherDeps, ended: readonly CompletedExecutionRef[]): Promise<void> {
+  for (const { execution, phase } of ended) publishTerminalAck(deps, execution, phase);
+  await wakeParentNodes(
     deps,
     ended.map(({ rowId }) => rowId),
   );
 }
 
 /** Wakes up the parent nodes, if any, of these executions, by row id. Never rejects: propeller also polls. */
-export async function wakeParents(deps: Omit<AnnounceDeps, "clock">, children: readonly bigint[]): Promise<void> {
+export async function wakeParentNodes(deps: Omit<CompletionPublisherDeps, "clock">, children: readonly bigint[]): Promise<void> {
   if (children.length === 0) return;
   try {
     for (const { parent, nodeId } of await findParents(deps.db, children)) {
-      publishWake(deps, parent, { case: "nodeId", value: nodeId });
+      publishWakeUp(deps, parent, { case: "nodeId", value: nodeId });
     }
   } catch (error) {
     deps.logger.warn({ executions: children.length, error: String(error) }, "parents of executions that ended cannot be woken now");

@@ -5,14 +5,14 @@ import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
 
-export type WakeDeps = Pick<AdminDeps, "bus" | "config">;
+export type WakeUpDeps = Pick<AdminDeps, "bus" | "config">;
 
 /**
  * Publishes a wake-up: the condition of a waiting node of this execution has occurred. Call it after the commit. The
  * message may be lost: propeller also polls.
  */
-export function publishWake(
-  { bus, config }: WakeDeps,
+export function publishWakeUp(
+  { bus, config }: WakeUpDeps,
   waiting: ExecutionName,
   subject: MessageInitShape<typeof WakeSchema>["subject"],
 ): void {

@@ -3,14 +3,14 @@ import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/fl
 import { cutText } from "@flyte-ts/rpc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutField } from "./cut-field.js";
+import { truncateField } from "./cut-field.js";
 
 test("a message of an error is cut as the text itself would be, and nothing else is touched", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 200 });
   fc.assert(
     fc.property(text, text, fc.nat({ max: 300 }), (message, code, maxBytes) => {
       const error = create(ExecutionErrorSchema, { code, message, errorUri: "s3://b/error.pb", kind: ExecutionError_ErrorKind.USER });
-      const cut = cutField(toBinary(ExecutionErrorSchema, error), 2, maxBytes);
+      const cut = truncateField(toBinary(ExecutionErrorSchema, error), 2, maxBytes);
       expect(fromBinary(ExecutionErrorSchema, cut)).toEqual({ ...error, message: cutText(message, maxBytes) });
     }),
   );
@@ -18,5 +18,5 @@ test("a message of an error is cut as the text itself would be, and nothing else
 
 test("what is short enough is the same bytes", () => {
   const bytes = toBinary(ExecutionErrorSchema, create(ExecutionErrorSchema, { code: "c".repeat(300), message: "m".repeat(100) }));
-  expect(cutField(bytes, 2, 100)).toBe(bytes);
+  expect(truncateField(bytes, 2, 100)).toBe(bytes);
 });

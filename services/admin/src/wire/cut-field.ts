@@ -4,7 +4,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
  * Truncates one text field of an encoded message to at most `maxBytes` of UTF-8, never within a character; returns the
  * same bytes when it is not longer.
  */
-export function cutField(message: Uint8Array, field: number, maxBytes: number): Uint8Array {
+export function truncateField(message: Uint8Array, field: number, maxBytes: number): Uint8Array {
   if (message.length <= maxBytes) return message;
   const reader = new BinaryReader(message);
   while (reader.pos < reader.len) {
@@ -16,11 +16,11 @@ export function cutField(message: Uint8Array, field: number, maxBytes: number): 
     }
     const text = reader.bytes();
     if (text.length <= maxBytes) continue;
-    const cut = new BinaryWriter()
+    const truncated = new BinaryWriter()
       .tag(field, wireType)
       .bytes(text.subarray(0, endOfCharacter(text, maxBytes)))
       .finish();
-    return Buffer.concat([message.subarray(0, before), cut, message.subarray(reader.pos)]);
+    return Buffer.concat([message.subarray(0, before), truncated, message.subarray(reader.pos)]);
   }
   return message;
 }

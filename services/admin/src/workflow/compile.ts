@@ -8,13 +8,13 @@ import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
 import { findTask } from "../task/find.js";
-import { type LoadReferences, MalformedTemplates } from "./compiler/compile-thread.js";
+import { type LoadReferences, MalformedTemplatesError } from "./compiler/compile-thread.js";
 import {
   type CompiledWorkflow,
   type CompileOutcome,
   compileToBytes,
-  type References,
-  type Referred,
+  type ResolvedRefs,
+  type EntityRefs,
   type Templates,
 } from "./compiler/compile-to-bytes.js";
 import { decodeTemplates, encodeTemplates, launchPlanInterface } from "./compiler/encoded-source.js";
@@ -37,20 +37,20 @@ const MANY_NODES = 5_000;
  * registered.
  */
 export async function compileStoredWorkflow(
-  { db, compileThread }: Pick<AdminDeps, "db" | "compileThread">,
+  { db, compilerWorker: compileThread }: Pick<AdminDeps, "db" | "compileThread">,
   { id, template, subWorkflows, encodedTemplate }: WorkflowDefinition,
 ): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);
   const missing = (what: Identifier) => failed(`missing entity of type ${identifierText(what)}`);
-  const load = async (referred: Referred): Promise<References> => {
+  const load = async (refs: EntityRefs): Promise<ResolvedRefs> => {
     const tasks: CompiledTask[] = [];
-    for (const taskId of referred.tasks) {
+    for (const taskId of refs.tasks) {
       const task = await findTask(db, taskId);
       if (task === undefined) throw missing(taskId);
       tasks.push(task.compiled);
     }
     const launchPlans: LaunchPlanInterface[] = [];
-    for (const launchPlanId of referred.launchPlans) {
+    for (const launchPlanId of refs.launchPlans) {
       const found = await findLaunchPlan(db, launchPlanId);
       if (found === undefined) throw missing(launchPlanId);
       launchPlans.push({ ...launchPlanInterface(found.launchPlan), id: launchPlanId });
@@ -58,23 +58,23 @@ export async function compileStoredWorkflow(
     return { tasks, launchPlans };
   };
   const nodes = [template, ...subWorkflows].reduce((sum, each) => sum + each.nodes.length, 0);
-  const beside = compileThread !== undefined && (encodedTemplate !== undefined || nodes >= MANY_NODES);
+  const attached = compileThread !== undefined && (encodedTemplate !== undefined || nodes >= MANY_NODES);
   const templates = { template, subWorkflows };
-  const outcome = beside
-    ? await compileThread.compile(encodeTemplates(id, templates, encodedTemplate), load).catch(refuseMalformed)
+  const outcome = attached
+    ? await compileThread.compile(encodeTemplates(id, templates, encodedTemplate), load).catch(rejectMalformed)
     : await compileHere(encodedTemplate === undefined ? templates : decodeTemplates(encodeTemplates(id, templates, encodedTemplate)), load);
   if (!outcome.ok) throw failed(outcome.errors);
   return outcome.workflow;
 }
 
 async function compileHere(templates: Templates, load: LoadReferences): Promise<CompileOutcome> {
-  const { errors, ...referred } = requirementsOf(templates.template, templates.subWorkflows);
+  const { errors, ...refs } = requirementsOf(templates.template, templates.subWorkflows);
   if (errors.length > 0) return { ok: false, errors: formatCompileErrors(errors) };
-  return compileToBytes({ ...templates, ...(await load(referred)) });
+  return compileToBytes({ ...templates, ...(await load(refs)) });
 }
 
 /** Returns the same error as for a request that fails to decode before its handler. */
-function refuseMalformed(error: unknown): never {
-  if (!(error instanceof MalformedTemplates)) throw error;
+function rejectMalformed(error: unknown): never {
+  if (!(error instanceof MalformedTemplatesError)) throw error;
   throw invalidArgument(`request is not a valid ${WorkflowCreateRequestSchema.typeName}: ${error.message}`);
 }

@@ -10,7 +10,7 @@ import { storeDescription } from "../description-entity/store.js";
 import { alreadyExists, invalidArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { structureDifference } from "../structure-difference.js";
-import { refuseExpansion } from "./expansion.js";
+import { rejectExpansion } from "./expansion.js";
 import { compileStoredWorkflow, type WorkflowDefinition } from "./compile.js";
 import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
 import { findWorkflowClosure } from "./find.js";
@@ -114,7 +114,7 @@ function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all, expa
   if (maxWorkflowNodes > 0 && nodes > maxWorkflowNodes) {
     throw invalidArgument(`number of nodes in workflow [${id.name}] exceeds limit (${nodes} > ${maxWorkflowNodes})`);
   }
-  refuseExpansion(id.name, expansion, config);
+  rejectExpansion(id.name, expansion, config);
 }
 
 /** Error for a version that exists with the same content. */

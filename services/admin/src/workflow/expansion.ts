@@ -8,11 +8,11 @@ import { invalidArgument } from "../invalid.js";
 import { RecentlyUsed } from "../recently-used.js";
 
 /** Maximum of cached expansions. */
-const MOST = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /** LRU cache of the sizes of expanded workflows, by row id. Versions are immutable. */
-export class KnownExpansions {
-  readonly #known = new RecentlyUsed<Expansion>(MOST);
+export class ExpansionCache {
+  readonly #known = new RecentlyUsed<Expansion>(MAX_ENTRIES);
 
   constructor(private readonly db: Queryable) {}
 
@@ -56,7 +56,7 @@ async function countStored(db: Queryable, workflowRowId: bigint): Promise<Expans
 }
 
 /** @throws RpcError INVALID_ARGUMENT that names the limit and the count. */
-export function refuseExpansion(name: string, expansion: Expansion, { registration }: Pick<AdminConfig, "registration">): void {
+export function rejectExpansion(name: string, expansion: Expansion, { registration }: Pick<AdminConfig, "registration">): void {
   const { maxWorkflowInstances, maxWorkflowDepth } = registration;
   try {
     checkExpansion(name, expansion, { maxInstances: maxWorkflowInstances, maxDepth: maxWorkflowDepth });

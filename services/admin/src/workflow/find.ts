@@ -14,7 +14,7 @@ export interface StoredWorkflow {
 }
 
 /** Data of a workflow that a launch plan needs; much smaller than the closure. */
-export interface WorkflowHead {
+export interface WorkflowInterface {
   readonly rowId: bigint;
   readonly interface: TypedInterface;
 }
@@ -64,7 +64,7 @@ export async function findEncodedClosure(db: Queryable, id: Identifier): Promise
 }
 
 /** Finds the row id and interface of one version of a workflow; undefined when it is not registered. */
-export async function findWorkflowHead(db: Queryable, id: Identifier): Promise<WorkflowHead | undefined> {
+export async function findWorkflowInterface(db: Queryable, id: Identifier): Promise<WorkflowInterface | undefined> {
   const { rows } = await db.query<{ id: bigint; typed_interface: Uint8Array }>({
     name: "find-workflow-head",
     text: `SELECT id, typed_interface FROM workflows WHERE ${key}`,

@@ -1,7 +1,7 @@
-import { type EntityDescription, versionedColumns } from "../list/entity.js";
+import { type ListEntity, versionedColumns } from "../list/entity.js";
 
 /** Filters and sort keys of ListWorkflows. */
-export const workflowEntity: EntityDescription = {
+export const workflowEntity: ListEntity = {
   prefix: "workflow",
   table: "workflows",
   key: "id",

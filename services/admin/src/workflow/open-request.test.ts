@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { expect, test } from "vitest";
-import { encodedTemplateOf, openWorkflowRequest } from "./open-request.js";
+import { encodedTemplateOf, decodeWorkflowRequest } from "./open-request.js";
 
 const requestOf = (nodes: number) =>
   create(WorkflowCreateRequestSchema, {
@@ -21,7 +21,7 @@ const requestOf = (nodes: number) =>
 
 test("a large request comes without its nodes, which stand in the template's bytes", () => {
   const request = requestOf(20_000);
-  const opened = openWorkflowRequest(toBinary(WorkflowCreateRequestSchema, request));
+  const opened = decodeWorkflowRequest(toBinary(WorkflowCreateRequestSchema, request));
   const template = opened.spec?.template;
   expect(template?.nodes).toEqual([]);
   const encoded = template && encodedTemplateOf(template);
@@ -33,16 +33,16 @@ test("a small one, one without a template and one in parts come as they are", ()
   const small = requestOf(1_000);
   const none = create(WorkflowCreateRequestSchema, { spec: { description: { shortDescription: "x".repeat(2_000_000) } } });
   for (const request of [small, none]) {
-    const opened = openWorkflowRequest(toBinary(WorkflowCreateRequestSchema, request));
+    const opened = decodeWorkflowRequest(toBinary(WorkflowCreateRequestSchema, request));
     expect(opened).toEqual(request);
     expect(opened.spec?.template && encodedTemplateOf(opened.spec.template)).toBeUndefined();
   }
   const part = toBinary(WorkflowCreateRequestSchema, requestOf(10_000));
-  const merged = openWorkflowRequest(Buffer.concat([part, part]));
+  const merged = decodeWorkflowRequest(Buffer.concat([part, part]));
   expect(merged.spec?.template?.nodes).toHaveLength(20_000);
 });
 
 test("what does not decode throws", () => {
   const bytes = toBinary(WorkflowCreateRequestSchema, requestOf(20_000));
-  expect(() => openWorkflowRequest(bytes.subarray(0, -3))).toThrow(Error);
+  expect(() => decodeWorkflowRequest(bytes.subarray(0, -3))).toThrow(Error);
 });

@@ -17,7 +17,7 @@ const encodedTemplates = new WeakMap<WorkflowTemplate, Uint8Array>();
  * Decodes a request to register a workflow. For a large one it leaves the template's nodes to the compiling thread
  * (100,000 take 200 MiB and a second); {@link encodedTemplateOf} returns the encoded template.
  */
-export function openWorkflowRequest(bytes: Uint8Array): WorkflowCreateRequest {
+export function decodeWorkflowRequest(bytes: Uint8Array): WorkflowCreateRequest {
   const template = bytes.length < LARGE_BYTES ? undefined : onlyTemplateIn(bytes);
   if (template === undefined) return fromBinary(WorkflowCreateRequestSchema, bytes);
   const withoutNodes = rewriteField(bytes, SPEC, (spec) =>

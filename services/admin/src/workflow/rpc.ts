@@ -70,7 +70,7 @@ export function workflowRpcs(
       const plan = planList(workflowEntity, resourceListRequest("ListWorkflows", request));
       const columns = "project, domain, name, version, typed_interface, short_description, created_at";
       const { rows } = await db.query<Row>(selectPage(plan, columns));
-      return { workflows: rows.map(answer), token: nextToken(plan, rows.length) };
+      return { workflows: rows.map(workflowMessage), token: nextToken(plan, rows.length) };
     },
 
     listWorkflowIds(request) {
@@ -81,7 +81,7 @@ export function workflowRpcs(
   };
 }
 
-function answer(row: Row): MessageInitShape<typeof WorkflowSchema> {
+function workflowMessage(row: Row): MessageInitShape<typeof WorkflowSchema> {
   const { project, domain, name, version } = row;
   return {
     id: { resourceType: ResourceType.WORKFLOW, project, domain, name, version },

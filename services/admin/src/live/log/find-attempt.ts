@@ -17,7 +17,7 @@ export interface LoggedAttempt {
   readonly archived: readonly ArchivedLog[];
 }
 
-export interface WantedAttempt {
+export interface RequestedAttempt {
   /** Undefined: the latest. */
   readonly attempt: number | undefined;
   /** Item of an array node. */
@@ -28,14 +28,14 @@ export interface WantedAttempt {
 export async function findAttempt(
   db: Queryable,
   { executionId, nodeId }: NodeId,
-  wanted: WantedAttempt,
+  requested: RequestedAttempt,
 ): Promise<LoggedAttempt | undefined> {
   const { rows } = await db.query<{ id: bigint; cluster: string; retry_attempt: bigint; phase: string }>({
     name: "find-logged-attempt",
     text: `SELECT t.id, e.cluster, t.retry_attempt, t.phase FROM executions e JOIN task_executions t ON t.execution_id = e.id
       WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4
         AND ($5::bigint IS NULL OR t.retry_attempt = $5) ORDER BY t.retry_attempt DESC, t.id DESC LIMIT 1`,
-    values: [executionId.project, executionId.domain, executionId.name, nodeId, wanted.attempt ?? null],
+    values: [executionId.project, executionId.domain, executionId.name, nodeId, requested.attempt ?? null],
   });
   const [task] = rows;
   if (task === undefined) return undefined;
@@ -45,13 +45,14 @@ export async function findAttempt(
     values: [task.id],
   });
   const messages = events.rows.map(({ event }) => fromBinary(TaskExecutionEventSchema, event));
-  const told = messages.flatMap(({ metadata }) => metadata ?? []);
-  const resources = told.flatMap(({ externalResources }) => externalResources);
-  const items = resources.filter(({ index, externalId }) => index === wanted.item && externalId !== "");
+  const reported = messages.flatMap(({ metadata }) => metadata ?? []);
+  const resources = reported.flatMap(({ externalResources }) => externalResources);
+  const items = resources.filter(({ index, externalId }) => index === requested.item && externalId !== "");
   // Attempts of an item are numbered separately from those of the array.
   const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
-  const name = wanted.item === undefined ? told.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
+  const name =
+    requested.item === undefined ? reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
-  const logs = wanted.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
+  const logs = requested.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
   return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };
 }

@@ -105,7 +105,7 @@ beforeAll(async () => {
     bus,
     blobs: { get: async (uri: string) => archive.get(uri) } as unknown as BlobStore,
     clusters: [{ name: "one", weight: 1, kube }],
-    changed: (ids) => publishChanged(bus, ids),
+    publishChanged: (ids) => publishChanged(bus, ids),
   });
   await startIngest(admin.deps);
   live = createClient({ channel: admin.channel, service: LiveService });

@@ -7,28 +7,28 @@ import type { AdminDeps, Cluster } from "../../deps.js";
 import { checkNodeId, nodeIdText, type NodeId } from "../../execution/identifier.js";
 import { namespaceOf } from "../../execution/namespace.js";
 import { invalidArgument, notFound } from "../../invalid.js";
-import { clusterOf } from "../../launcher/launch.js";
-import type { OpenStream, Streams } from "../streams.js";
-import type { Feeds, Used } from "../watch/feeds.js";
+import { findCluster } from "../../launcher/launch.js";
+import type { OpenStream, StreamLimiter } from "../streams.js";
+import type { FeedRegistry, FeedHandle } from "../watch/feeds.js";
 import { readArchived } from "./archived-log.js";
 import { findAttempt, type LoggedAttempt } from "./find-attempt.js";
 import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
-import { LineSplitter, type StampedLine, Untold } from "./log-lines.js";
+import { LineSplitter, type StampedLine, LineDeduplicator } from "./log-lines.js";
 import { findPod, type LoggedPod } from "./pod.js";
 
 type Response = MessageInitShape<typeof FollowLogResponseSchema>;
 
 export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> {
-  readonly feeds: Feeds;
-  readonly streams: Streams;
+  readonly feeds: FeedRegistry;
+  readonly streams: StreamLimiter;
 }
 
 /** Retry interval, ms, while the pod does not exist yet or its data plane is unavailable. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** Lines of an archived log per message. */
-const LINES_AT_ONCE = 500;
+const LINES_PER_MESSAGE = 500;
 /** Maximum of consecutive attempts while a data plane is unavailable. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Streams the log of a task attempt: the existing lines, then new ones until its container has ended.
@@ -43,9 +43,9 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
   if (request.cursor !== "" && cursor === undefined) throw invalidArgument("invalid value for cursor: it is not from a message before");
   const stream = deps.streams.open(signal);
   try {
-    const used = await deps.feeds.use(id.executionId);
+    const used = await deps.feeds.acquire(id.executionId);
     try {
-      yield* new Following({ deps, request, id, stream }, cursor).tell(used);
+      yield* new LogFollower({ deps, request, id, stream }, cursor).run(used);
     } catch (error) {
       // Takes precedence over the error of an aborted request.
       stream.check();
@@ -58,37 +58,37 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
   }
 }
 
-interface Asked {
+interface FollowRequest {
   readonly deps: FollowDeps;
   readonly request: FollowLogRequest;
   readonly id: NodeId;
   readonly stream: OpenStream;
 }
 
-class Following {
-  readonly #asked: Asked;
+class LogFollower {
+  readonly #request: FollowRequest;
   readonly #cursor: LogCursor | undefined;
-  readonly #untold: Untold;
-  #anything = false;
+  readonly #unsent: LineDeduplicator;
+  #hasSent = false;
 
-  constructor(asked: Asked, cursor: LogCursor | undefined) {
-    this.#asked = asked;
+  constructor(followRequest: FollowRequest, cursor: LogCursor | undefined) {
+    this.#request = followRequest;
     this.#cursor = cursor;
-    this.#untold = new Untold(cursor?.place);
+    this.#unsent = new LineDeduplicator(cursor?.position);
   }
 
-  async *tell(used: Used): AsyncGenerator<Response> {
-    const { deps, request, id } = this.#asked;
+  async *run(used: FeedHandle): AsyncGenerator<Response> {
+    const { deps, request, id } = this.#request;
     const attempt = await this.#attempt(used);
-    const cluster = clusterOf(deps.clusters, attempt.cluster);
+    const cluster = findCluster(deps.clusters, attempt.cluster);
     if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${nodeIdText(id)} cannot be reached`);
     const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
     for (;;) {
       const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
       if (pod === undefined) {
         const now = await this.#found();
-        if (now !== undefined && now.archived.length > 0) return yield* this.#tellArchived({ ...now, pod: attempt.pod });
-        if (this.#anything || request.noFollow || (now?.ended ?? true))
+        if (now !== undefined && now.archived.length > 0) return yield* this.#sendArchived({ ...now, pod: attempt.pod });
+        if (this.#hasSent || request.noFollow || (now?.ended ?? true))
           throw notFound(`the log of ${nodeIdText(id)} is not there: its pod ${attempt.pod} is gone`);
         await this.#pause();
         continue;
@@ -110,31 +110,31 @@ class Following {
   }
 
   /** Waits for an attempt with a pod. */
-  async #attempt(used: Used): Promise<LoggedAttempt & { readonly pod: string }> {
-    const { deps, request, id, stream } = this.#asked;
+  async #attempt(used: FeedHandle): Promise<LoggedAttempt & { readonly pod: string }> {
+    const { deps, request, id, stream } = this.#request;
     const cursor = this.#cursor;
-    const wanted = { attempt: cursor?.attempt ?? request.attempt, item: request.item };
+    const requested = { attempt: cursor?.attempt ?? request.attempt, item: request.item };
     for (;;) {
       stream.check();
-      const found = await findAttempt(deps.db, id, wanted);
+      const found = await findAttempt(deps.db, id, requested);
       if (found?.pod !== undefined && (cursor === undefined || cursor.pod === found.pod)) return { ...found, pod: found.pod };
       if (cursor !== undefined) throw invalidArgument("invalid value for cursor: it is of another attempt or item");
-      const over = found?.ended ?? used.isOver();
+      const over = found?.ended ?? used.isComplete();
       if (over || request.noFollow)
         throw notFound(`${nodeIdText(id)} has no ${request.item === undefined ? "attempt" : "item"} with a log`);
       if (used.failure !== undefined) throw used.failure;
-      await stream.wait(used.waiting);
+      await stream.wait(used.waiters);
     }
   }
 
   #found(): Promise<LoggedAttempt | undefined> {
-    const { deps, request, id } = this.#asked;
+    const { deps, request, id } = this.#request;
     return findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
   }
 
   /** Streams the archived log. */
-  async *#tellArchived({ archived, attempt, pod }: LoggedAttempt & { readonly pod: string }): AsyncGenerator<Response> {
-    const { deps, request } = this.#asked;
+  async *#sendArchived({ archived, attempt, pod }: LoggedAttempt & { readonly pod: string }): AsyncGenerator<Response> {
+    const { deps, request } = this.#request;
     const container = request.container || this.#cursor?.container || pod;
     // The container of a pod spec may have another name than its pod; the first one is the task's.
     const log = archived.find((each) => each.container === container) ?? (request.container === "" ? archived[0] : undefined);
@@ -143,39 +143,39 @@ class Following {
     }
     const lines = await readArchived(deps.blobs, log);
     const { tailLines } = request;
-    if (tailLines !== undefined && this.#untold.place === undefined && lines.length > 0) {
-      this.#untold.startAt({ tail: lines.slice(-Math.max(1, tailLines)), after: tailLines === 0 }, lines);
+    if (tailLines !== undefined && this.#unsent.position === undefined && lines.length > 0) {
+      this.#unsent.seekToTail({ tail: lines.slice(-Math.max(1, tailLines)), after: tailLines === 0 }, lines);
     }
-    this.#untold.begin();
-    const since = this.#untold.since;
+    this.#unsent.restart();
+    const since = this.#unsent.since;
     const first = since === undefined ? 0 : lines.findIndex(({ time }) => Date.parse(time) >= since.getTime());
     const place = { attempt, pod, container: log.container };
-    for (let from = first === -1 ? lines.length : first; from < lines.length; from += LINES_AT_ONCE) {
-      const news = this.#untold.take(lines.slice(from, from + LINES_AT_ONCE));
+    for (let from = first === -1 ? lines.length : first; from < lines.length; from += LINES_PER_MESSAGE) {
+      const news = this.#unsent.filterNew(lines.slice(from, from + LINES_PER_MESSAGE));
       if (news.length > 0) yield { cursor: this.#cursorAt(place), lines: news, attempt };
     }
     yield { cursor: this.#cursorAt(place), attempt, ended: true };
   }
 
   async #pod(cluster: Cluster, { namespace, name }: { readonly namespace: string; readonly name: string }): Promise<LoggedPod | undefined> {
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       try {
-        return await findPod(cluster.kube, { namespace, name, execution: this.#asked.id.executionId.name });
+        return await findPod(cluster.kube, { namespace, name, execution: this.#request.id.executionId.name });
       } catch (error) {
-        if (!isTransient(error) || tries === TRIES) throw unavailable(error);
+        if (!isTransient(error) || attempts === MAX_ATTEMPTS) throw unavailable(error);
         await this.#pause();
       }
     }
   }
 
   /** For a request of the last lines: sets the position before the first of them, for a later resume. */
-  async #goToTail(
+  async #seekToTail(
     { kube }: Pick<Cluster, "kube">,
     where: { readonly namespace: string; readonly name: string; readonly container: string },
   ): Promise<void> {
-    const { tailLines } = this.#asked.request;
-    if (tailLines === undefined || this.#untold.place !== undefined) return;
-    const { signal } = this.#asked.stream;
+    const { tailLines } = this.#request.request;
+    if (tailLines === undefined || this.#unsent.position !== undefined) return;
+    const { signal } = this.#request.stream;
     const collect = async (part: { readonly tailLines?: number; readonly since?: Date }): Promise<StampedLine[]> => {
       const splitter = new LineSplitter();
       const lines: StampedLine[] = [];
@@ -184,34 +184,34 @@ class Following {
     };
     const tail = await collect({ tailLines: Math.max(1, tailLines) });
     const since = firstSecond(tail);
-    if (since !== undefined) this.#untold.startAt({ tail, after: tailLines === 0 }, await collect({ since }));
+    if (since !== undefined) this.#unsent.seekToTail({ tail, after: tailLines === 0 }, await collect({ since }));
   }
 
   async *#read(
     { kube }: Pick<Cluster, "kube">,
     { namespace, pod, container, attempt, over }: { namespace: string; pod: string; container: string; attempt: number; over: boolean },
   ): AsyncGenerator<Response> {
-    const { request, stream } = this.#asked;
+    const { request, stream } = this.#request;
     const splitter = new LineSplitter();
-    const untold = this.#untold;
-    const tell = (lines: readonly StampedLine[]): Response | undefined => {
-      const news = untold.take(lines);
-      this.#anything ||= news.length > 0;
+    const unsent = this.#unsent;
+    const send = (lines: readonly StampedLine[]): Response | undefined => {
+      const news = unsent.filterNew(lines);
+      this.#hasSent ||= news.length > 0;
       return news.length === 0 ? undefined : { cursor: this.#cursorAt({ attempt, pod, container }), lines: news, attempt };
     };
     try {
       const follow = !over && !request.noFollow;
-      await this.#goToTail({ kube }, { namespace, name: pod, container });
-      untold.begin();
+      await this.#seekToTail({ kube }, { namespace, name: pod, container });
+      unsent.restart();
       for await (const part of kube.podLog({
         namespace,
         name: pod,
         container,
         follow,
-        since: untold.since,
+        since: unsent.since,
         signal: stream.signal,
       })) {
-        const message = tell(splitter.add(part));
+        const message = send(splitter.add(part));
         if (message !== undefined) yield message;
       }
     } catch (error) {
@@ -222,17 +222,17 @@ class Following {
       throw unavailable(error);
     }
     // Without a line end it may be incomplete until the container has ended.
-    const last = over ? tell(splitter.end()) : undefined;
+    const last = over ? send(splitter.end()) : undefined;
     if (last !== undefined) yield last;
   }
 
   #cursorAt(where: Omit<LogCursor, "place">): string {
-    return writeLogCursor({ ...where, place: this.#untold.place });
+    return writeLogCursor({ ...where, position: this.#unsent.position });
   }
 
   async #pause(): Promise<void> {
-    const { stream } = this.#asked;
-    await sleep(AGAIN_MS, undefined, { signal: stream.signal }).catch(() => stream.check());
+    const { stream } = this.#request;
+    await sleep(RETRY_MS, undefined, { signal: stream.signal }).catch(() => stream.check());
   }
 }
 

@@ -2,7 +2,7 @@
  * Position in a log. Logs are requested by seconds, so it consists of a second and the number of sent lines written in
  * it or later. No sent line is newer than `newest`.
  */
-export interface LogPlace {
+export interface LogPosition {
   readonly second: number;
   readonly lines: number;
   /** Nanoseconds since the epoch. */
@@ -15,12 +15,12 @@ export interface LogCursor {
   readonly pod: string;
   readonly container: string;
   /** Undefined before the first line. */
-  readonly place: LogPlace | undefined;
+  readonly position: LogPosition | undefined;
 }
 
 const VERSION = "1";
 
-export function writeLogCursor({ attempt, pod, container, place }: LogCursor): string {
+export function writeLogCursor({ attempt, pod, container, position: place }: LogCursor): string {
   const parts = [VERSION, attempt, pod, container, ...(place === undefined ? [] : [place.second, place.lines, place.newest])];
   return Buffer.from(parts.join("/")).toString("base64url");
 }
@@ -34,5 +34,5 @@ export function readLogCursor(text: string): LogCursor | undefined {
   if (version !== VERSION || (parts.length !== 4 && parts.length !== 7) || !named) return undefined;
   if (!numbers.every((number) => /^[0-9]{1,19}$/.test(number))) return undefined;
   const place = parts.length === 7 ? { second: Number(second), lines: Number(lines), newest: BigInt(newest) } : undefined;
-  return { attempt: Number(attempt), pod, container, place };
+  return { attempt: Number(attempt), pod, container, position: place };
 }

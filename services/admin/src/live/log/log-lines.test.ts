@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readLogCursor, writeLogCursor } from "./log-cursor.js";
-import { LineSplitter, type StampedLine, Untold } from "./log-lines.js";
+import { LineSplitter, type StampedLine, LineDeduplicator } from "./log-lines.js";
 
 const stamp = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString().replace("Z", "000000Z");
 
@@ -19,18 +19,18 @@ test("a log that is broken off anywhere, any number of times, is told once and w
   fc.assert(
     fc.property(anyLog, fc.array(fc.nat({ max: 12 })), (log, cuts) => {
       const told: StampedLine[] = [];
-      let cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", place: undefined });
+      let cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: undefined });
       for (const cut of [...cuts, log.length]) {
-        const untold = new Untold(readLogCursor(cursor)?.place);
+        const untold = new LineDeduplicator(readLogCursor(cursor)?.position);
         const answer = since(log, untold.since);
         // Number of lines that arrive, one message each; the last message may be lost with its cursor.
         let arrived = 0;
         for (const line of answer) {
-          const news = untold.take([line]);
+          const news = untold.filterNew([line]);
           if (news.length === 0) continue;
           if (arrived++ >= cut && cut !== log.length) break;
           told.push(...news);
-          cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", place: untold.place });
+          cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: untold.position });
         }
       }
       expect(told.map(({ text }) => text)).toEqual(log.map(({ text }) => text));
@@ -43,13 +43,13 @@ test("the last lines, and what follows them after a break", () => {
   fc.assert(
     fc.property(anyLog, fc.nat({ max: 10 }), fc.nat(), (log, tail, split) => {
       const known = log.slice(0, split % (log.length + 1));
-      const untold = new Untold(undefined);
+      const untold = new LineDeduplicator(undefined);
       const anchor = known.slice(-Math.max(1, tail));
       const from = new Date(Math.floor(Math.min(...anchor.map(({ time }) => Date.parse(time))) / 1000) * 1000);
       // Lines may have been written since the request of the last lines.
-      if (anchor.length > 0) untold.startAt({ tail: anchor, after: tail === 0 }, since(log, from));
-      untold.begin();
-      const told = untold.take(since(log, untold.since)).map(({ text }) => text);
+      if (anchor.length > 0) untold.seekToTail({ tail: anchor, after: tail === 0 }, since(log, from));
+      untold.restart();
+      const told = untold.filterNew(since(log, untold.since)).map(({ text }) => text);
       const begun = log.slice(known.length === 0 ? 0 : Math.max(0, known.length - tail));
       expect(told).toEqual(begun.map(({ text }) => text));
     }),

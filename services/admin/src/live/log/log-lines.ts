@@ -1,4 +1,4 @@
-import type { LogPlace } from "./log-cursor.js";
+import type { LogPosition } from "./log-cursor.js";
 
 export interface StampedLine {
   /** As the source writes it, RFC 3339; empty for a line without time. */
@@ -7,7 +7,7 @@ export interface StampedLine {
 }
 
 /** Maximum line length, bytes, since an incomplete line is buffered; longer lines are split. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** Assembles lines from the chunks of a log. */
 export class LineSplitter {
@@ -26,7 +26,7 @@ export class LineSplitter {
       this.#rest.push(part.slice(from));
       this.#restBytes += part.length - from;
     }
-    if (this.#restBytes > MOST_BYTES) lines.push(this.#line(new Uint8Array()));
+    if (this.#restBytes > MAX_BYTES) lines.push(this.#line(new Uint8Array()));
     return lines;
   }
 
@@ -61,42 +61,42 @@ const SECOND = 1_000_000_000n;
  * Drops lines already sent when the log is read again from the second of its position. Lines need not be in timestamp
  * order, since programs write to two streams concurrently.
  */
-export class Untold {
-  #place: LogPlace | undefined;
+export class LineDeduplicator {
+  #position: LogPosition | undefined;
   #skip = 0;
 
-  constructor(place: LogPlace | undefined) {
-    this.#place = place;
-    this.begin();
+  constructor(place: LogPosition | undefined) {
+    this.#position = place;
+    this.restart();
   }
 
-  get place(): LogPlace | undefined {
-    return this.#place;
+  get position(): LogPosition | undefined {
+    return this.#position;
   }
 
   /** Time from which to read the log. */
   get since(): Date | undefined {
-    return this.#place && new Date(this.#place.second * 1000);
+    return this.#position && new Date(this.#position.second * 1000);
   }
 
   /** Starts another read of the log from {@link since}. */
-  begin(): void {
-    this.#skip = this.#place?.lines ?? 0;
+  restart(): void {
+    this.#skip = this.#position?.lines ?? 0;
   }
 
   /** Starts at `tail`, or `after` it: the last of `lines` at an earlier read, which may have more lines by now. */
-  startAt({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
+  seekToTail({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
     const same = (a: StampedLine | undefined, b: StampedLine) => a?.time === b.time && a.text === b.text;
     const found = lines.findIndex((_, index) => tail.every((line, offset) => same(lines[index + offset], line)));
     if (found === -1) return;
-    this.take(lines.slice(0, after ? found + tail.length : found));
+    this.filterNew(lines.slice(0, after ? found + tail.length : found));
     const seconds = lines.flatMap(({ time }) => nanosOf(time) ?? []).map((at) => at / SECOND);
     const first = seconds.reduce<bigint | undefined>((least, each) => (least === undefined || each < least ? each : least), undefined);
     // No earlier line has this second.
-    if (this.#place === undefined && first !== undefined) this.#place = { second: Number(first), lines: 0, newest: first * SECOND };
+    if (this.#position === undefined && first !== undefined) this.#position = { second: Number(first), lines: 0, newest: first * SECOND };
   }
 
-  take(lines: readonly StampedLine[]): StampedLine[] {
+  filterNew(lines: readonly StampedLine[]): StampedLine[] {
     return lines.filter((line) => this.#isNew(line));
   }
 
@@ -104,7 +104,7 @@ export class Untold {
     const at = nanosOf(time);
     if (at === undefined) return true;
     const second = Number(at / SECOND);
-    const place = this.#place;
+    const place = this.#position;
     if (place !== undefined && this.#skip > 0) {
       if (second < place.second) return false;
       // Sent lines are not newer than `newest`: if there are fewer of them now, log rotation removed the others.
@@ -115,10 +115,10 @@ export class Untold {
       this.#skip = 0;
     }
     if (place === undefined || second > place.second) {
-      this.#place = { second, lines: 1, newest: at };
+      this.#position = { second, lines: 1, newest: at };
     } else {
       const newest = at > place.newest ? at : place.newest;
-      this.#place = { second: place.second, lines: place.lines + (second === place.second ? 1 : 0), newest };
+      this.#position = { second: place.second, lines: place.lines + (second === place.second ? 1 : 0), newest };
     }
     return true;
   }

@@ -3,7 +3,7 @@ import type { WatchedRow } from "./row.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** Result of one poll of the database. */
-export interface Group {
+export interface PollResult {
   /** Snapshots of this poll and the previous one; undefined for the first. */
   readonly at: Snapshot;
   readonly before: Snapshot | undefined;
@@ -12,9 +12,9 @@ export interface Group {
 }
 
 /** A row in the order of changes. */
-export interface Entry {
+export interface ChangeEntry {
   readonly row: WatchedRow;
-  readonly group: Group;
+  readonly group: PollResult;
   /** Increases with every change of any row. */
   readonly sequence: number;
 }
@@ -28,9 +28,9 @@ const GAPS = 256;
  * over time, and readers may be arbitrarily slow.
  */
 export class ChangeLog {
-  readonly #byKey = new Map<string, Entry>();
+  readonly #byKey = new Map<string, ChangeEntry>();
   /** Sorted by sequence; an entry that a newer one replaced is a gap. */
-  #entries: Entry[] = [];
+  #entries: ChangeEntry[] = [];
   #sequence = 0;
   #open = 0;
 
@@ -49,14 +49,14 @@ export class ChangeLog {
   }
 
   /** Adds the rows of a poll in key order, except unchanged ones. Returns true when any changed. */
-  add(rows: readonly WatchedRow[], group: Group): boolean {
+  add(rows: readonly WatchedRow[], group: PollResult): boolean {
     const before = this.#sequence;
     for (const row of rows.toSorted((a, b) => compareKeys(a.key, b.key))) this.#put(row, group);
     if (this.#entries.length > 2 * this.#byKey.size + GAPS) this.#entries = this.#entries.filter((entry) => this.#stands(entry));
     return this.#sequence > before;
   }
 
-  #put(row: WatchedRow, group: Group): void {
+  #put(row: WatchedRow, group: PollResult): void {
     const key = keyText(row.key);
     const before = this.#byKey.get(key);
     if (before !== undefined && Buffer.compare(before.row.bytes, row.bytes) === 0) return;
@@ -67,8 +67,8 @@ export class ChangeLog {
   }
 
   /** Returns the changes after a sequence, oldest first, up to `maxBytes` but at least one, and the next one if more follow. */
-  after(sequence: number, maxBytes: number): { readonly entries: readonly Entry[]; readonly next: Entry | undefined } {
-    const entries: Entry[] = [];
+  after(sequence: number, maxBytes: number): { readonly entries: readonly ChangeEntry[]; readonly next: ChangeEntry | undefined } {
+    const entries: ChangeEntry[] = [];
     let bytes = 0;
     for (let index = this.#firstAfter(sequence); index < this.#entries.length; index++) {
       const entry = this.#entries[index];
@@ -85,7 +85,7 @@ export class ChangeLog {
     return [...this.#byKey.values()].map(({ row }) => row).sort((a, b) => compareKeys(a.key, b.key));
   }
 
-  #stands(entry: Entry): boolean {
+  #stands(entry: ChangeEntry): boolean {
     return this.#byKey.get(keyText(entry.row.key)) === entry;
   }
 

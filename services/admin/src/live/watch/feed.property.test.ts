@@ -7,7 +7,7 @@ import type { Message } from "./chunk.js";
 import { nodeRow, type WatchedNodeRow } from "./encode-row.js";
 import { Feed } from "./feed.js";
 import type { WatchedRow } from "./row.js";
-import { covers, parseSnapshot, sees, type Snapshot } from "./snapshot.js";
+import { isAtLeast, parseSnapshot, isVisible, type Snapshot } from "./snapshot.js";
 
 // A database of rows with overlapping writers, replicas that poll it irregularly, and a watcher whose stream breaks at
 // any message and resumes at any replica: it receives the newest version of every row, and no version twice.
@@ -54,7 +54,7 @@ class Database {
   read(since?: Snapshot): WatchedRow[] {
     return [...this.#rows].flatMap(([id, versions]) => {
       const newest = versions.at(-1);
-      return newest === undefined || (since !== undefined && sees(since, newest.xid)) ? [] : [rowOf(id, newest)];
+      return newest === undefined || (since !== undefined && isVisible(since, newest.xid)) ? [] : [rowOf(id, newest)];
     });
   }
 
@@ -153,7 +153,7 @@ test("whatever breaks off wherever, everything is told once", () => {
         const feed = feeds[replica] as Feed;
         if (open === undefined) {
           const cursor = watcher.cursor === "" ? undefined : readCursor(watcher.cursor);
-          if (cursor !== undefined && !covers(feed.at, cursor.at)) look(feed);
+          if (cursor !== undefined && !isAtLeast(feed.at, cursor.at)) look(feed);
           const { messages, sequence } = feed.join(cursor);
           open = { feed, messages: messages[Symbol.iterator](), sequence };
         }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { ChangeLog, type Group } from "./change-log.js";
+import { ChangeLog, type PollResult } from "./change-log.js";
 import { CHUNK_BYTES, inChunks, type Message, messageOf } from "./chunk.js";
 import type { Cursor, RowKey } from "./cursor.js";
-import { type Now, type Stretch, untold } from "./resume.js";
+import { type FeedState, type ChangeBatch, changesSince } from "./resume.js";
 import type { WatchedChanges } from "./row.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -22,7 +22,7 @@ export class Feed {
   /** Messages encoded since the last change, by the position that they follow. */
   readonly #messages = new Map<number, { readonly message: Message; readonly sequence: number }>();
   #whole: Message[] | undefined;
-  #beat: Message | undefined;
+  #heartbeat: Message | undefined;
 
   constructor(executionId: bigint, at: Snapshot, whole: WatchedChanges) {
     this.executionId = executionId;
@@ -43,7 +43,7 @@ export class Feed {
   apply(changes: WatchedChanges, at: Snapshot): boolean {
     const before = this.#at;
     this.#at = at;
-    this.#beat = undefined;
+    this.#heartbeat = undefined;
     const news = this.#add(changes, { at, before });
     if (news) {
       this.#messages.clear();
@@ -52,7 +52,7 @@ export class Feed {
     return news;
   }
 
-  #add({ rows, endedAt }: WatchedChanges, moments: Pick<Group, "at" | "before">): boolean {
+  #add({ rows, endedAt }: WatchedChanges, moments: Pick<PollResult, "at" | "before">): boolean {
     const execution = rows.find(({ key }) => key.kind === "execution");
     if (execution !== undefined) {
       this.#executionHash = createHash("sha256").update(execution.bytes).digest("base64url").slice(0, 12);
@@ -65,37 +65,37 @@ export class Feed {
    * True when the execution and all its nodes and attempts are terminal: no change follows. Rows that are still open
    * `lingerMs` after the execution's end are not awaited.
    */
-  isOver(now: number, lingerMs: number): boolean {
+  isComplete(now: number, lingerMs: number): boolean {
     return this.#endedAt !== undefined && (this.#log.open === 0 || now >= this.#endedAt + lingerMs);
   }
 
   /** Time after which open nodes of a terminal execution are no longer awaited. */
-  overAt(lingerMs: number): number | undefined {
+  completesAt(lingerMs: number): number | undefined {
     return this.#endedAt === undefined ? undefined : this.#endedAt + lingerMs;
   }
 
   join(cursor: Cursor | undefined): Joined {
     const sequence = this.#log.end;
-    const now: Now = {
+    const now: FeedState = {
       rows: this.#log.rows(),
       at: this.#at,
       executionId: Number(this.executionId),
       executionHash: this.#executionHash,
     };
-    const missing = cursor && untold(cursor, now);
-    if (missing !== undefined) return { messages: this.#tell(missing, now, false), sequence };
+    const missing = cursor && changesSince(cursor, now);
+    if (missing !== undefined) return { messages: this.#publish(missing, now, false), sequence };
     // Encoded once and shared: many watchers join at a time, for example after the stop of a replica.
-    this.#whole ??= [...this.#tell([{ rows: now.rows, before: undefined, at: now.at }], now, true)];
+    this.#whole ??= [...this.#publish([{ rows: now.rows, before: undefined, at: now.at }], now, true)];
     return { messages: this.#whole, sequence };
   }
 
   /** Yields messages for the state `now`, even if the feed changes while a slow watcher reads. */
-  *#tell(stretches: readonly Stretch[], { at: end, executionHash: hash }: Now, reset: boolean): Generator<Message> {
+  *#publish(batches: readonly ChangeBatch[], { at: end, executionHash: hash }: FeedState, reset: boolean): Generator<Message> {
     let first = reset;
-    for (const [index, { rows, before, at }] of stretches.entries()) {
+    for (const [index, { rows, before, at }] of batches.entries()) {
       for (const chunk of inChunks(rows)) {
         const key = chunk.last ? undefined : chunk.rows.at(-1)?.key;
-        const more = stretches.slice(index + 1).some((later) => later.rows.length > 0);
+        const more = batches.slice(index + 1).some((later) => later.rows.length > 0);
         const complete = chunk.last && !more;
         const cursor = complete ? this.#cursor(end, hash) : this.#cursor(at, hash, key && { before, key });
         yield messageOf({ rows: chunk.rows, cursor, reset: first, complete });
@@ -127,8 +127,8 @@ export class Feed {
   }
 
   /** Heartbeat with the current cursor, for watchers that are up to date. */
-  beat(): Message {
-    return (this.#beat ??= messageOf({ rows: [], cursor: this.#cursor(this.#at, this.#executionHash) }));
+  heartbeat(): Message {
+    return (this.#heartbeat ??= messageOf({ rows: [], cursor: this.#cursor(this.#at, this.#executionHash) }));
   }
 
   /** The last message. */

@@ -6,7 +6,7 @@ import { executionNotFound } from "../../execution/identifier.js";
 import type { ExecutionName } from "../../execution/state.js";
 import { Feed } from "./feed.js";
 import { readChanges, readWhole } from "./read.js";
-import { Waiting } from "./waiting.js";
+import { Waiters } from "./waiting.js";
 
 export interface FeedsDeps {
   readonly db: Database;
@@ -24,49 +24,49 @@ export interface FeedTimes {
 }
 
 /** A feed in use by a watcher. */
-export interface Used {
+export interface FeedHandle {
   readonly feed: Feed;
-  readonly waiting: Waiting;
+  readonly waiters: Waiters;
   /** Reason of its end: the execution was deleted. */
   readonly failure: Error | undefined;
   /** Changes with each heartbeat. */
-  readonly beats: number;
+  readonly heartbeats: number;
   /** True when no change follows. */
-  isOver(): boolean;
+  isComplete(): boolean;
   /** Resolves when the state is no older than this call. */
   refresh(): Promise<void>;
   release(): void;
 }
 
 /** Minimum interval between polls of an execution, ms: too short for users to notice. */
-const LEAST_MS = 100;
+const MIN_POLL_MS = 100;
 /** Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it pauses ten times as long. */
-const ROW_MS = 0.01;
+const POLL_COST_PER_ROW_MS = 0.01;
 /** Additional interval per watcher, ms: with thousands of watchers one message combines several changes. */
-const TELL_MS = 0.1;
+const PUSH_COST_MS = 0.1;
 /** Maximum of feeds per poll, and of concurrent first polls. */
 const BATCH = 200;
-const FIRST_LOOKS = 8;
+const FIRST_READS = 8;
 /** Time for which an unused feed is kept, ms: clients reconnect after lost connections. */
 const IDLE_MS = 5_000;
 /** Retry interval, ms, while the database is unavailable. */
-const AWAY_MS = 1_000;
+const RETRY_MS = 1_000;
 const TICK_MS = 1_000;
 
 /** Holds one feed per watched execution and polls the database for all of them in batches. */
-export class Feeds {
+export class FeedRegistry {
   readonly #deps: FeedsDeps;
   readonly #times: FeedTimes;
-  readonly #byName = new Map<string, Promise<Live>>();
-  readonly #byId = new Map<bigint, Live>();
-  readonly #firstLooks = new Turns(FIRST_LOOKS);
+  readonly #byName = new Map<string, Promise<FeedEntry>>();
+  readonly #byId = new Map<bigint, FeedEntry>();
+  readonly #firstReads = new Semaphore(FIRST_READS);
   /** Feeds with possible changes since the last poll. */
-  readonly #dirty = new Set<Live>();
+  readonly #dirty = new Set<FeedEntry>();
   /** Executions that changed during first polls; their feeds are known only afterwards. */
   readonly #missed = new Set<bigint>();
   #opening = 0;
-  #looking = false;
-  #lookNumber = 0;
+  #polling = false;
+  #pollNumber = 0;
   #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | undefined;
   #ticker: NodeJS.Timeout | undefined;
 
@@ -80,7 +80,7 @@ export class Feeds {
   }
 
   /** @throws RpcError NOT_FOUND. */
-  async use(name: ExecutionName): Promise<Used> {
+  async acquire(name: ExecutionName): Promise<FeedHandle> {
     const key = JSON.stringify([name.project, name.domain, name.name]);
     let opening = this.#byName.get(key);
     if (opening === undefined) {
@@ -88,25 +88,25 @@ export class Feeds {
       this.#byName.set(key, opening);
       opening.catch(() => this.#byName.delete(key));
     }
-    const live = await opening;
-    live.users++;
-    clearTimeout(live.idle);
+    const entry = await opening;
+    entry.users++;
+    clearTimeout(entry.idle);
     let released = false;
     return {
-      feed: live.feed,
-      waiting: live.waiting,
+      feed: entry.feed,
+      waiters: entry.waiters,
       get failure() {
-        return live.failure;
+        return entry.failure;
       },
-      get beats() {
-        return live.beats;
+      get heartbeats() {
+        return entry.heartbeats;
       },
-      isOver: () => live.feed.isOver(this.#now(), this.#times.lingerMs),
-      refresh: () => this.#refresh(live),
+      isComplete: () => entry.feed.isComplete(this.#now(), this.#times.lingerMs),
+      refresh: () => this.#refresh(entry),
       release: () => {
         if (released) return;
         released = true;
-        if (--live.users === 0) live.idle = setTimeout(() => this.#drop(live), IDLE_MS).unref();
+        if (--entry.users === 0) entry.idle = setTimeout(() => this.#drop(entry), IDLE_MS).unref();
       },
     };
   }
@@ -114,162 +114,162 @@ export class Feeds {
   /** Marks these executions as possibly changed; ignores those without a watcher here. */
   changed(executionIds: Iterable<bigint>): void {
     for (const id of executionIds) {
-      const live = this.#byId.get(id);
-      if (live !== undefined) this.#dirty.add(live);
+      const entry = this.#byId.get(id);
+      if (entry !== undefined) this.#dirty.add(entry);
       else if (this.#opening > 0) this.#missed.add(id);
     }
-    this.#soon();
+    this.#schedulePoll();
   }
 
   close(): void {
     clearTimeout(this.#timer?.timeout);
     clearInterval(this.#ticker);
-    for (const live of this.#byId.values()) clearTimeout(live.idle);
+    for (const entry of this.#byId.values()) clearTimeout(entry.idle);
   }
 
-  async #open(key: string, name: ExecutionName): Promise<Live> {
+  async #open(key: string, name: ExecutionName): Promise<FeedEntry> {
     this.#opening++;
     try {
-      return await this.#firstLooks.take(() => this.#firstLook(key, name));
+      return await this.#firstReads.run(() => this.#firstRead(key, name));
     } finally {
       if (--this.#opening === 0) this.#missed.clear();
     }
   }
 
-  async #firstLook(key: string, name: ExecutionName): Promise<Live> {
+  async #firstRead(key: string, name: ExecutionName): Promise<FeedEntry> {
     const begun = this.#now();
     const { executionId, snapshot, changes } = await readWhole(this.#deps.db, name);
     const { project, domain } = name;
-    const live: Live = {
+    const entry: FeedEntry = {
       key,
       id: create(WorkflowExecutionIdentifierSchema, { project, domain, name: name.name }),
       feed: new Feed(executionId, snapshot, changes),
-      waiting: new Waiting(),
-      looked: new Waiting(),
+      waiters: new Waiters(),
+      polled: new Waiters(),
       readAt: begun,
       dueAt: 0,
       users: 0,
-      beats: 0,
-      beatAt: begun,
-      look: 0,
+      heartbeats: 0,
+      heartbeatAt: begun,
+      pollNumber: 0,
       failure: undefined,
       idle: undefined,
     };
-    this.#byId.set(executionId, live);
+    this.#byId.set(executionId, entry);
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS).unref();
     if (this.#missed.has(executionId)) this.changed([executionId]);
-    return live;
+    return entry;
   }
 
-  #drop(live: Live): void {
-    if (live.users > 0) return;
-    this.#forget(live);
+  #drop(entry: FeedEntry): void {
+    if (entry.users > 0) return;
+    this.#remove(entry);
     if (this.#byId.size > 0) return;
     clearInterval(this.#ticker);
     this.#ticker = undefined;
   }
 
-  #forget(live: Live): void {
-    this.#byName.delete(live.key);
-    this.#byId.delete(live.feed.executionId);
-    this.#dirty.delete(live);
+  #remove(entry: FeedEntry): void {
+    this.#byName.delete(entry.key);
+    this.#byId.delete(entry.feed.executionId);
+    this.#dirty.delete(entry);
   }
 
-  async #refresh(live: Live): Promise<void> {
-    const from = this.#lookNumber;
-    live.dueAt = 0;
+  async #refresh(entry: FeedEntry): Promise<void> {
+    const from = this.#pollNumber;
+    entry.dueAt = 0;
     // A poll in progress may have started earlier.
-    while (live.look <= from && live.failure === undefined) {
-      this.#dirty.add(live);
-      this.#soon();
-      await new Promise<void>((resolve) => live.looked.add(resolve));
+    while (entry.pollNumber <= from && entry.failure === undefined) {
+      this.#dirty.add(entry);
+      this.#schedulePoll();
+      await new Promise<void>((resolve) => entry.polled.add(resolve));
     }
   }
 
   #tick(): void {
     const now = this.#now();
     const { pollMs, heartbeatMs, lingerMs } = this.#times;
-    for (const live of this.#byId.values()) {
-      if (now - live.readAt >= pollMs && !live.feed.isOver(now, lingerMs)) this.#dirty.add(live);
-      const over = live.feed.overAt(lingerMs);
-      const isJustOver = over !== undefined && now >= over && now - over < 2 * TICK_MS;
-      if (now - live.beatAt >= heartbeatMs || isJustOver) {
-        live.beatAt = now;
-        live.beats++;
-        live.waiting.wake();
+    for (const entry of this.#byId.values()) {
+      if (now - entry.readAt >= pollMs && !entry.feed.isComplete(now, lingerMs)) this.#dirty.add(entry);
+      const over = entry.feed.completesAt(lingerMs);
+      const hasJustCompleted = over !== undefined && now >= over && now - over < 2 * TICK_MS;
+      if (now - entry.heartbeatAt >= heartbeatMs || hasJustCompleted) {
+        entry.heartbeatAt = now;
+        entry.heartbeats++;
+        entry.waiters.wake();
       }
     }
-    this.#soon();
+    this.#schedulePoll();
   }
 
-  #soon(): void {
-    if (this.#looking || this.#dirty.size === 0) return;
+  #schedulePoll(): void {
+    if (this.#polling || this.#dirty.size === 0) return;
     let at = Number.POSITIVE_INFINITY;
-    for (const live of this.#dirty) if (live.dueAt < at) at = live.dueAt;
+    for (const entry of this.#dirty) if (entry.dueAt < at) at = entry.dueAt;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     clearTimeout(this.#timer?.timeout);
-    const timeout = setTimeout(() => void this.#look(), Math.max(0, at - this.#now())).unref();
+    const timeout = setTimeout(() => void this.#poll(), Math.max(0, at - this.#now())).unref();
     this.#timer = { at, timeout };
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     this.#timer = undefined;
     const now = this.#now();
-    const due: Live[] = [];
-    for (const live of this.#dirty) {
-      if (live.dueAt > now) continue;
-      due.push(live);
+    const due: FeedEntry[] = [];
+    for (const entry of this.#dirty) {
+      if (entry.dueAt > now) continue;
+      due.push(entry);
       if (due.length === BATCH) break;
     }
-    this.#looking = true;
-    this.#lookNumber++;
-    for (const live of due) this.#dirty.delete(live);
+    this.#polling = true;
+    this.#pollNumber++;
+    for (const entry of due) this.#dirty.delete(entry);
     try {
-      await this.#lookApart(due, now);
+      await this.#pollWithBisect(due, now);
     } finally {
-      this.#looking = false;
-      this.#soon();
+      this.#polling = false;
+      this.#schedulePoll();
     }
   }
 
   /** Polls all in one batch; after a failure bisects it, so that an unreadable execution does not block the others. */
-  async #lookApart(due: readonly Live[], begun: number): Promise<void> {
+  async #pollWithBisect(due: readonly FeedEntry[], begun: number): Promise<void> {
     try {
-      await this.#lookAt(due, begun);
+      await this.#pollBatch(due, begun);
     } catch (error) {
       if (due.length > 1 && !isUnavailable(error)) {
         const middle = Math.ceil(due.length / 2);
-        await this.#lookApart(due.slice(0, middle), begun);
-        await this.#lookApart(due.slice(middle), begun);
+        await this.#pollWithBisect(due.slice(0, middle), begun);
+        await this.#pollWithBisect(due.slice(middle), begun);
         return;
       }
       this.#deps.logger.warn({ executions: due.length, error: String(error) }, "watched executions cannot be read now");
-      for (const live of due) {
-        live.dueAt = this.#now() + AWAY_MS;
-        this.#dirty.add(live);
+      for (const entry of due) {
+        entry.dueAt = this.#now() + RETRY_MS;
+        this.#dirty.add(entry);
       }
     }
   }
 
-  async #lookAt(due: readonly Live[], begun: number): Promise<void> {
+  async #pollBatch(due: readonly FeedEntry[], begun: number): Promise<void> {
     if (due.length === 0) return;
     const since = due.map(({ id, feed, readAt }) => ({ executionId: feed.executionId, id, snapshot: feed.at, readAt }));
     const { snapshot, changes } = await readChanges(this.#deps.db, since);
     const now = this.#now();
-    for (const live of due) {
-      const found = changes.get(live.feed.executionId);
-      live.readAt = begun;
-      live.look = this.#lookNumber;
-      live.dueAt = now + LEAST_MS + ROW_MS * live.feed.size + TELL_MS * live.users;
+    for (const entry of due) {
+      const found = changes.get(entry.feed.executionId);
+      entry.readAt = begun;
+      entry.pollNumber = this.#pollNumber;
+      entry.dueAt = now + MIN_POLL_MS + POLL_COST_PER_ROW_MS * entry.feed.size + PUSH_COST_MS * entry.users;
       if (found === undefined || found === "gone") {
-        live.failure = executionNotFound(live.id);
-        this.#forget(live);
-        live.waiting.wake();
-      } else if (live.feed.apply(found, snapshot)) {
-        live.beatAt = now;
-        live.waiting.wake();
+        entry.failure = executionNotFound(entry.id);
+        this.#remove(entry);
+        entry.waiters.wake();
+      } else if (entry.feed.apply(found, snapshot)) {
+        entry.heartbeatAt = now;
+        entry.waiters.wake();
       }
-      live.looked.wake();
+      entry.polled.wake();
     }
   }
 
@@ -278,28 +278,28 @@ export class Feeds {
   }
 }
 
-interface Live {
+interface FeedEntry {
   readonly key: string;
   readonly id: WorkflowExecutionIdentifier;
   readonly feed: Feed;
-  readonly waiting: Waiting;
+  readonly waiters: Waiters;
   /** Callers that wait for the next poll, whatever its result. */
-  readonly looked: Waiting;
+  readonly polled: Waiters;
   /** Start of the last poll. */
   readAt: number;
   /** Earliest start of the next poll. */
   dueAt: number;
   users: number;
-  beats: number;
-  beatAt: number;
+  heartbeats: number;
+  heartbeatAt: number;
   /** Number of the last poll that included it. */
-  look: number;
+  pollNumber: number;
   failure: Error | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
 /** A semaphore. */
-class Turns {
+class Semaphore {
   #free: number;
   readonly #queue: (() => void)[] = [];
 
@@ -307,7 +307,7 @@ class Turns {
     this.#free = atOnce;
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {

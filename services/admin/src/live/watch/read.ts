@@ -18,7 +18,7 @@ import { parseSnapshot, type Snapshot } from "./snapshot.js";
 /** 64-bit id of a row's writer: xmin has only the lower 32 bits, and no visible row is newer than the current snapshot. */
 const xidOf = (table: string) => `(moment.xmax - ((moment.xmax - ${table}.xmin::text::bigint) & 4294967295))`;
 
-const moment = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xmax) AS moment";
+const snapshotXmax = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xmax) AS moment";
 
 /**
  * True when a row was written after the snapshot `given.since`. The first comparison decides for most rows, which are
@@ -43,10 +43,10 @@ export interface InitialState {
  */
 export function readWhole(db: Database, name: ExecutionName): Promise<InitialState> {
   const id = create(WorkflowExecutionIdentifierSchema, { project: name.project, domain: name.domain, name: name.name });
-  return atOneMoment(db, async (tx, snapshot) => {
+  return inSnapshot(db, async (tx, snapshot) => {
     const { rows: executions } = await tx.query<ExecutionRow & { xid: bigint }>({
       name: "watch-execution",
-      text: `SELECT ${executionColumns}, ${xidOf("executions")} AS xid FROM executions, ${moment}
+      text: `SELECT ${executionColumns}, ${xidOf("executions")} AS xid FROM executions, ${snapshotXmax}
         WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
       values: [name.project, name.domain, name.name],
     });
@@ -57,7 +57,7 @@ export function readWhole(db: Database, name: ExecutionName): Promise<InitialSta
       const { rows: page }: { rows: WatchedNodeRow[] } = await tx.query<WatchedNodeRow>({
         name: "watch-nodes",
         text: `SELECT ${nodeColumns}, node_executions.id, node_executions.parent_node_id, ${xidOf("node_executions")} AS xid
-          FROM node_executions, ${moment} WHERE execution_id = $1 AND node_id > $2 ORDER BY node_id LIMIT ${PAGE}`,
+          FROM node_executions, ${snapshotXmax} WHERE execution_id = $1 AND node_id > $2 ORDER BY node_id LIMIT ${PAGE}`,
         values: [execution.id, after],
       });
       for (const row of page) rows.push(nodeRow(row, id));
@@ -82,7 +82,7 @@ export function readWhole(db: Database, name: ExecutionName): Promise<InitialSta
 }
 
 /** An execution, and the snapshot up to which its rows are known. */
-export interface Since {
+export interface KnownState {
   readonly executionId: bigint;
   readonly id: WorkflowExecutionIdentifier;
   readonly snapshot: Snapshot;
@@ -100,7 +100,7 @@ export interface ChangesOfAll {
 const LATE_EVENTS_MS = 60_000;
 
 /** Reads the changes of these executions since their snapshots, with three statements for all. */
-export function readChanges(db: Database, all: readonly Since[]): Promise<ChangesOfAll> {
+export function readChanges(db: Database, all: readonly KnownState[]): Promise<ChangesOfAll> {
   const given = `unnest($1::bigint[], $2::pg_snapshot[], $3::bigint[]) AS given (execution_id, since, since_xmin)`;
   const base = [
     all.map(({ executionId }) => executionId),
@@ -108,14 +108,14 @@ export function readChanges(db: Database, all: readonly Since[]): Promise<Change
     all.map(({ snapshot }) => snapshot.xmin),
   ];
   const ids = new Map(all.map(({ executionId, id }) => [executionId, id]));
-  return atOneMoment(db, async (tx, snapshot) => {
+  return inSnapshot(db, async (tx, snapshot) => {
     const found = new Map<bigint, { rows: WatchedRow[]; endedAt: number | undefined } | "gone">(
       all.map(({ executionId }) => [executionId, "gone"]),
     );
     const { rows: executions } = await tx.query<ExecutionRow & { xid: bigint; changed: boolean }>({
       name: "watch-changed-executions",
       text: `SELECT ${executionColumns}, ${xidOf("executions")} AS xid, ${changed("executions")} AS changed
-        FROM ${moment}, ${given} JOIN executions ON executions.id = given.execution_id`,
+        FROM ${snapshotXmax}, ${given} JOIN executions ON executions.id = given.execution_id`,
       values: base,
     });
     for (const row of executions) {
@@ -129,7 +129,7 @@ export function readChanges(db: Database, all: readonly Since[]): Promise<Change
       name: "watch-changed-nodes",
       text: `SELECT node_executions.execution_id, ${nodeColumns}, node_executions.id, node_executions.parent_node_id,
           ${xidOf("node_executions")} AS xid
-        FROM ${moment}, ${given} JOIN node_executions ON node_executions.execution_id = given.execution_id
+        FROM ${snapshotXmax}, ${given} JOIN node_executions ON node_executions.execution_id = given.execution_id
         WHERE ${changed("node_executions")}`,
       values: base,
     });
@@ -139,7 +139,7 @@ export function readChanges(db: Database, all: readonly Since[]): Promise<Change
     }
     const { rows: tasks } = await tx.query<{ id: bigint }>({
       name: "watch-changed-tasks",
-      text: `SELECT task_executions.id FROM ${moment},
+      text: `SELECT task_executions.id FROM ${snapshotXmax},
           unnest($1::bigint[], $2::pg_snapshot[], $3::bigint[], $4::timestamptz[]) AS given (execution_id, since, since_xmin, late)
           JOIN task_executions ON task_executions.execution_id = given.execution_id
         WHERE ${changed("task_executions")} OR (
@@ -167,12 +167,12 @@ async function readTasks(
     const values = [taskIds.slice(from, from + PAGE)];
     const { rows: tasks } = await tx.query<WatchedTaskRow>({
       name: "watch-tasks",
-      text: `SELECT ${taskColumns}, ${xidOf("task_executions")} AS xid FROM task_executions, ${moment} WHERE id = ANY($1::bigint[])`,
+      text: `SELECT ${taskColumns}, ${xidOf("task_executions")} AS xid FROM task_executions, ${snapshotXmax} WHERE id = ANY($1::bigint[])`,
       values,
     });
     const { rows: events } = await tx.query<WatchedTaskEvent & { task_execution_id: bigint }>({
       name: "watch-task-events",
-      text: `SELECT task_execution_id, event, ${xidOf("task_execution_events")} AS xid FROM task_execution_events, ${moment}
+      text: `SELECT task_execution_id, event, ${xidOf("task_execution_events")} AS xid FROM task_execution_events, ${snapshotXmax}
         WHERE task_execution_id = ANY($1::bigint[]) ORDER BY task_execution_id, event_order`,
       values,
     });
@@ -186,7 +186,7 @@ async function readTasks(
 }
 
 /** Runs all statements of `work` in one snapshot. */
-function atOneMoment<T>(db: Database, work: (tx: Queryable, snapshot: Snapshot) => Promise<T>): Promise<T> {
+function inSnapshot<T>(db: Database, work: (tx: Queryable, snapshot: Snapshot) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
     await tx.query({ text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" });
     const { rows } = await tx.query<{ snapshot: string }>({ name: "watch-moment", text: "SELECT pg_current_snapshot()::text AS snapshot" });

@@ -24,11 +24,11 @@ export function parseSnapshot(text: string): Snapshot | undefined {
 }
 
 /** True when the transaction had ended. */
-export function sees(snapshot: Snapshot, xid: number): boolean {
+export function isVisible(snapshot: Snapshot, xid: number): boolean {
   return xid < snapshot.xmin || (xid < snapshot.xmax && !snapshot.running.has(xid));
 }
 
 /** True when every transaction that had ended at `then` had also ended at `now`. */
-export function covers(now: Snapshot, then: Snapshot): boolean {
+export function isAtLeast(now: Snapshot, then: Snapshot): boolean {
   return then.xmax <= now.xmax && [...now.running].every((xid) => xid >= then.xmax || then.running.has(xid));
 }

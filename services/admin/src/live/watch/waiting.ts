@@ -1,5 +1,5 @@
 /** Watchers that wait for a notification. */
-export class Waiting {
+export class Waiters {
   readonly #waiting = new Set<() => void>();
 
   get size(): number {
@@ -17,11 +17,11 @@ export class Waiting {
     const all = [...this.#waiting];
     this.#waiting.clear();
     const some = (from: number): void => {
-      for (const wake of all.slice(from, from + AT_ONCE)) wake();
-      if (from + AT_ONCE < all.length) setImmediate(some, from + AT_ONCE);
+      for (const wake of all.slice(from, from + WAKES_PER_TICK)) wake();
+      if (from + WAKES_PER_TICK < all.length) setImmediate(some, from + WAKES_PER_TICK);
     };
     some(0);
   }
 }
 
-const AT_ONCE = 100;
+const WAKES_PER_TICK = 100;

@@ -58,7 +58,14 @@ async function replica(changes: Parameters<typeof serveAdmin>[0] | object = {}):
   const bus = await connectBus({ url: nats.url, name: "test", logger });
   buses.push(bus);
   await bus.ensureStream(EVENT_STREAM);
-  return serveAdmin({ db: database.db, config, bus, metrics: new Metrics(), changed: (ids) => publishChanged(bus, ids), ...changes });
+  return serveAdmin({
+    db: database.db,
+    config,
+    bus,
+    metrics: new Metrics(),
+    publishChanged: (ids) => publishChanged(bus, ids),
+    ...changes,
+  });
 }
 
 const executionId = () => ({ project: "p", domain: "d", name });

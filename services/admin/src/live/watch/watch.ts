@@ -1,14 +1,14 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { ExecutionName } from "../../execution/state.js";
-import type { Streams } from "../streams.js";
+import type { StreamLimiter } from "../streams.js";
 import type { Message } from "./chunk.js";
 import { type Cursor, readCursor } from "./cursor.js";
-import type { Feeds, Used } from "./feeds.js";
-import { covers } from "./snapshot.js";
+import type { FeedRegistry, FeedHandle } from "./feeds.js";
+import { isAtLeast } from "./snapshot.js";
 
 export interface WatchOptions {
-  readonly feeds: Feeds;
-  readonly streams: Streams;
+  readonly feeds: FeedRegistry;
+  readonly streams: StreamLimiter;
   readonly signal: AbortSignal;
 }
 
@@ -27,44 +27,48 @@ export async function* watchExecution(
     throw new RpcError(Code.INVALID_ARGUMENT, "invalid value for cursor: it is not from a message before");
   const stream = streams.open(signal);
   try {
-    const used = await feeds.use(name);
+    const handle = await feeds.acquire(name);
     try {
-      yield* tell(used, cursor, stream);
+      yield* sendChanges(handle, cursor, stream);
     } finally {
-      used.release();
+      handle.release();
     }
   } finally {
     stream.close();
   }
 }
 
-async function* tell(used: Used, cursor: Cursor | undefined, stream: ReturnType<Streams["open"]>): AsyncGenerator<Message> {
-  const { feed, waiting } = used;
+async function* sendChanges(
+  handle: FeedHandle,
+  cursor: Cursor | undefined,
+  stream: ReturnType<StreamLimiter["open"]>,
+): AsyncGenerator<Message> {
+  const { feed, waiters } = handle;
   // Another replica has sent newer state than this one knows.
-  if (cursor !== undefined && !covers(feed.at, cursor.at)) await used.refresh();
+  if (cursor !== undefined && !isAtLeast(feed.at, cursor.at)) await handle.refresh();
   const joined = feed.join(cursor);
-  let told = cursor === undefined || !cursor.ended;
+  let sent = cursor === undefined || !cursor.ended;
   for (const message of joined.messages) {
     stream.check();
-    told = true;
+    sent = true;
     yield message;
   }
   let { sequence } = joined;
-  for (let beats = used.beats; ; ) {
+  for (let heartbeats = handle.heartbeats; ; ) {
     stream.check();
-    if (used.failure !== undefined) throw used.failure;
+    if (handle.failure !== undefined) throw handle.failure;
     const next = feed.next(sequence);
     if (next !== undefined) {
       sequence = next.sequence;
-      told = true;
+      sent = true;
       yield next.message;
-    } else if (used.isOver()) {
+    } else if (handle.isComplete()) {
       // A watcher whose cursor has the end gets no message.
-      if (told) yield feed.end();
+      if (sent) yield feed.end();
       return;
-    } else if (beats !== used.beats) {
-      beats = used.beats;
-      yield feed.beat();
-    } else await stream.wait(waiting);
+    } else if (heartbeats !== handle.heartbeats) {
+      heartbeats = handle.heartbeats;
+      yield feed.heartbeat();
+    } else await stream.wait(waiters);
   }
 }

@@ -2,15 +2,15 @@ import { create } from "@bufbuild/protobuf";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterEach, expect, test } from "vitest";
-import type { CompileOutcome, References, Referred } from "./compile-to-bytes.js";
-import { CompileThread, MalformedTemplates } from "./compile-thread.js";
-import { encodeReferred, type EncodedTemplates } from "./encoded-source.js";
+import type { CompileOutcome, ResolvedRefs, EntityRefs } from "./compile-to-bytes.js";
+import { CompilerWorker, MalformedTemplatesError } from "./compile-thread.js";
+import { encodeRefs, type EncodedTemplates } from "./encoded-source.js";
 
-let compiler: CompileThread | undefined;
+let compiler: CompilerWorker | undefined;
 afterEach(() => compiler?.close());
 
 /** A thread that follows the template's bytes instead of compiling: it returns its own number and its number of runs. */
-function started(idleMs = 60_000): CompileThread {
+function started(idleMs = 60_000): CompilerWorker {
   const program = `
     import { parentPort, threadId } from "node:worker_threads";
     let ran = 0;
@@ -24,13 +24,13 @@ function started(idleMs = 60_000): CompileThread {
       else if (words.includes("refers")) parentPort.postMessage({ referred: open.subWorkflows[0] });
       else parentPort.postMessage({ outcome: { ok: false, errors: threadId + " " + ++ran } });
     });`;
-  compiler = new CompileThread({ module: new URL(`data:text/javascript,${encodeURIComponent(program)}`), idleMs, largeBytes: 1_000 });
+  compiler = new CompilerWorker({ module: new URL(`data:text/javascript,${encodeURIComponent(program)}`), idleMs, largeBytes: 1_000 });
   return compiler;
 }
 
 const templates = (name: string): EncodedTemplates => ({ id: new Uint8Array(), template: Buffer.from(name), subWorkflows: [] });
 const nothing = () => Promise.reject(new Error("nothing is referred to"));
-const compileIn = (thread: CompileThread, name: string) => thread.compile(templates(name), nothing);
+const compileIn = (thread: CompilerWorker, name: string) => thread.compile(templates(name), nothing);
 
 /** Number of the thread, and its number of runs. */
 function told(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
@@ -70,10 +70,10 @@ test("what is referred to is brought in between; where that fails, it does so fo
   const task = create(IdentifierSchema, { name: "t" });
   const referring: EncodedTemplates = {
     ...templates("refers"),
-    subWorkflows: [encodeReferred({ tasks: [task], launchPlans: [] }) as unknown as Uint8Array],
+    subWorkflows: [encodeRefs({ tasks: [task], launchPlans: [] }) as unknown as Uint8Array],
   };
-  const asked: Referred[] = [];
-  const load = async (referred: Referred): Promise<References> => {
+  const asked: EntityRefs[] = [];
+  const load = async (referred: EntityRefs): Promise<ResolvedRefs> => {
     asked.push(referred);
     return { tasks: [create(CompiledTaskSchema)], launchPlans: [] };
   };
@@ -83,7 +83,7 @@ test("what is referred to is brought in between; where that fails, it does so fo
 });
 
 test("bytes that are no templates are told apart", async () => {
-  await expect(compileIn(started(), "malformed")).rejects.toThrow(MalformedTemplates);
+  await expect(compileIn(started(), "malformed")).rejects.toThrow(MalformedTemplatesError);
 });
 
 test("after something large the thread ends at once, unless more waits", async () => {

@@ -1,17 +1,17 @@
 import { Worker } from "node:worker_threads";
-import type { CompileOutcome, References, Referred } from "./compile-to-bytes.js";
-import { decodeReferred, encodeReferences, type EncodedReferred, type EncodedTemplates } from "./encoded-source.js";
-import type { Reply, Step } from "./steps.js";
+import type { CompileOutcome, ResolvedRefs, EntityRefs } from "./compile-to-bytes.js";
+import { decodeRefs, encodeResolvedRefs, type EncodedRefs, type EncodedTemplates } from "./encoded-source.js";
+import type { WorkerResponse, WorkerRequest } from "./steps.js";
 
 /** The bytes are not valid templates; the message has the reason. */
-export class MalformedTemplates extends Error {
+export class MalformedTemplatesError extends Error {
   override readonly name = "MalformedTemplates";
 }
 
 /** Loads the references of templates. */
-export type LoadReferences = (referred: Referred) => Promise<References>;
+export type LoadReferences = (referred: EntityRefs) => Promise<ResolvedRefs>;
 
-export interface CompileThreadOptions {
+export interface CompilerWorkerOptions {
   /** Main module of the thread. */
   readonly module: URL;
   /** Idle time, ms, after which the thread ends and its memory is released. */
@@ -20,7 +20,7 @@ export interface CompileThreadOptions {
   readonly largeBytes: number;
 }
 
-interface Waiting {
+interface PendingCompilation {
   readonly templates: EncodedTemplates;
   readonly load: LoadReferences;
   resolve(outcome: CompileOutcome): void;
@@ -31,17 +31,17 @@ interface Waiting {
  * Compiles workflows in a worker thread, so that a graph that takes seconds blocks no other call. Sequential: two large
  * ones in parallel would need twice the memory without finishing sooner.
  */
-export class CompileThread {
-  readonly #options: CompileThreadOptions;
-  readonly #queue: Waiting[] = [];
+export class CompilerWorker {
+  readonly #options: CompilerWorkerOptions;
+  readonly #queue: PendingCompilation[] = [];
   #thread: Worker | undefined;
-  #running: Waiting | undefined;
+  #running: PendingCompilation | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** The thread has compiled a large template. */
   #large = false;
   #closed = false;
 
-  constructor(options: CompileThreadOptions) {
+  constructor(options: CompilerWorkerOptions) {
     this.#options = options;
   }
 
@@ -63,8 +63,8 @@ export class CompileThread {
     this.#closed = true;
     clearTimeout(this.#idle);
     const thread = this.#thread;
-    this.#lost(thread, new Error("the compiler is closed"));
-    for (const waiting of this.#queue.splice(0)) waiting.reject(new Error("the compiler is closed"));
+    this.#onExit(thread, new Error("the compiler is closed"));
+    for (const pending of this.#queue.splice(0)) pending.reject(new Error("the compiler is closed"));
     await thread?.terminate();
   }
 
@@ -73,8 +73,8 @@ export class CompileThread {
     const next = this.#queue.shift();
     clearTimeout(this.#idle);
     if (next === undefined) {
-      if (this.#large) return this.#rest();
-      this.#idle = setTimeout(() => this.#rest(), this.#options.idleMs);
+      if (this.#large) return this.#scheduleStop();
+      this.#idle = setTimeout(() => this.#scheduleStop(), this.#options.idleMs);
       this.#idle.unref();
       return;
     }
@@ -83,7 +83,7 @@ export class CompileThread {
     this.#large ||= next.templates.template.length >= this.#options.largeBytes;
     // A transferred copy: the original may be a part of a larger buffer, which would be copied as a whole.
     const template = new Uint8Array(next.templates.template);
-    const step: Step = { open: { ...next.templates, template } };
+    const step: WorkerRequest = { open: { ...next.templates, template } };
     this.#thread.postMessage(step, [template.buffer]);
   }
 
@@ -92,31 +92,31 @@ export class CompileThread {
     const thread = new Worker(this.#options.module, { name: "compiler" });
     // The thread does not delay the end of the process.
     thread.unref();
-    thread.on("message", (reply: Reply) => {
-      if (this.#thread === thread) this.#answered(reply);
+    thread.on("message", (response: WorkerResponse) => {
+      if (this.#thread === thread) this.#onResponse(response);
     });
-    thread.on("error", (error) => this.#lost(thread, new Error("the compiler's thread died", { cause: error })));
-    thread.on("exit", (code) => this.#lost(thread, new Error(`the compiler's thread ended with ${code}`)));
+    thread.on("error", (error) => this.#onExit(thread, new Error("the compiler's thread died", { cause: error })));
+    thread.on("exit", (code) => this.#onExit(thread, new Error(`the compiler's thread ended with ${code}`)));
     return thread;
   }
 
-  #answered(reply: Reply): void {
+  #onResponse(response: WorkerResponse): void {
     const running = this.#running;
     if (running === undefined) return;
-    if ("referred" in reply) {
-      void this.#load(running, reply.referred);
+    if ("referred" in response) {
+      void this.#load(running, response.referred);
       return;
     }
-    if ("outcome" in reply) running.resolve(reply.outcome);
-    else if ("malformed" in reply) running.reject(new MalformedTemplates(reply.malformed));
-    else running.reject(new Error(`the compiler failed: ${reply.fault}`));
+    if ("outcome" in response) running.resolve(response.outcome);
+    else if ("malformed" in response) running.reject(new MalformedTemplatesError(response.malformed));
+    else running.reject(new Error(`the compiler failed: ${response.fault}`));
     this.#running = undefined;
     this.#next();
   }
 
-  async #load(running: Waiting, referred: EncodedReferred): Promise<void> {
+  async #load(running: PendingCompilation, referred: EncodedRefs): Promise<void> {
     try {
-      const step: Step = { compile: encodeReferences(await running.load(decodeReferred(referred))) };
+      const step: WorkerRequest = { compile: encodeResolvedRefs(await running.load(decodeRefs(referred))) };
       if (this.#running === running) this.#thread?.postMessage(step);
     } catch (error) {
       running.reject(error);
@@ -127,7 +127,7 @@ export class CompileThread {
   }
 
   /** Rejects the job of a dead thread; queued jobs get a new one. */
-  #lost(thread: Worker | undefined, reason: Error): void {
+  #onExit(thread: Worker | undefined, reason: Error): void {
     if (thread === undefined || this.#thread !== thread) return;
     this.#thread = undefined;
     this.#running?.reject(reason);
@@ -135,7 +135,7 @@ export class CompileThread {
     if (!this.#closed) this.#next();
   }
 
-  #rest(): void {
+  #scheduleStop(): void {
     const thread = this.#thread;
     this.#thread = undefined;
     void thread?.terminate();

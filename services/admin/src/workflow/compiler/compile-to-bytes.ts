@@ -24,12 +24,12 @@ export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWor
 export type Templates = Pick<WorkflowSource, "template" | "subWorkflows">;
 
 /** References of templates. */
-export type Referred = Pick<Requirements, "tasks" | "launchPlans">;
+export type EntityRefs = Pick<Requirements, "tasks" | "launchPlans">;
 
 /** Definitions of the references. */
-export type References = Pick<WorkflowSource, "tasks" | "launchPlans">;
+export type ResolvedRefs = Pick<WorkflowSource, "tasks" | "launchPlans">;
 
-export type CompileSource = Templates & References;
+export type CompileSource = Templates & ResolvedRefs;
 
 /** Compiles and encodes a workflow. */
 export function compileToBytes(

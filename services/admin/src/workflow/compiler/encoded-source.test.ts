@@ -6,7 +6,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { expect, test } from "vitest";
 import { type CompileSource, compileToBytes } from "./compile-to-bytes.js";
-import { encodeReferences, encodeTemplates } from "./encoded-source.js";
+import { encodeResolvedRefs, encodeTemplates } from "./encoded-source.js";
 import { compileInSteps } from "./steps.js";
 
 const id = (resourceType: ResourceType, name: string) =>
@@ -68,8 +68,8 @@ test("in steps, from bytes, it compiles to the same", () => {
   });
   const here = compileToBytes(source);
   expect(here).toMatchObject({ ok: true, workflow: { nodes: 4 } });
-  expect(take({ compile: encodeReferences(source) })).toEqual({ outcome: here });
-  expect(() => take({ compile: encodeReferences(source) })).toThrow("no templates");
+  expect(take({ compile: encodeResolvedRefs(source) })).toEqual({ outcome: here });
+  expect(() => take({ compile: encodeResolvedRefs(source) })).toThrow("no templates");
   const encoded = toBinary(WorkflowTemplateSchema, source.template);
   const withoutNodes = { ...source, template: { ...source.template, nodes: [] } };
   expect(encodeTemplates(workflow, withoutNodes, encoded)).toEqual(encodeTemplates(workflow, source));

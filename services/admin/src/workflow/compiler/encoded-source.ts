@@ -6,7 +6,7 @@ import { type Identifier, IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/i
 import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { References, Referred, Templates } from "./compile-to-bytes.js";
+import type { ResolvedRefs, EntityRefs, Templates } from "./compile-to-bytes.js";
 
 // Messages to another thread contain bytes: structured clones of the objects would take as long and more memory.
 
@@ -17,12 +17,12 @@ export interface EncodedTemplates {
   readonly subWorkflows: readonly Uint8Array[];
 }
 
-export interface EncodedReferred {
+export interface EncodedRefs {
   readonly tasks: readonly Uint8Array[];
   readonly launchPlans: readonly Uint8Array[];
 }
 
-export interface EncodedReferences {
+export interface EncodedResolvedRefs {
   readonly tasks: readonly Uint8Array[];
   /** Encoded admin.LaunchPlan with the fields of its interface. */
   readonly launchPlans: readonly Uint8Array[];
@@ -43,17 +43,17 @@ export function decodeTemplates({ id, template, subWorkflows }: EncodedTemplates
   return { template: whole, subWorkflows: subWorkflows.map((bytes) => fromBinary(WorkflowTemplateSchema, bytes)) };
 }
 
-export function encodeReferred({ tasks, launchPlans }: Referred): EncodedReferred {
+export function encodeRefs({ tasks, launchPlans }: EntityRefs): EncodedRefs {
   const encode = (id: Identifier) => toBinary(IdentifierSchema, id);
   return { tasks: tasks.map(encode), launchPlans: launchPlans.map(encode) };
 }
 
-export function decodeReferred({ tasks, launchPlans }: EncodedReferred): Referred {
+export function decodeRefs({ tasks, launchPlans }: EncodedRefs): EntityRefs {
   const decode = (bytes: Uint8Array) => fromBinary(IdentifierSchema, bytes);
   return { tasks: tasks.map(decode), launchPlans: launchPlans.map(decode) };
 }
 
-export function encodeReferences({ tasks, launchPlans }: References): EncodedReferences {
+export function encodeResolvedRefs({ tasks, launchPlans }: ResolvedRefs): EncodedResolvedRefs {
   return {
     tasks: tasks.map((each) => toBinary(CompiledTaskSchema, each)),
     launchPlans: launchPlans.map(({ id, expectedInputs, fixedInputs, expectedOutputs }) =>
@@ -62,7 +62,7 @@ export function encodeReferences({ tasks, launchPlans }: References): EncodedRef
   };
 }
 
-export function decodeReferences({ tasks, launchPlans }: EncodedReferences): References {
+export function decodeResolvedRefs({ tasks, launchPlans }: EncodedResolvedRefs): ResolvedRefs {
   return {
     tasks: tasks.map((bytes) => fromBinary(CompiledTaskSchema, bytes)),
     launchPlans: launchPlans.map((bytes) => launchPlanInterface(fromBinary(LaunchPlanSchema, bytes))),

@@ -1,12 +1,12 @@
 import { parentPort } from "node:worker_threads";
-import { compileInSteps, type Reply, type Step } from "./steps.js";
+import { compileInSteps, type WorkerResponse, type WorkerRequest } from "./steps.js";
 
 // Worker thread that compiles large workflows; see compile-thread.ts.
 if (parentPort === null) throw new Error("this is the main module of a worker thread");
 const port = parentPort;
 const take = compileInSteps();
-port.on("message", (step: Step) => {
-  let reply: Reply;
+port.on("message", (step: WorkerRequest) => {
+  let reply: WorkerResponse;
   try {
     reply = take(step);
   } catch (error) {
