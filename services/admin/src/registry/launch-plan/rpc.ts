@@ -14,13 +14,7 @@ import { requireActiveProject } from "../project/require.js";
 import { findWorkflowInterface } from "../store/workflows.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
-import {
-  findActiveLaunchPlan,
-  findLaunchPlan,
-  launchPlanColumnNames,
-  type LaunchPlanRow,
-  storedLaunchPlan,
-} from "../store/launch-plans.js";
+import { findActiveLaunchPlan, findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "../store/launch-plans.js";
 import { launchPlanEntity } from "../store/launch-plan-list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
