@@ -1,0 +1,83 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { DescriptionEntitySchema } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../../deps.js";
+import { checkIdentifier, checkNamedEntity, identifierText } from "../../platform/identifiers.js";
+import { notFound } from "../../platform/rpc-errors.js";
+import { baseColumns, type ListEntity } from "../../platform/list-query/entity.js";
+import { planList, selectPage } from "../../platform/list-query/plan.js";
+import { nextToken } from "../../platform/list-query/token.js";
+
+/** Resource types with descriptions; indexes of their table begin with this column. */
+const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
+
+/** Filters and sort keys of ListDescriptionEntities. Filters may have the prefix of the requested kind of entity. */
+function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): ListEntity {
+  return {
+    prefix,
+    table: "description_entities",
+    key: "id",
+    columns: {
+      ...baseColumns,
+      resource_type: { type: "int4" },
+      project: { type: "text" },
+      domain: { type: "text" },
+      name: { type: "text" },
+      version: { type: "text" },
+      short_description: { type: "text" },
+    },
+    related: {},
+  };
+}
+
+/**
+ * Descriptions of tasks and workflows. As in Flyte, a description of any kind with the name is returned; among several,
+ * one of the requested kind has precedence.
+ */
+export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
+  return {
+    async getDescriptionEntity({ id }) {
+      checkIdentifier(id);
+      const { rows } = await db.query<{ entity: Uint8Array }>({
+        name: "find-description",
+        text: `SELECT entity FROM description_entities
+          WHERE resource_type = ANY($1::int[]) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
+          ORDER BY resource_type <> $6, resource_type LIMIT 1`,
+        values: [DESCRIBED, id.project, id.domain, id.name, id.version, id.resourceType],
+      });
+      if (rows[0] === undefined) throw notFound(`no description of ${identifierText(id)}`);
+      return fromBinary(DescriptionEntitySchema, rows[0].entity);
+    },
+
+    async listDescriptionEntities({ resourceType, id, limit, token, filters, sortBy }) {
+      checkNamedEntity(id);
+      const plan = planList(descriptionEntity(prefixOf(resourceType)), {
+        rpc: "ListDescriptionEntities",
+        filters,
+        limit,
+        token,
+        sortBy,
+        equal: { project: id.project, domain: id.domain, name: id.name },
+        where: [{ sql: "description_entities.resource_type = ANY($$::int[])", value: DESCRIBED }],
+      });
+      const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(plan, "entity"));
+      return {
+        descriptionEntities: rows.map((row) => fromBinary(DescriptionEntitySchema, row.entity)),
+        token: nextToken(plan, rows.length),
+      };
+    },
+  };
+}
+
+function prefixOf(type: ResourceType): "task" | "workflow" | "launch_plan" {
+  switch (type) {
+    case ResourceType.WORKFLOW:
+      return "workflow";
+    case ResourceType.LAUNCH_PLAN:
+      return "launch_plan";
+    default:
+      return "task";
+  }
+}
