@@ -35,7 +35,7 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
-export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "changed">): Methods {
+export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "publishChanged">): Methods {
   const { db, clock, bus } = given;
   const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
   return {

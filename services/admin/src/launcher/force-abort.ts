@@ -7,7 +7,7 @@ import type { ExecutionName } from "../execution/state.js";
 import { type CompletionPublisherDeps, wakeParentNodes } from "../wake/announce-ends.js";
 import { ensureEntry } from "./outbox.js";
 
-export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "changed">;
+export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "publishChanged">;
 
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
@@ -40,7 +40,7 @@ export async function forceAborts(
  * false when it became terminal in the meantime.
  */
 export async function forceTerminate(
-  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "changed">,
+  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,
   execution: ExecutionName,
 ): Promise<boolean> {
   const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };

@@ -23,7 +23,7 @@ import { completeNodes, nodesInResource, type ResourceDeps } from "./from-resour
 import { executionsWithNonTerminalRows, findNonTerminalNodes, findNonTerminalAttempts } from "./open-rows.js";
 import { markAllTerminal } from "./settled.js";
 
-export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "changed"> {}
+export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "publishChanged"> {}
 
 interface TerminalExecution extends ExecutionName {
   readonly rowId: bigint;

@@ -25,7 +25,7 @@ export interface CreatedWorkflow {
   readonly isNew: boolean;
 }
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">;
+type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">;
 
 /** Nodes that the compiler adds to each workflow. */
 const SYSTEM_NODES = 2;

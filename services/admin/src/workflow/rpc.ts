@@ -32,7 +32,7 @@ interface Row {
 
 /** Workflows: register, get, list. */
 export function workflowRpcs(
-  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">,
+  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">,
 ): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
