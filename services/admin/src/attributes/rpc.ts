@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   MatchableResource,
@@ -12,7 +13,7 @@ import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } f
 import { checkName } from "../identifier/check.js";
 import { invalidArgument, missingArgument, notFound } from "../invalid.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import { type AttributeRow, type AttributeScope, findAttributes, storedAttributes } from "./resolve.js";
+import { type AttributeRow, type StoredAttributes, type AttributeScope, findAttributes, storedAttributes } from "./resolve.js";
 import { deleteAttributes, kindOf, storeAttributes } from "./store.js";
 
 type Rpcs = ServiceImplementation<typeof AdminService>;
@@ -131,12 +132,7 @@ function list({ db }: Deps): Rpcs {
   return {
     async listMatchableAttributes({ resourceType: kind }) {
       if (MatchableResource[kind] === undefined) throw invalidArgument(`invalid value for resource_type: ${kind} is unknown`);
-      const { rows } = await db.query<AttributeRow>({
-        text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
-          WHERE kind = $1 ORDER BY priority DESC, id`,
-        values: [kind],
-      });
-      return { configurations: rows.map(storedAttributes) };
+      return { configurations: [...(await listAttributes(db, kind))] };
     },
   };
 }
@@ -158,4 +154,14 @@ function attributesNotFound(kind: MatchableResource, { project, domain = "", wor
   const name = MatchableResource[kind] ?? String(kind);
   // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
+}
+
+/** Lists all attributes of a kind, those of the most specific scopes first. */
+async function listAttributes(db: Queryable, kind: MatchableResource): Promise<readonly StoredAttributes[]> {
+  const { rows } = await db.query<AttributeRow>({
+    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
+      WHERE kind = $1 ORDER BY priority DESC, id`,
+    values: [kind],
+  });
+  return rows.map(storedAttributes);
 }

@@ -18,12 +18,12 @@ const PRUNE_EVERY_MS = 600_000;
 export function startCompletionProcessor(deps: CompletionDeps): Running {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
-  const { tries } = notificationMetrics(deps.metrics, db);
+  const { attempts } = notificationMetrics(deps.metrics, db);
   const send = createSend({ config, env, clock });
   const sender = startWorker(
     { db, logger },
     createDeliveryHandler(
-      { db, config, send, random, logger, attempts: tries },
+      { db, config, send, random, logger, attempts },
       { concurrency: 32, perPartition: 8, pollMs: SEND_EVERY_MS },
     ),
   );

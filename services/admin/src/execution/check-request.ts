@@ -10,7 +10,8 @@ import { checkIdentifier, checkText, resourceTypeName } from "../identifier/chec
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { checkLabels } from "../labels.js";
 import { checkNotifications } from "../notification/check.js";
-import { requireActiveProject, type FoundProject } from "../project/require.js";
+import type { FoundProject } from "../project/list-entity.js";
+import { requireActiveProject } from "../project/require.js";
 
 /** Maximum length of a Kubernetes label value, since the name becomes one. */
 const MAX_NAME = 63;

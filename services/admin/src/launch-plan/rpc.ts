@@ -1,3 +1,6 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../list/plan.js";
+import type { StoredLaunchPlan } from "./find.js";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -23,8 +26,8 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
 
   async function list(request: ListRequest) {
     const plan = planList(launchPlanEntity, request);
-    const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
-    return { launchPlans: rows.map((row) => storedLaunchPlan(row).launchPlan), token: nextToken(plan, rows.length) };
+    const found = await listLaunchPlans(db, plan);
+    return { launchPlans: found.map(({ launchPlan }) => launchPlan), token: nextToken(plan, found.length) };
   }
 
   return {
@@ -84,4 +87,9 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };
+}
+
+async function listLaunchPlans(db: Queryable, plan: ListPlan): Promise<readonly StoredLaunchPlan[]> {
+  const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
+  return rows.map(storedLaunchPlan);
 }

@@ -49,7 +49,7 @@ export async function forceTerminate(
       state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowOrder(state)) : state,
     inTransaction: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
-      await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
+      await markAbortForced(tx, rowId);
       await ensureEntry(tx, rowId, "abort");
     },
   });
@@ -76,3 +76,8 @@ async function findOverdue(
 }
 
 const textOf = ({ project, domain, name }: ExecutionName): string => `${project}/${domain}/${name}`;
+
+/** Marks an execution as terminal without confirmation of its engine. */
+async function markAbortForced(tx: Queryable, rowId: bigint): Promise<void> {
+  await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
+}
