@@ -77,12 +77,12 @@ export async function fillExecutions(
   for (let from = 0; from < rows; from += BATCH) {
     const batch = { project, domain, last: Math.min(from + BATCH, rows), nodes };
     if (await isFilled(db, batch)) continue;
-    const { count } = await db.query({ name: "fill", text: INSERT, values: [FILLED, from, rows, error, project, domain] });
+    const { rowCount: count } = await db.query({ name: "fill", text: INSERT, values: [FILLED, from, rows, error, project, domain] });
     added += count;
     if (from === 0 && count === 0 && !(await isFilled(db, { ...batch, nodes: 0 }))) {
       throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a shape first, for instance chain 1`);
     }
-    if (nodes > 0) nodesAdded += (await db.query({ text: INSERT_NODES, values: [FILLED, from, rows, nodes, project, domain] })).count;
+    if (nodes > 0) nodesAdded += (await db.query({ text: INSERT_NODES, values: [FILLED, from, rows, nodes, project, domain] })).rowCount;
   }
   // As the server itself does after some minutes: statistics for the planner, and pages known to be visible to all.
   await db.query({ text: "VACUUM (ANALYZE) executions, node_executions" });
@@ -99,7 +99,7 @@ interface Batch {
 
 /** Whether an earlier run has written the batch. */
 async function isFilled(db: Database, { project, domain, last, nodes }: Batch): Promise<boolean> {
-  const { count } = await db.query({
+  const { rowCount: count } = await db.query({
     text: `SELECT 1 FROM executions e WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
       AND ($4::int = 0 OR EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = e.id AND n.node_id = 'n' || $4))`,
     values: [project, domain, `${FILLED}${last}`, nodes],

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient } from "@flyte-ts/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
@@ -81,7 +81,7 @@ test("a person for a device", async () => {
 test("our own services by what admin tells them", async () => {
   const endpoint = `127.0.0.1:${admin.api}`;
   const auth = { clientId: "flytepropeller", clientSecretFile: join(secretsFolder, "flytepropeller"), scopes: ["all"] };
-  const engine = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, auth, () => new Date()) });
+  const engine = createFlyteClient({ endpoint, ...clientCredentials(endpoint, auth, () => new Date()) });
   accounts(["service", "maker"]);
   accounts(["grant", "subject", "flytepropeller", "contributor", "flytesnacks", "development"]);
   await expect.poll(() => engine.admin.createTask(taskRequest(id(ResourceType.TASK))).then(() => "made"), { timeout: 30_000 }).toBe("made");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ExecutionMetadata_ExecutionMode as Mode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
   ({ client, folder, end } = useStack(
     stack,
-    serviceMetadata(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
+    clientCredentials(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
   ));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
   // The browser that programs open is the person.

@@ -5,7 +5,7 @@ import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
@@ -56,7 +56,7 @@ const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.r
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,
   deadlineMs: config.admin.timeoutMs,
-  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+  ...clientCredentials(config.admin.endpoint, config.admin.auth, () => new Date()),
 });
 const presence = new PluginPresence({
   since: Date.now(),
@@ -70,7 +70,7 @@ const catalogChannel =
     : openChannel({
         endpoint: catalog.endpoint,
         deadlineMs: catalog.timeoutMs,
-        ...serviceMetadata(catalog.endpoint, catalog.auth, () => new Date()),
+        ...clientCredentials(catalog.endpoint, catalog.auth, () => new Date()),
       });
 const identity = randomUUID();
 const traces =

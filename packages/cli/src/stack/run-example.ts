@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
@@ -41,7 +41,7 @@ export async function followExample(stack: Stack, { progress, submitting, start 
   }
   const endpoint = `${stack.endpoints.host}:${stack.endpoints.api}`;
   const credentials = stack.signIn && { ...credentialsOf(stack.signIn, FLYTEKIT), scopes: ["all"] };
-  const client = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, credentials, () => new Date()) });
+  const client = createFlyteClient({ endpoint, ...clientCredentials(endpoint, credentials, () => new Date()) });
   try {
     const id = { project: "flytesnacks", domain: "development", name };
     const execution = await waitForEnd(client, id, progress);

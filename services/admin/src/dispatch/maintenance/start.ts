@@ -1,0 +1,45 @@
+import { type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { startInitialAnalyze } from "../../executions/store/initial-analyze.js";
+import type { AdminDeps } from "../../deps.js";
+import { backfillTerminalPhases } from "./backfill.js";
+import { forceAborts } from "./force-abort.js";
+import { reconcileStale } from "./reconcile.js";
+
+/** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
+export function startMaintenance(deps: AdminDeps): Running {
+  const { logger, clusters } = deps;
+  const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
+  const staleMs = deps.config.repair.quietSeconds * 1_000;
+  const everyMs = deps.config.repair.everySeconds * 1_000;
+  const parts = [
+    startInitialAnalyze(deps.db, logger),
+    startRounds(
+      {
+        everyMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
+        batch: 100,
+        work: (limit) => forceAborts(deps, { deadlineMs, limit }),
+        trouble: "overdue aborts cannot be ended now",
+      },
+      logger,
+    ),
+    startRounds(
+      {
+        everyMs,
+        batch: 500,
+        work: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
+        trouble: "ended executions cannot be settled now",
+      },
+      logger,
+    ),
+  ];
+  if (clusters.length > 0) {
+    const reconcile = {
+      everyMs,
+      batch: 200,
+      work: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
+      trouble: "executions cannot be compared with their resources now",
+    };
+    parts.push(startRounds(reconcile, logger));
+  }
+  return together(parts);
+}
