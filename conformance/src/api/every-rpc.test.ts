@@ -43,7 +43,11 @@ beforeAll(async () => {
     },
   }));
   const endpoint = `127.0.0.1:${admin.api}`;
-  const auth = clientCredentials(endpoint, { clientId: "robot", clientSecretFile: join(folder, "robot"), scopes: ["all"] }, () => new Date());
+  const auth = clientCredentials(
+    endpoint,
+    { clientId: "robot", clientSecretFile: join(folder, "robot"), scopes: ["all"] },
+    () => new Date(),
+  );
   metadata = async () => ({ ...(await auth.metadata?.()) });
   channel = openChannel({ endpoint, ...auth });
   client = createFlyteClient({ endpoint, ...auth });

@@ -66,7 +66,8 @@ export function createGuard(options: GuardOptions): Guard {
       const { context } = call;
       const rule = ruleOf(context.method);
       if (rule?.kind === "open") return next(context);
-      const identity = authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, context.transport === "rest"));
+      const identity =
+        authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, context.transport === "rest"));
       // A method without a rule is denied to every caller.
       if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role includes this call");
       const held = bindingsFor(await options.bindings(), identity);
@@ -101,7 +102,8 @@ export function createGuard(options: GuardOptions): Guard {
     authorizeHttp: async (head) => {
       const identity = await authenticateAndCheck(options, head.metadata, true);
       const permission = { role: "viewer", scope: { kind: "anywhere" } } as const;
-      if (!isGranted(bindingsFor(await options.bindings(), identity), permission)) throw permissionDenied(identity, head.path, describePermission(permission));
+      if (!isGranted(bindingsFor(await options.bindings(), identity), permission))
+        throw permissionDenied(identity, head.path, describePermission(permission));
     },
   };
 }
@@ -145,7 +147,11 @@ function requirePermissions(
   const permissions = rule.permissions(call.request);
   const lacking = permissions.find((permission) => !isGranted(held, permission));
   if (lacking === undefined && permissions.length > 0) return;
-  throw permissionDenied(identity, methodKey(call.context.method), lacking === undefined ? "no role includes this call" : describePermission(lacking));
+  throw permissionDenied(
+    identity,
+    methodKey(call.context.method),
+    lacking === undefined ? "no role includes this call" : describePermission(lacking),
+  );
 }
 
 function permissionDenied({ subject }: Identity, what: string, why: string): RpcError {

@@ -5,7 +5,16 @@ export { createTtlValue, isWithinMs, type TtlValue, type TtlValueOptions } from 
 
 // Rights of the caller
 export { includesRole, type Role, ROLES } from "./role.js";
-export { WILDCARD, bindingsFor, type Principal, isGranted, type Permission, describePermission, type RoleBinding, type Scope } from "./binding.js";
+export {
+  WILDCARD,
+  bindingsFor,
+  type Principal,
+  isGranted,
+  type Permission,
+  describePermission,
+  type RoleBinding,
+  type Scope,
+} from "./binding.js";
 export {
   methodKey,
   publicRule,

@@ -12,7 +12,12 @@ export type Rule<Request = unknown> =
    * Needs all roles that the request implies, at least one. `role`: the minimum for any request. `writes`: it changes
    * something, and is audited.
    */
-  | { readonly kind: "roles"; readonly role: Role; readonly permissions: (request: Request) => readonly Permission[]; readonly writes: boolean };
+  | {
+      readonly kind: "roles";
+      readonly role: Role;
+      readonly permissions: (request: Request) => readonly Permission[];
+      readonly writes: boolean;
+    };
 
 /** One rule for each method of a service: a missing one fails to compile, and prevents the start. */
 export type RulesOf<Service extends DescService> = {

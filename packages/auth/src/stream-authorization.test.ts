@@ -41,7 +41,11 @@ test("a stream ends when what it needs was taken away", async () => {
   const stillAllowed = async () => {
     if (!allowed) throw new RpcError(Code.PERMISSION_DENIED, "role viewer is needed");
   };
-  const running = runWhileAuthorized(context, { expiresAt: Number.MAX_SAFE_INTEGER, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 }, run);
+  const running = runWhileAuthorized(
+    context,
+    { expiresAt: Number.MAX_SAFE_INTEGER, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 },
+    run,
+  );
   const failure = running.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(told.reason).toBeUndefined();

@@ -28,7 +28,8 @@ export async function runWhileAuthorized(
     if (!over.signal.aborted && !done) timer = next();
   };
   let done = false;
-  const next = (): NodeJS.Timeout => setTimeout(() => void recheckNow(), Math.min(everyMs, Math.max(0, expiresAt - clock().getTime()))).unref();
+  const next = (): NodeJS.Timeout =>
+    setTimeout(() => void recheckNow(), Math.min(everyMs, Math.max(0, expiresAt - clock().getTime()))).unref();
   let timer = next();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const running = run(Object.create(context, { signal: { value: signal, enumerable: true } }) as CallContext);

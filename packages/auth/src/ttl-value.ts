@@ -29,7 +29,8 @@ export function createTtlValue<T>({ read, clock, ttlMs, maxStaleMs, retryMs, onR
   let known: { readonly value: T; readonly at: number; readonly failedAt?: number } | undefined;
   let reading: Promise<T> | undefined;
   const counts = ({ at, failedAt }: NonNullable<typeof known>): boolean =>
-    isWithinMs(clock(), at, ttlMs) || (failedAt !== undefined && isWithinMs(clock(), failedAt, retryMs) && isWithinMs(clock(), at, maxStaleMs));
+    isWithinMs(clock(), at, ttlMs) ||
+    (failedAt !== undefined && isWithinMs(clock(), failedAt, retryMs) && isWithinMs(clock(), at, maxStaleMs));
   const begin = (): Promise<T> => {
     const at = clock().getTime();
     const mine: Promise<T> = read().then(

@@ -34,7 +34,9 @@ test("with user and password; a wrong one is tried later, for the operator may m
   const server = await started({ login: { user: "flyte", password: "p" } });
   await sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "p" });
   expect(server.mails[0]?.user).toBe("flyte");
-  await expect(sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "q" })).rejects.toBeInstanceOf(RetryableSendError);
+  await expect(sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "q" })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
 });
 
 test("what the server says of a recipient: never, or later", async () => {
@@ -46,8 +48,12 @@ test("what the server says of a recipient: never, or later", async () => {
 test("TLS: used, and a certificate that nobody vouches for is not believed", async () => {
   const server = await started();
   await sendMail(mail, { ...optionsFor(server), tls: "starttls" });
-  await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(RetryableSendError);
-  await expect(sendMail(mail, { ...optionsFor(server), tls: "opportunistic", verifyCertificate: true })).rejects.toBeInstanceOf(RetryableSendError);
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "opportunistic", verifyCertificate: true })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
   expect(server.mails).toHaveLength(1);
 });
 

@@ -73,14 +73,14 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1
 
 async function send(url: URL, { headers, body }: Omit<Post, "url">, options: PostOptions): Promise<PostResponse> {
   const bytes = Buffer.from(body);
-  const request: RequestOptions = {
+  const requestOptions: RequestOptions = {
     method: "POST",
     agent: url.protocol === "http:" ? agents["http:"] : agents["https:"],
     lookup: createSafeLookup(options.allow, options.resolve),
     headers: { "user-agent": "flyte-ts", ...headers, "content-length": bytes.length },
   };
   return new Promise((resolve, reject) => {
-    const request: ClientRequest = (url.protocol === "http:" ? httpRequest : httpsRequest)(url, request);
+    const request: ClientRequest = (url.protocol === "http:" ? httpRequest : httpsRequest)(url, requestOptions);
     const fail = (cause: unknown): void => {
       clearTimeout(timer);
       request.destroy();

@@ -1,4 +1,12 @@
-export { createPool, CommitOutcomeUnknownError, type Database, type PoolOptions, type Query, type Queryable, type Result } from "./database.js";
+export {
+  createPool,
+  CommitOutcomeUnknownError,
+  type Database,
+  type PoolOptions,
+  type Query,
+  type Queryable,
+  type Result,
+} from "./database.js";
 export { bigintArray, booleanArray, byteaArray, integerArray, textArray } from "./binary-array.js";
 export { ensureDatabase } from "./ensure-database.js";
 export { checkDatabase, waitForDatabase } from "./wait-for-database.js";

@@ -43,7 +43,10 @@ export type MethodImplementation<Method extends DescMethod> = Method["methodKind
   ? (
       request: MessageShape<Method["input"]>,
       context: CallContext,
-    ) => Promise<Response<Method["output"]> | EncodedMessage<Method["output"]>> | Response<Method["output"]> | EncodedMessage<Method["output"]>
+    ) =>
+      | Promise<Response<Method["output"]> | EncodedMessage<Method["output"]>>
+      | Response<Method["output"]>
+      | EncodedMessage<Method["output"]>
   : Method["methodKind"] extends "server_streaming"
     ? (
         request: MessageShape<Method["input"]>,

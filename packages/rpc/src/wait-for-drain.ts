@@ -33,7 +33,8 @@ export function waitForDrain(writer: Writer, { signal, stallTimeoutMs }: DrainOp
     const taken = (): void => settle();
     const aborted = (): void => settle(signal.reason as Error);
     const timer = setTimeout(
-      () => settle(new RpcError(Code.RESOURCE_EXHAUSTED, `the client took nothing of the stream for ${stallTimeoutMs} ms; it may resume it`)),
+      () =>
+        settle(new RpcError(Code.RESOURCE_EXHAUSTED, `the client took nothing of the stream for ${stallTimeoutMs} ms; it may resume it`)),
       stallTimeoutMs,
     );
     writer.once("drain", taken);

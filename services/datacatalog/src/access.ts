@@ -14,9 +14,15 @@ import { DataCatalog, type DatasetID } from "@flyte-ts/idl/flyteidl/datacatalog/
 import type { RpcServer } from "@flyte-ts/rpc";
 import type { CatalogAuth } from "./config.js";
 
-const projectScope = (dataset: DatasetID | undefined): Scope => ({ kind: "project", project: dataset?.project ?? "", domain: dataset?.domain ?? "" });
+const projectScope = (dataset: DatasetID | undefined): Scope => ({
+  kind: "project",
+  project: dataset?.project ?? "",
+  domain: dataset?.domain ?? "",
+});
 const ofDataset = reportRule("engine", ({ dataset }: { dataset?: DatasetID }) => projectScope(dataset));
-const ofReservation = reportRule("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) => projectScope(reservationId?.datasetId));
+const ofReservation = reportRule("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) =>
+  projectScope(reservationId?.datasetId),
+);
 
 /** Propellers are the catalog's only clients: they report facts of their own, which are not audited. */
 const rules: RulesOf<typeof DataCatalog> = {

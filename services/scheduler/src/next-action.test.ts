@@ -33,6 +33,11 @@ test("when runs were missed the policy speaks", () => {
 test("the last one may itself have been missed", () => {
   const hourly = { recurrence: intervalRecurrence(60 * MINUTE, 0) };
   const situation = { doneThrough: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
-  expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({ kind: "start", at: 120 * MINUTE, from: 60 * MINUTE, isMissed: true });
+  expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({
+    kind: "start",
+    at: 120 * MINUTE,
+    from: 60 * MINUTE,
+    isMissed: true,
+  });
   expect(nextAction({ ...hourly, catchUp: "none" }, situation)).toEqual({ kind: "skip", from: 60 * MINUTE, through: 120 * MINUTE });
 });

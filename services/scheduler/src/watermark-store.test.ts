@@ -36,7 +36,10 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect((await replica.ensureRows([a])).get(a.key)).toEqual({ activatedAt: 1_000_123, doneThrough: 1_000_123, claimedForMs: 0 });
     await replica.advance(a, 2_000_000);
     expect((await store().ensureRows([a, known("b")])).get(a.key)).toMatchObject({ doneThrough: 2_000_000 });
-    expect((await replica.ensureRows([known("a", 3_000_000)])).get(a.key)).toMatchObject({ activatedAt: 3_000_000, doneThrough: 3_000_000 });
+    expect((await replica.ensureRows([known("a", 3_000_000)])).get(a.key)).toMatchObject({
+      activatedAt: 3_000_000,
+      doneThrough: 3_000_000,
+    });
     await replica.advance(a, 9_000_000);
     expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ activatedAt: 3_000_000, doneThrough: 3_000_000 });
     expect(await replica.acquireLease(a, 3_000_000)).toMatchObject({ won: false });
@@ -66,7 +69,10 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect(left).toBeGreaterThan(30_000);
     expect(left).toBeLessThanOrEqual(60_000);
     await winner?.advance(a, 2_000_000);
-    expect(await loser?.acquireLease(a, a.activatedAt)).toMatchObject({ won: false, progress: { doneThrough: 2_000_000, claimedForMs: 0 } });
+    expect(await loser?.acquireLease(a, a.activatedAt)).toMatchObject({
+      won: false,
+      progress: { doneThrough: 2_000_000, claimedForMs: 0 },
+    });
     expect(await loser?.acquireLease(a, 2_000_000)).toEqual({ won: true });
   });
 

@@ -24,7 +24,7 @@ export function clientCredentials(
   endpoint: string,
   auth: ServiceAuth | undefined,
   clock: () => Date,
-): Pick<ChannelOptions, "metadata" | "refused"> {
+): Pick<ChannelOptions, "metadata" | "onUnauthenticated"> {
   if (auth === undefined) return {};
   const token = createClientToken({
     clientId: auth.clientId,

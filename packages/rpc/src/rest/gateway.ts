@@ -201,7 +201,7 @@ class Gateway {
   ): Promise<void> {
     if (streamsOut(route.method)) {
       const { input, output } = route.method;
-      const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallTimeoutMs };
+      const options = { response, codec: this.#codecs.streaming(codec), output, stallTimeoutMs: this.#stallTimeoutMs };
       if (wantsEvents(request.headersDistinct.accept ?? [])) {
         await sendEvents(options, (emit) => dispatch.stream(withLastEventId(input, call, request), context, emit));
       } else await sendJsonLines(options, (emit) => dispatch.stream(call, context, emit));

@@ -113,7 +113,9 @@ describe("unary calls", () => {
     const version = create(GetVersionResponseSchema, { controlPlaneVersion: { Build: "b", Version: "1" } });
     const { channel, port } = await start({
       services: [
-        implement(AdminService, { getVersion: () => new EncodedMessage(GetVersionResponseSchema, toBinary(GetVersionResponseSchema, version)) }),
+        implement(AdminService, {
+          getVersion: () => new EncodedMessage(GetVersionResponseSchema, toBinary(GetVersionResponseSchema, version)),
+        }),
       ],
       // Interceptors pass encoded answers on unchanged.
       interceptors: [(call, next) => next(call.context)],

@@ -92,7 +92,10 @@ export async function insertData(db: Queryable, artifact: bigint, stored: readon
 }
 
 /** Deletes data that no row references any more; failures leave harmless orphans. */
-export async function deleteBlobs({ blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">, stored: readonly StoredData[]): Promise<void> {
+export async function deleteBlobs(
+  { blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">,
+  stored: readonly StoredData[],
+): Promise<void> {
   for (const { location } of stored) {
     if (location === null) continue;
     try {

@@ -18,14 +18,11 @@ const PRUNE_EVERY_MS = 600_000;
 export function startCompletionProcessor(deps: CompletionDeps): Closeable {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
-  const { tries } = notificationMetrics(deps.metrics, db);
+  const { attempts } = notificationMetrics(deps.metrics, db);
   const send = createSend({ config, env, clock });
   const sender = startWorker(
     { db, logger },
-    createDeliveryHandler(
-      { db, config, send, random, logger, attempts: tries },
-      { concurrency: 32, perPartition: 8, pollMs: SEND_EVERY_MS },
-    ),
+    createDeliveryHandler({ db, config, send, random, logger, attempts }, { concurrency: 32, perPartition: 8, pollMs: SEND_EVERY_MS }),
   );
   const processDeps = async (limit: number): Promise<number> => {
     const completions = await processCompletions(deps, limit);

@@ -3,7 +3,7 @@ import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { registerQueueGauges } from "../../platform/work-queue/queue-metrics.js";
 
 /** Metrics of notifications. */
-export function notificationMetrics(registry: Metrics, db: Queryable): { readonly tries: Counter<"channel" | "outcome"> } {
+export function notificationMetrics(registry: Metrics, db: Queryable): { readonly attempts: Counter<"channel" | "outcome"> } {
   registerQueueGauges(registry, db, {
     query: {
       name: "waiting-deliveries",
@@ -16,7 +16,7 @@ export function notificationMetrics(registry: Metrics, db: Queryable): { readonl
     age: { name: "flyte_admin_notifications_age_seconds", help: "How long the oldest of them has waited, by channel." },
   });
   return {
-    tries: new Counter({
+    attempts: new Counter({
       name: "flyte_admin_notification_tries_total",
       help: "Tries to send a notification, by channel and outcome.",
       labelNames: ["channel", "outcome"],

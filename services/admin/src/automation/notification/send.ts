@@ -37,7 +37,9 @@ export function createSend({ config, env, clock }: SendDeps): Send {
     try {
       return await readSecret(source, env);
     } catch (cause) {
-      throw new RetryableSendError(`${what} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, { cause });
+      throw new RetryableSendError(`${what} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, undefined, {
+        cause,
+      });
     }
   };
   const addressOf = async ({ name, url, urlFrom }: WebhookConfig): Promise<string> =>
@@ -47,7 +49,8 @@ export function createSend({ config, env, clock }: SendDeps): Send {
   const toWebhook = async (delivery: ClaimedDelivery, name: string): Promise<void> => {
     const { messageId: id, content: body } = delivery;
     const webhook = findWebhook(config, name, delivery);
-    if (webhook === undefined) throw new PermanentSendError(`no webhook named ${JSON.stringify(name)} is configured for this project and domain`);
+    if (webhook === undefined)
+      throw new PermanentSendError(`no webhook named ${JSON.stringify(name)} is configured for this project and domain`);
     const url = await addressOf(webhook);
     if (webhook.secret === undefined) return post({ url, headers: json, body }, posts);
     const secret = secretBytes(await secretOf(webhook.secret, `the secret of webhook ${name}`));
@@ -65,7 +68,9 @@ export function createSend({ config, env, clock }: SendDeps): Send {
         const name = webhookName(target);
         if (name !== undefined) return toWebhook(delivery, name);
         if (!config.slack.allowUrls)
-          throw new PermanentSendError("addresses of webhooks in notifications are not allowed here; name a configured one as webhook:NAME");
+          throw new PermanentSendError(
+            "addresses of webhooks in notifications are not allowed here; name a configured one as webhook:NAME",
+          );
         return post({ url: target, headers: json, body: content }, posts);
       }
       default:

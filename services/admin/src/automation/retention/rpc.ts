@@ -21,7 +21,15 @@ import { checkLimit } from "../../platform/keyset-page.js";
 import { requireProject } from "../../registry/project/require.js";
 import { type ExpiryCursor, expiredExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
-import { deletePolicy, listPolicies, type Policy, policiesFor, effectivePolicy, type PolicyScope, setPolicy } from "../store/retention-policies.js";
+import {
+  deletePolicy,
+  listPolicies,
+  type Policy,
+  policiesFor,
+  effectivePolicy,
+  type PolicyScope,
+  setPolicy,
+} from "../store/retention-policies.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 

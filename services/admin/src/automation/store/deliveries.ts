@@ -52,7 +52,7 @@ interface Row {
   target: string;
   content: string;
   attempts: number;
-  tried_ms: number;
+  retrying_ms: number;
 }
 
 /** Lane of a delivery: all mails share the mail server's, others have one per receiver. A slow one delays only its own lane. */
@@ -92,7 +92,7 @@ export async function claimDeliveries(
       UPDATE notification_deliveries d SET available_at = now() + $2 * interval '1 millisecond', attempts = d.attempts + 1
       FROM taken WHERE d.id = taken.id
       RETURNING d.id, d.message_id, d.project, d.domain, d.execution_name, d.channel, d.target, d.content, d.attempts,
-        (extract(epoch FROM now() - d.tried_since) * 1000)::float8 AS tried_ms`,
+        (extract(epoch FROM now() - d.tried_since) * 1000)::float8 AS retrying_ms`,
     values: [limit, leaseMs, full, perLane],
   });
   return rows.map((row) => ({
@@ -105,7 +105,7 @@ export async function claimDeliveries(
     target: row.target,
     content: row.content,
     attempts: row.attempts,
-    triedMs: row.tried_ms,
+    retryingMs: row.retrying_ms,
   }));
 }
 

@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
 import { bindingsFor, isGranted, describePermission, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
@@ -134,12 +135,7 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   if (source.kind === "webhook") {
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
-  const { rows } = await deps.db.query<SourceRow>({
-    name: "find-firing-source",
-    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
-    values: [source.rowId],
-  });
-  const [row] = rows;
+  const row = await findExecutionResult(deps.db, source.rowId);
   if (row === undefined) throw new PermanentFiringError(`execution ${source.name} is gone`);
   const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
@@ -155,7 +151,7 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   };
 }
 
-interface SourceRow {
+export interface ExecutionResultRow {
   phase: string;
   error: Uint8Array | null;
   outputs: Uint8Array | null;
@@ -163,7 +159,7 @@ interface SourceRow {
   result: string | null;
 }
 
-async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: SourceRow): Promise<LiteralMap> {
+async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: ExecutionResultRow): Promise<LiteralMap> {
   if (result !== "outputs") return create(LiteralMapSchema);
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
   if (uri === "") return create(LiteralMapSchema);
@@ -171,4 +167,14 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
   if (stored === undefined) throw new PermanentFiringError(`the outputs are not at ${uri}`);
   return stored;
+}
+
+/** Reads the phase and the result of an execution; undefined when it does not exist. */
+async function findExecutionResult(db: Queryable, rowId: bigint): Promise<ExecutionResultRow | undefined> {
+  const { rows } = await db.query<ExecutionResultRow>({
+    name: "find-firing-source",
+    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
+    values: [rowId],
+  });
+  return rows[0];
 }

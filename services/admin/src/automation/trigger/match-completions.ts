@@ -28,6 +28,12 @@ export async function createFirings(
     const execution = byId.get(match.execution_id);
     return execution === undefined ? [] : [firingRow(match, execution, maxDepth)];
   });
+  await insertFirings(tx, firings);
+  return matches.length;
+}
+
+/** Stores firings; repeated ones, of the same trigger and execution, change nothing. */
+async function insertFirings(tx: Queryable, firings: readonly FiringInsert[]): Promise<void> {
   await tx.query({
     name: "insert-firings",
     text: `INSERT INTO trigger_firings (trigger_id, cause, source_execution_id, source_project, source_domain, source_name, happened_at,
@@ -39,8 +45,9 @@ export async function createFirings(
       ON CONFLICT DO NOTHING`,
     values: FIRING_COLUMNS.map((column) => firings.map((firing) => firing[column])),
   });
-  return matches.length;
 }
+
+export type FiringInsert = Readonly<Record<(typeof FIRING_COLUMNS)[number], unknown>>;
 
 const FIRING_COLUMNS = [
   "triggerId",

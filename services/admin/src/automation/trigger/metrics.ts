@@ -9,10 +9,7 @@ export function triggerMetrics(registry: Metrics, db: Queryable): { readonly out
     registers: [registry],
     async collect() {
       // Reports nothing as pending while the database is unavailable, which has its own probe.
-      const pending = await db
-        .query<{ count: number }>({ text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'" })
-        .catch(() => undefined);
-      this.set(pending?.rows[0]?.count ?? 0);
+      this.set(await countPendingFirings(db).catch(() => 0));
     },
   });
   return {
@@ -23,4 +20,11 @@ export function triggerMetrics(registry: Metrics, db: Queryable): { readonly out
       registers: [registry],
     }),
   };
+}
+
+async function countPendingFirings(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'",
+  });
+  return rows[0]?.count ?? 0;
 }

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { KeysetPage } from "../../platform/keyset-page.js";
 import { type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -35,24 +37,14 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
   return {
     async createTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
-      const { rows } = await db.query<{ id: bigint }>({
-        text: `INSERT INTO triggers (project, domain, name, ${COLUMNS.join(", ")}) VALUES ($1, $2, $3, ${placeholders(4)})
-          ON CONFLICT DO NOTHING RETURNING id`,
-        values: [id.project, id.domain, id.name, ...columnsOf(trigger, ownerOf(context))],
-      });
-      if (rows[0] === undefined) throw alreadyExists(`trigger ${textOf(id)} exists already`);
+      if (!(await insertTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw alreadyExists(`trigger ${textOf(id)} exists already`);
       const made = await requireTrigger(db, id);
       return { trigger: made.trigger, webhookSecret: trigger.source.case === "webhook" ? await secretOf(made, made.secretGeneration) : "" };
     },
 
     async updateTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
-      const { rowCount: count } = await db.query({
-        text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
-          WHERE project = $1 AND domain = $2 AND name = $3`,
-        values: [id.project, id.domain, id.name, ...columnsOf(trigger, ownerOf(context))],
-      });
-      if (count === 0) throw missingTrigger(id);
+      if (!(await updateTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw missingTrigger(id);
       return { trigger: (await requireTrigger(db, id)).trigger };
     },
 
@@ -60,21 +52,13 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       checkTriggerId(id);
       if (state !== TriggerState.ACTIVE && state !== TriggerState.PAUSED)
         throw invalidArgument("invalid value for state: ACTIVE or PAUSED is wanted");
-      const { rowCount: count } = await db.query({
-        text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
-        values: [id.project, id.domain, id.name, state === TriggerState.ACTIVE],
-      });
-      if (count === 0) throw missingTrigger(id);
+      if (!(await setTriggerActive(db, id, state === TriggerState.ACTIVE))) throw missingTrigger(id);
       return {};
     },
 
     async deleteTrigger({ id }) {
       checkTriggerId(id);
-      const { rowCount: count } = await db.query({
-        text: "DELETE FROM triggers WHERE project = $1 AND domain = $2 AND name = $3",
-        values: [id.project, id.domain, id.name],
-      });
-      if (count === 0) throw missingTrigger(id);
+      if (!(await deleteTrigger(db, id))) throw missingTrigger(id);
       return {};
     },
 
@@ -87,11 +71,8 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       checkProjectDomain({ project, domain });
       const most = checkLimit(limit);
       if (token.includes("\0")) throw invalidArgument("invalid value for token: it is not from an answer before");
-      const { rows } = await db.query<TriggerRow>({
-        text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
-        values: [project, domain, token, most],
-      });
-      return { triggers: rows.map((row) => storedTrigger(row).trigger), token: rows.length === most ? (rows.at(-1)?.name ?? "") : "" };
+      const found = await listTriggers(db, { project, domain, afterName: token, limit: most });
+      return { triggers: found.map(({ trigger }) => trigger), token: found.length === most ? (found.at(-1)?.name ?? "") : "" };
     },
 
     async rotateTriggerSecret({ id }) {
@@ -99,13 +80,9 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       const trigger = await requireTrigger(db, id);
       if (trigger.trigger.source.case !== "webhook") throw invalidArgument(`trigger ${textOf(id)} has no webhook, hence no secret`);
       const until = new Date(clock().getTime() + PREVIOUS_SECRET_MS);
-      const { rows } = await db.query<{ generation: number }>({
-        text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1
-          RETURNING secret_generation AS generation`,
-        values: [trigger.rowId, until],
-      });
-      if (rows[0] === undefined) throw missingTrigger(id);
-      return { webhookSecret: await secretOf(trigger, rows[0].generation), previousUntil: timestampFromDate(until) };
+      const generation = await rotateSecret(db, trigger.rowId, until);
+      if (generation === undefined) throw missingTrigger(id);
+      return { webhookSecret: await secretOf(trigger, generation), previousUntil: timestampFromDate(until) };
     },
 
     async listFirings({ project, domain, name, state, limit, token }) {
@@ -114,13 +91,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       if (FiringState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
       const page = parseKeysetPage({ limit, token });
       const wanted = Object.entries(STATES).find(([, value]) => value === state)?.[0];
-      const { rows } = await db.query<FiringRow>({
-        text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
-          WHERE t.project = $1 AND t.domain = $2 AND ($3 = '' OR t.name = $3) AND ($4::text IS NULL OR f.state = $4)
-            AND ($5::bigint IS NULL OR f.id < $5)
-          ORDER BY f.id DESC LIMIT $6`,
-        values: [project, domain, name, wanted, page.before, page.limit],
-      });
+      const rows = await listFirings(db, { project, domain, name, state: wanted, page });
       return { firings: rows.map(firingOf), token: nextPageToken(rows, page) };
     },
   };
@@ -180,7 +151,7 @@ function checkProjectDomain({ project, domain }: { readonly project: string; rea
   checkText(domain, "domain");
 }
 
-interface FiringRow extends TriggerName {
+export interface FiringRow extends TriggerName {
   id: bigint;
   source_execution_id: bigint | null;
   source_project: string;
@@ -191,7 +162,7 @@ interface FiringRow extends TriggerName {
   execution_domain: string;
   execution_name: string;
   depth: number;
-  state: keyof typeof STATES;
+  state: "waiting" | "started" | "refused";
   reason: string;
   attempts: number;
   created_at: Date;
@@ -216,4 +187,89 @@ function firingOf(row: FiringRow): MessageInitShape<typeof FiringSchema> {
     createdAt: timestampFromDate(row.created_at),
     ...(row.ended_at && { endedAt: timestampFromDate(row.ended_at) }),
   };
+}
+
+async function insertTrigger(
+  db: Queryable,
+  { project, domain, name }: TriggerName,
+  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
+): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: `INSERT INTO triggers (project, domain, name, ${COLUMNS.join(", ")}) VALUES ($1, $2, $3, ${placeholders(4)})
+      ON CONFLICT DO NOTHING`,
+    values: [project, domain, name, ...columnsOf(trigger, owner)],
+  });
+  return count > 0;
+}
+
+async function updateTrigger(
+  db: Queryable,
+  { project, domain, name }: TriggerName,
+  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
+): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
+      WHERE project = $1 AND domain = $2 AND name = $3`,
+    values: [project, domain, name, ...columnsOf(trigger, owner)],
+  });
+  return count > 0;
+}
+
+async function setTriggerActive(db: Queryable, { project, domain, name }: TriggerName, active: boolean): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
+    values: [project, domain, name, active],
+  });
+  return count > 0;
+}
+
+async function deleteTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: "DELETE FROM triggers WHERE project = $1 AND domain = $2 AND name = $3",
+    values: [project, domain, name],
+  });
+  return count > 0;
+}
+
+/** Lists triggers in order of their names, after a name. */
+async function listTriggers(
+  db: Queryable,
+  page: { readonly project: string; readonly domain: string; readonly afterName: string; readonly limit: number },
+): Promise<readonly StoredTrigger[]> {
+  const { rows } = await db.query<TriggerRow>({
+    text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
+    values: [page.project, page.domain, page.afterName, page.limit],
+  });
+  return rows.map(storedTrigger);
+}
+
+/** Begins a new generation of a trigger's secret and returns it; the previous one stays valid until the given time. */
+async function rotateSecret(db: Queryable, rowId: bigint, previousUntil: Date): Promise<number | undefined> {
+  const { rows } = await db.query<{ generation: number }>({
+    text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1
+      RETURNING secret_generation AS generation`,
+    values: [rowId, previousUntil],
+  });
+  return rows[0]?.generation;
+}
+
+export interface FiringFilter {
+  readonly project: string;
+  readonly domain: string;
+  /** Name of the trigger; empty: all. */
+  readonly name: string;
+  readonly state: string | undefined;
+  readonly page: KeysetPage;
+}
+
+/** Lists firings, newest first. */
+async function listFirings(db: Queryable, { project, domain, name, state, page }: FiringFilter): Promise<readonly FiringRow[]> {
+  const { rows } = await db.query<FiringRow>({
+    text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
+      WHERE t.project = $1 AND t.domain = $2 AND ($3 = '' OR t.name = $3) AND ($4::text IS NULL OR f.state = $4)
+        AND ($5::bigint IS NULL OR f.id < $5)
+      ORDER BY f.id DESC LIMIT $6`,
+    values: [project, domain, name, state, page.before, page.limit],
+  });
+  return rows;
 }

@@ -117,31 +117,44 @@ async function fireTrigger(
     domain: launchPlan?.domain ?? "",
     name: triggeredExecutionName(String(trigger.rowId), idempotencyKey),
   };
-  const outcome = await insertFiring(deps, trigger, { idempotencyKey, delivery, body, started });
+  const outcome = await insertWebhookFiring(deps.db, {
+    triggerId: trigger.rowId,
+    idempotencyKey,
+    deliveryId: delivery.id,
+    body,
+    at: deps.clock(),
+    started,
+    maxPerMinute: deps.config.triggers.webhooks.maxPerMinute,
+  });
   switch (outcome) {
-    case "new":
+    case "created":
       return { status: 202, body: { started } };
-    case "known":
+    case "duplicate":
       return { status: 200, body: { started, repeated: true } };
-    case "too-many":
+    case "rate-limited":
       return { ...errorResponse(429, "too many webhooks for this trigger within a minute"), retryAfterSeconds: 60 };
     default:
       return outcome satisfies never;
   }
 }
 
-interface NewFiring {
+export interface WebhookFiring {
+  readonly triggerId: bigint;
   readonly idempotencyKey: string;
-  readonly delivery: Delivery;
+  readonly deliveryId: string;
   readonly body: Uint8Array;
+  readonly at: Date;
+  /** Execution that the firing starts. */
   readonly started: TriggerName;
+  /** Maximum of firings of the trigger within a minute. */
+  readonly maxPerMinute: number;
 }
 
-async function insertFiring(
-  { db, config, clock }: Pick<WebhookDeps, "db" | "config" | "clock">,
-  { rowId }: StoredTrigger,
-  { idempotencyKey, delivery, body, started }: NewFiring,
-): Promise<"new" | "known" | "too-many"> {
+/** Stores a firing unless it is a duplicate, or the trigger has fired too often. */
+async function insertWebhookFiring(
+  db: Queryable,
+  { triggerId, idempotencyKey, deliveryId, body, at, started, maxPerMinute }: WebhookFiring,
+): Promise<"created" | "duplicate" | "rate-limited"> {
   const { rowCount: count } = await db.query({
     name: "insert-webhook-firing",
     text: `INSERT INTO trigger_firings (trigger_id, cause, delivery_id, body, happened_at, execution_project, execution_domain,
@@ -149,20 +162,10 @@ async function insertFiring(
       SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1
       WHERE (SELECT count(*) FROM trigger_firings WHERE trigger_id = $1 AND created_at > now() - interval '1 minute') < $9
       ON CONFLICT DO NOTHING`,
-    values: [
-      rowId,
-      idempotencyKey,
-      delivery.id,
-      body,
-      clock(),
-      started.project,
-      started.domain,
-      started.name,
-      config.triggers.webhooks.maxPerMinute,
-    ],
+    values: [triggerId, idempotencyKey, deliveryId, body, at, started.project, started.domain, started.name, maxPerMinute],
   });
-  if (count === 1) return "new";
-  return (await isDuplicate(db, rowId, idempotencyKey)) ? "known" : "too-many";
+  if (count === 1) return "created";
+  return (await isDuplicate(db, triggerId, idempotencyKey)) ? "duplicate" : "rate-limited";
 }
 
 async function isDuplicate(db: Queryable, rowId: bigint, idempotencyKey: string): Promise<boolean> {

@@ -43,25 +43,22 @@ export function poolOf(
 export function chooseCluster(
   { clusters, config, health }: Pick<AdminDeps, "clusters" | "config" | "health">,
   { name }: ExecutionName,
-  placement: PlacementRequest,
+  request: PlacementRequest,
 ): string {
-  const candidates = candidatesFor(clusters, config.placement, placement);
+  const candidates = candidatesFor(clusters, config.placement, request);
   const healthy = candidates.filter((candidate) => health?.unhealthyReason(candidate.name) === undefined);
   const cluster =
-    pickCluster(healthy, name) ?? pickCluster(candidates, name) ?? pickCluster(isEverEligible(clusters, config, placement), name);
+    pickCluster(healthy, name) ?? pickCluster(candidates, name) ?? pickCluster(isEverEligible(clusters, config, request), name);
   if (cluster !== undefined) return cluster;
-  const requested = [
-    placement.label && `execution cluster label "${placement.label}"`,
-    placement.pool && `cluster pool "${placement.pool}"`,
-  ];
+  const requested = [request.label && `execution cluster label "${request.label}"`, request.pool && `cluster pool "${request.pool}"`];
   throw invalidArgument(`no cluster takes executions of ${requested.filter(Boolean).join(" and ")}`);
 }
 
 /** Returns the clusters that would be permitted if all were enabled. */
-function isEverEligible(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], placement: PlacementRequest) {
+function isEverEligible(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], request: PlacementRequest) {
   return candidatesFor(
     clusters.map((cluster) => ({ ...cluster, enabled: true })),
     placement,
-    placement,
+    request,
   );
 }

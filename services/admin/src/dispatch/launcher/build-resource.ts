@@ -1,7 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource, type ResourceQuantities } from "@flyte-ts/workflow-crd";
+import {
+  type BuildInput,
+  buildFlyteWorkflow as buildResource,
+  type FlyteWorkflowResource,
+  type ResourceQuantities,
+} from "@flyte-ts/workflow-crd";
 import type { AdminDeps } from "../../deps.js";
 import { namespaceOf } from "../../platform/namespace.js";
 import type { ResourceTexts } from "../../registry/task/resources.js";
@@ -29,7 +34,7 @@ export async function buildFlyteWorkflow(
   stored: StoredClosure,
 ): Promise<FlyteWorkflowResource> {
   const input = buildInput(deps, execution, stored.closure);
-  return buildFlyteWorkflow({ ...input, closureReference: await closureReference(deps, execution, stored) });
+  return buildResource({ ...input, closureReference: await closureReference(deps, execution, stored) });
 }
 
 /** Uploads the graph and returns its URI. Undefined: the resource contains the graph. */

@@ -132,7 +132,7 @@ class LaunchHandler {
     const { name, cluster: before, settings } = execution;
     const placementRequest = settings.placement ?? { label: "", pool: "" };
     const placement = resolvePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, request: placementRequest });
-    if ("waits" in placement) throw new ClusterUnavailableError(placement.blockedBy, true);
+    if ("blockedBy" in placement) throw new ClusterUnavailableError(placement.blockedBy, true);
     const { cluster } = placement;
     if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
     if (cluster === before) return execution;

@@ -20,10 +20,14 @@ import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executi
 import { loadTasks, saveTasks, type TaskWrite } from "../../executions/store/attempt/state.js";
 import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
 import { completeNodes, nodesInResource, type ResourceDeps } from "../../events/resource-completion/complete-nodes.js";
-import { executionsWithNonTerminalRows, findNonTerminalNodes, findNonTerminalAttempts } from "../../executions/store/execution/non-terminal-rows.js";
+import {
+  executionsWithNonTerminalRows,
+  findNonTerminalNodes,
+  findNonTerminalAttempts,
+} from "../../executions/store/execution/non-terminal-rows.js";
 import { markAllTerminal } from "../../executions/store/execution/all-terminal-mark.js";
 
-export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "changed"> {}
+export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "publishChanged"> {}
 
 interface TerminalExecution extends ExecutionName {
   readonly rowId: bigint;

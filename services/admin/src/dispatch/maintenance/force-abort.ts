@@ -7,7 +7,7 @@ import type { ExecutionName } from "../../executions/store/execution/state.js";
 import { type CompletionPublisherDeps, wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
 import { ensureEntry } from "../../executions/store/outbox/outbox.js";
 
-export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "changed">;
+export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "publishChanged">;
 
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
@@ -40,7 +40,7 @@ export async function forceAborts(
  * false when it became terminal in the meantime.
  */
 export async function forceTerminate(
-  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "changed">,
+  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,
   execution: ExecutionName,
 ): Promise<boolean> {
   const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
@@ -48,7 +48,7 @@ export async function forceTerminate(
     apply: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowSeq(state)) : state),
     inTransaction: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
-      await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
+      await markAbortForced(tx, rowId);
       await ensureEntry(tx, rowId, "abort");
     },
   });
@@ -75,3 +75,8 @@ async function findOverdue(
 }
 
 const textOf = ({ project, domain, name }: ExecutionName): string => `${project}/${domain}/${name}`;
+
+/** Marks an execution as terminal without confirmation of its engine. */
+async function markAbortForced(tx: Queryable, rowId: bigint): Promise<void> {
+  await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
+}

@@ -173,9 +173,9 @@ interface Row {
   execution_name: string;
   phase: string;
   cluster: string;
-  quiet_ms: number;
-  owes_launch: boolean;
-  owes_abort: boolean;
+  stale_ms: number;
+  has_pending_launch: boolean;
+  has_pending_abort: boolean;
 }
 
 /** Claims the executions whose last check is oldest; no other replica claims them for `quietMs`. */
@@ -184,18 +184,18 @@ async function claimStale(
   { quietMs: staleMs, limit }: { quietMs: number; limit: number },
 ): Promise<readonly StaleExecution[]> {
   const { rows } = await db.query<Row>({
-    name: "take-quiet-executions",
+    name: "claim-stale-executions",
     text: `UPDATE executions e SET checked_at = now() FROM (
         SELECT id FROM executions
         WHERE phase NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
           AND updated_at <= now() - $1 * interval '1 millisecond'
           AND (checked_at IS NULL OR checked_at <= now() - $1 * interval '1 millisecond')
         ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
-      ) quiet WHERE e.id = quiet.id
+      ) stale WHERE e.id = stale.id
       RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster,
-        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS quiet_ms,
-        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS owes_launch,
-        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS owes_abort`,
+        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS stale_ms,
+        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS has_pending_launch,
+        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS has_pending_abort`,
     values: [staleMs, limit],
   });
   return rows.map((row) => ({
@@ -205,9 +205,9 @@ async function claimStale(
     name: row.execution_name,
     phase: workflowPhaseOf(row.phase),
     cluster: row.cluster,
-    quietMs: row.quiet_ms,
-    owesLaunch: row.owes_launch,
-    owesAbort: row.owes_abort,
+    staleMs: row.stale_ms,
+    hasPendingLaunch: row.has_pending_launch,
+    hasPendingAbort: row.has_pending_abort,
   }));
 }
 

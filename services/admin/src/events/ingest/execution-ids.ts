@@ -48,22 +48,30 @@ export class ExecutionIds {
   }
 
   async #load(db: Queryable, names: readonly ExecutionName[]): Promise<void> {
-    const { rows } = await db.query<{ id: bigint; project: string; domain: string; name: string; cluster: string }>({
-      name: "find-execution-ids",
-      text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
-        FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
-        JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-      values: [
-        textArray(names.map(({ project }) => project)),
-        textArray(names.map(({ domain }) => domain)),
-        textArray(names.map(({ name }) => name)),
-      ],
-    });
-    for (const row of rows) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
+    for (const row of await findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
     // Evicts the oldest; executions that still report cost one query.
     for (const key of this.#known.keys()) {
       if (this.#known.size <= CAPACITY) break;
       this.#known.delete(key);
     }
   }
+}
+
+/** Finds the row ids and clusters of executions by name. */
+async function findExecutionIds(
+  db: Queryable,
+  names: readonly ExecutionName[],
+): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
+  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
+    name: "find-execution-ids",
+    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
+      FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
+      JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
+    values: [
+      textArray(names.map(({ project }) => project)),
+      textArray(names.map(({ domain }) => domain)),
+      textArray(names.map(({ name }) => name)),
+    ],
+  });
+  return rows;
 }

@@ -113,7 +113,7 @@ const recorder = () => {
     db,
     ids: new ExecutionIds(),
     namespaceTemplate: config.namespaceTemplate,
-    onUnrecordable: (item: DecodedEvent) => refused.push(item),
+    onRejected: (item: DecodedEvent) => refused.push(item),
   };
   return { refused, record: (items: readonly DecodedEvent[]) => recordBatch(deps, items) };
 };

@@ -12,12 +12,12 @@ const ROUNDS = 20;
 /**
  * Records workflow events; returns the resulting states of their executions, by row id.
  *
- * @param settled Executions whose nodes and attempts are all terminal: they are marked as such at their end.
+ * @param complete Executions whose nodes and attempts are all terminal: they are marked as such at their end.
  */
 export async function recordWorkflows(
   db: Queryable,
   items: readonly WorkflowBatchItem[],
-  settled: ReadonlySet<bigint>,
+  complete: ReadonlySet<bigint>,
 ): Promise<Map<bigint, WorkflowState>> {
   const result = new Map<bigint, WorkflowState>();
   let open = groupBy(items, ({ executionId }) => executionId);
@@ -31,8 +31,8 @@ export async function recordWorkflows(
       const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
       result.set(rowId, state);
       if (state === before.state) continue;
-      const ends = becomesTerminal(before.state, state);
-      writes.push({ rowId, state, revision: before.revision + 1, ends, settled: ends && settled.has(rowId) });
+      const terminal = becomesTerminal(before.state, state);
+      writes.push({ rowId, state, revision: before.revision + 1, becomesTerminal: terminal, allTerminal: terminal && complete.has(rowId) });
     }
     if (writes.length === 0) break;
     const saved = await saveExecutionStates(

@@ -13,7 +13,14 @@ import { ExecutionErrorSchema, NodeExecution_Phase, TaskExecution_Phase } from "
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { appendTaskEvents, loadTasks, saveTasks, taskKeyText, type TaskEventWrite, type TaskWrite } from "../../executions/store/attempt/state.js";
+import {
+  appendTaskEvents,
+  loadTasks,
+  saveTasks,
+  taskKeyText,
+  type TaskEventWrite,
+  type TaskWrite,
+} from "../../executions/store/attempt/state.js";
 import { type CompletionDeps, endOf, type ExecutionWithRowId } from "./complete-nodes.js";
 import { findNonTerminalAttempts, type NonTerminalAttempt } from "../../executions/store/execution/non-terminal-rows.js";
 

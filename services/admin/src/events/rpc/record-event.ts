@@ -39,7 +39,7 @@ import { nodePhaseName, taskPhaseName, workflowPhaseName } from "../../execution
 import { alreadyEnded, assertProducerCluster, isClusterProducer, asInvalidArgument } from "./validate-event.js";
 import { nodeTransition, taskTransition, workflowTransition } from "./transition.js";
 
-export type EventRecorderDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
+export type EventRecorderDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
 
 // Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
 // phase is rejected with the reason.

@@ -10,7 +10,8 @@ import { checkIdentifier, checkText, resourceTypeName } from "../../platform/ide
 import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
 import { checkLabels } from "../../platform/labels.js";
 import { checkNotifications } from "../../registry/launch-plan/check-notifications.js";
-import { requireActiveProject, type FoundProject } from "../../registry/project/require.js";
+import type { FoundProject } from "../../registry/store/projects.js";
+import { requireActiveProject } from "../../registry/project/require.js";
 
 /** Maximum length of a Kubernetes label value, since the name becomes one. */
 const MAX_NAME = 63;

@@ -41,7 +41,10 @@ import { findAdmissionError, admissionError } from "./admission.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "../store/execution/state.js";
 
-export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launches"> & {
+export type CreateDeps = Pick<
+  AdminDeps,
+  "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launchSlots"
+> & {
   /** Cache of launch plan versions; default: no cache. */
   readonly launchPlans?: Pick<LaunchPlanCache, "find">;
   /** Cache of the sizes of expanded workflows; default: no cache. */

@@ -1,3 +1,4 @@
+import type { ExecutionName } from "../store/execution/state.js";
 import { create } from "@bufbuild/protobuf";
 import {
   type ExecutionMetadata,
@@ -18,7 +19,7 @@ export interface Inherited {
   readonly sourceExecutionId: bigint | undefined;
 }
 
-interface Row {
+export interface ParentNodeRow {
   has_node: boolean;
   execution: bigint;
   principal: string;
@@ -45,15 +46,7 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
   };
   if (parent === undefined) return { metadata, ...none };
   checkNodeId(parent, "parent_node_execution");
-  const { project, domain, name } = parent.executionId;
-  const { rows } = await db.query<Row>({
-    name: "find-parent-node",
-    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.cluster, e.spec
-      FROM executions e LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = $4
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3`,
-    values: [project, domain, name, parent.nodeId],
-  });
-  const [row] = rows;
+  const row = await findParentNode(db, parent.executionId, parent.nodeId);
   if (row === undefined || !(row.has_node || given.nesting > 0)) throw nodeNotFound(parent);
   const source = fromBinary(ExecutionSpecSchema, row.spec);
   return {
@@ -63,4 +56,16 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
     parent: { executionId: row.execution, nodeId: parent.nodeId },
     sourceExecutionId: row.execution,
   };
+}
+
+/** Reads the parent execution of a child, and whether its node is stored; undefined when there is no such execution. */
+async function findParentNode(db: Queryable, { project, domain, name }: ExecutionName, nodeId: string): Promise<ParentNodeRow | undefined> {
+  const { rows } = await db.query<ParentNodeRow>({
+    name: "find-parent-node",
+    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.cluster, e.spec
+      FROM executions e LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = $4
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3`,
+    values: [project, domain, name, nodeId],
+  });
+  return rows[0];
 }

@@ -23,11 +23,11 @@ export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains
     domains.map((domain) => domain.id),
   );
   if (others.length === 0) return;
-  const { rows } = await db.query<{ identifier: string }>({
-    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
-    values: [others.map(({ project }) => project)],
-  });
-  const owner = others.find(({ project }) => rows.some(({ identifier }) => identifier === project));
+  const existing = await existingProjects(
+    db,
+    others.map(({ project }) => project),
+  );
+  const owner = others.find(({ project }) => existing.has(project));
   if (owner === undefined) return;
   throw invalidArgument(
     `invalid execution name [${id.name}]: its folder would be that of an execution of project [${owner.project}] and domain [${owner.domain}]`,
@@ -48,4 +48,13 @@ export function collidingProjectDomains({ project, domain, name }: ExecutionName
     }
   }
   return others;
+}
+
+/** Filters project ids to those that are registered, in any state. */
+async function existingProjects(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ identifier: string }>({
+    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
+    values: [ids],
+  });
+  return new Set(rows.map(({ identifier }) => identifier));
 }

@@ -62,13 +62,7 @@ interface OriginalExecution {
 }
 
 async function loadOriginal(db: Queryable, id: ExecutionName): Promise<OriginalExecution> {
-  const { rows } = await db.query<{ id: bigint; spec: Uint8Array; user_inputs: Uint8Array }>({
-    name: "find-execution-to-repeat",
-    text: `SELECT id, spec, user_inputs FROM executions
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-    values: [id.project, id.domain, id.name],
-  });
-  const [row] = rows;
+  const row = await findExecutionRequest(db, id);
   if (row === undefined) throw executionNotFound(id);
   const inputs = fromBinary(LiteralMapSchema, row.user_inputs);
   const { project, domain } = id;
@@ -77,4 +71,18 @@ async function loadOriginal(db: Queryable, id: ExecutionName): Promise<OriginalE
     spec: fromBinary(ExecutionSpecSchema, row.spec),
     request: (name, spec) => create(ExecutionCreateRequestSchema, { project, domain, name, spec, inputs }),
   };
+}
+
+/** Reads the spec and the inputs that a caller has sent for an execution; undefined when it does not exist. */
+async function findExecutionRequest(
+  db: Queryable,
+  { project, domain, name }: ExecutionName,
+): Promise<{ readonly id: bigint; readonly spec: Uint8Array; readonly user_inputs: Uint8Array } | undefined> {
+  const { rows } = await db.query<{ id: bigint; spec: Uint8Array; user_inputs: Uint8Array }>({
+    name: "find-execution-to-repeat",
+    text: `SELECT id, spec, user_inputs FROM executions
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+    values: [project, domain, name],
+  });
+  return rows[0];
 }

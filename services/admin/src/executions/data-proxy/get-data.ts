@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ExecutionName } from "../store/execution/state.js";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type FlyteUrl, parseFlyteUrl } from "@flyte-ts/domain";
 import { NodeExecutionIdentifierSchema, ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -59,14 +61,8 @@ async function taskValues(deps: DataDeps, url: FlyteUrl): Promise<LiteralMap> {
 /** Completes the id of an attempt: the URL names the node and the attempt, not the task that ran there. */
 async function completeTaskId({ db }: DataDeps, url: FlyteUrl): Promise<TaskId> {
   const nodeExecutionId = nodeIdOf(url);
-  const { rows } = await db.query<{ project: string; domain: string; name: string; version: string }>({
-    name: "find-task-of-attempt",
-    text: `SELECT t.project, t.domain, t.name, t.version FROM executions e JOIN task_executions t ON t.execution_id = e.id
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4 AND t.retry_attempt = $5
-      ORDER BY t.id LIMIT 1`,
-    values: [url.project, url.domain, url.execution, url.node, url.attempt],
-  });
-  const [task] = rows;
+  const execution = { project: url.project, domain: url.domain, name: url.execution };
+  const task = await findTaskOfAttempt(db, execution, { nodeId: url.node, attempt: url.attempt });
   if (task === undefined)
     throw invalidArgument(`no task executions were listed [${nodeIdText(nodeExecutionId)} retry_attempt:${url.attempt}]`);
   const id = create(TaskExecutionIdentifierSchema, {
@@ -83,4 +79,20 @@ function pick({ variable, node }: FlyteUrl, values: LiteralMap): Answer {
   const literal = Object.hasOwn(values.literals, variable) ? values.literals[variable] : undefined;
   if (literal === undefined) throw invalidArgument(`name [${variable}] not found in node execution [${node}]`);
   return { data: { case: "literal", value: literal } };
+}
+
+/** Finds the task that an attempt of a node ran; undefined without one. */
+async function findTaskOfAttempt(
+  db: Queryable,
+  { project, domain, name }: ExecutionName,
+  { nodeId, attempt }: { readonly nodeId: string; readonly attempt: number | undefined },
+): Promise<{ readonly project: string; readonly domain: string; readonly name: string; readonly version: string } | undefined> {
+  const { rows } = await db.query<{ project: string; domain: string; name: string; version: string }>({
+    name: "find-task-of-attempt",
+    text: `SELECT t.project, t.domain, t.name, t.version FROM executions e JOIN task_executions t ON t.execution_id = e.id
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4 AND t.retry_attempt = $5
+      ORDER BY t.id LIMIT 1`,
+    values: [project, domain, name, nodeId, attempt],
+  });
+  return rows[0];
 }

@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { type UrlBlob, UrlBlobSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -53,15 +54,26 @@ export async function executionData(
   deps: DataDeps,
   id: ExecutionName,
 ): Promise<MessageInitShape<typeof WorkflowExecutionGetDataResponseSchema>> {
-  const { rows } = await deps.db.query<{ inputs: Uint8Array; outputs: Uint8Array | null; output_uri: string; result: string | null }>({
-    name: "find-execution-data",
-    text: `SELECT inputs, outputs, output_uri, result FROM executions
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-    values: [id.project, id.domain, id.name],
-  });
-  const [row] = rows;
+  const row = await findExecutionValues(deps.db, id);
   if (row === undefined) throw executionNotFound(id);
   const inputs = await readValues(deps, { bytes: row.inputs, uri: "" });
   const outputs = await readValues(deps, row.result === "outputs" ? { bytes: row.outputs, uri: row.output_uri } : { bytes: null, uri: "" });
   return { inputs: inputs.url, outputs: outputs.url, fullInputs: inputs.values, fullOutputs: outputs.values };
+}
+
+export interface ExecutionValuesRow {
+  readonly inputs: Uint8Array;
+  readonly outputs: Uint8Array | null;
+  readonly output_uri: string;
+  readonly result: string | null;
+}
+
+async function findExecutionValues(db: Queryable, { project, domain, name }: ExecutionName): Promise<ExecutionValuesRow | undefined> {
+  const { rows } = await db.query<ExecutionValuesRow>({
+    name: "find-execution-data",
+    text: `SELECT inputs, outputs, output_uri, result FROM executions
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+    values: [project, domain, name],
+  });
+  return rows[0];
 }

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ExecutionName } from "../store/execution/state.js";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type CallContext, EncodedMessage, type ServiceImplementation } from "@flyte-ts/rpc";
@@ -35,7 +37,7 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
-export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "changed">): Methods {
+export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "publishChanged">): Methods {
   const { db, clock, bus } = given;
   const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
   return {
@@ -59,14 +61,10 @@ export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<A
     async updateExecution({ id, state }, context) {
       checkExecutionId(id);
       if (ExecutionState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is neither ACTIVE nor ARCHIVED`);
-      const { rows } = await db.query<{ id: bigint }>({
-        name: "update-execution-state",
-        text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
-          WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3 RETURNING id`,
-        values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), callerOf(context).principal],
-      });
-      if (rows.length === 0) throw executionNotFound(id);
-      deps.publishChanged?.(rows.map(({ id: rowId }) => rowId));
+      const changedAt = nanosOfDate(clock());
+      const rowId = await setArchiveState(db, id, { state, changedAt, changedBy: callerOf(context).principal });
+      if (rowId === undefined) throw executionNotFound(id);
+      deps.publishChanged?.([rowId]);
       return {};
     },
 
@@ -81,4 +79,19 @@ export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<A
       return { span: executionSpan(await loadExecutionTiming(deps, id, depth), depth) };
     },
   };
+}
+
+/** Sets whether an execution is active or archived. Returns its row id; undefined when it does not exist. */
+async function setArchiveState(
+  db: Queryable,
+  { project, domain, name }: ExecutionName,
+  change: { readonly state: ExecutionState; readonly changedAt: bigint; readonly changedBy: string },
+): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "update-execution-state",
+    text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3 RETURNING id`,
+    values: [project, domain, name, change.state, change.changedAt, change.changedBy],
+  });
+  return rows[0]?.id;
 }

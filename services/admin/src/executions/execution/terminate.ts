@@ -22,7 +22,7 @@ interface Abort {
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */
 export async function terminateExecution(
-  { db, publishChanged: changed }: Pick<AdminDeps, "db" | "changed">,
+  { db, publishChanged: changed }: Pick<AdminDeps, "db" | "publishChanged">,
   id: ExecutionName,
   abort: Abort,
 ): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
@@ -15,7 +17,7 @@ import { nextToken } from "../../platform/list-query/token.js";
 import { publishWakeUp, type WakeUpDeps } from "../engine-notifier/publish-wake-up.js";
 import { signalEntity } from "../store/signal/list-entity.js";
 
-interface Row {
+export interface SignalRow {
   execution_project: string;
   execution_domain: string;
   execution_name: string;
@@ -39,15 +41,7 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImp
       checkSignalId(id);
       if (type === undefined) throw missingArgument("type");
       const bytes = toBinary(LiteralTypeSchema, type);
-      // The update changes nothing; it makes the statement return the existing row.
-      const { rows } = await db.query<Row>({
-        name: "get-or-create-signal",
-        text: `INSERT INTO signals (execution_project, execution_domain, execution_name, signal_id, type) VALUES ($1, $2, $3, $4, $5)
-          ON CONFLICT (execution_project, execution_domain, execution_name, signal_id) DO UPDATE SET type = signals.type
-          RETURNING ${columns}`,
-        values: [...key(id), bytes],
-      });
-      const [row] = rows;
+      const row = await getOrInsertSignal(db, id, bytes);
       if (row === undefined || !Buffer.from(row.type).equals(bytes)) {
         throw alreadyExists(`signal ${id.signalId}: value with matching already exists, with another type`);
       }
@@ -59,19 +53,14 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImp
       checkExecutionId(id, "execution_id");
       const equal = { execution_project: id.project, execution_domain: id.domain, execution_name: id.name };
       const plan = planList(signalEntity, { rpc: "ListSignals", limit, token, filters, sortBy, equal });
-      const { rows } = await db.query<Row>(selectPage(plan, columns));
+      const rows = await listSignals(db, plan);
       return { signals: rows.map(signalOf), token: nextToken(plan, rows.length) };
     },
 
     async setSignal({ id, value }) {
       checkSignalId(id);
       if (value === undefined) throw missingArgument("value");
-      const { rows } = await db.query<Row>({
-        name: "find-signal",
-        text: `SELECT ${columns} FROM signals WHERE ${isKey}`,
-        values: key(id),
-      });
-      const [row] = rows;
+      const row = await findSignal(db, id);
       if (row === undefined) {
         throw invalidArgument(
           `failed to validate that signal [${executionIdText(id.executionId)} ${id.signalId}] exists, err: [signal does not exist]`,
@@ -85,11 +74,7 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImp
           `requested signal value of type [${typeToText(given)}] is not castable to existing signal type [${typeToText(wanted)}]`,
         );
       }
-      await db.query({
-        name: "set-signal",
-        text: `UPDATE signals SET value = $5, updated_at = clock_timestamp() WHERE ${isKey}`,
-        values: [...key(id), toBinary(LiteralSchema, value)],
-      });
+      await setSignalValue(db, id, toBinary(LiteralSchema, value));
       publishWakeUp(deps, id.executionId, { case: "signalId", value: id.signalId });
       return {};
     },
@@ -109,11 +94,45 @@ function checkSignalId(id: SignalIdentifier | undefined): asserts id is SignalId
   checkExecutionId(id.executionId, "execution_id");
 }
 
-function signalOf(row: Row): Signal {
+function signalOf(row: SignalRow): Signal {
   const executionId = { project: row.execution_project, domain: row.execution_domain, name: row.execution_name };
   return create(SignalSchema, {
     id: create(SignalIdentifierSchema, { signalId: row.signal_id, executionId }),
     type: fromBinary(LiteralTypeSchema, row.type),
     ...(row.value !== null && { value: fromBinary(LiteralSchema, row.value) }),
+  });
+}
+
+/** Returns the signal; inserts it when it does not exist. */
+async function getOrInsertSignal(db: Queryable, id: SignalId, type: Uint8Array): Promise<SignalRow | undefined> {
+  // The update changes nothing; it makes the statement return the existing row.
+  const { rows } = await db.query<SignalRow>({
+    name: "get-or-create-signal",
+    text: `INSERT INTO signals (execution_project, execution_domain, execution_name, signal_id, type) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (execution_project, execution_domain, execution_name, signal_id) DO UPDATE SET type = signals.type
+      RETURNING ${columns}`,
+    values: [...key(id), type],
+  });
+  return rows[0];
+}
+
+async function findSignal(db: Queryable, id: SignalId): Promise<SignalRow | undefined> {
+  const { rows } = await db.query<SignalRow>({
+    name: "find-signal",
+    text: `SELECT ${columns} FROM signals WHERE ${isKey}`,
+    values: key(id),
+  });
+  return rows[0];
+}
+
+async function listSignals(db: Queryable, plan: ListPlan): Promise<readonly SignalRow[]> {
+  return (await db.query<SignalRow>(selectPage(plan, columns))).rows;
+}
+
+async function setSignalValue(db: Queryable, id: SignalId, value: Uint8Array): Promise<void> {
+  await db.query({
+    name: "set-signal",
+    text: `UPDATE signals SET value = $5, updated_at = clock_timestamp() WHERE ${isKey}`,
+    values: [...key(id), value],
   });
 }

@@ -30,14 +30,14 @@ export type TimingDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
 export async function loadExecutionTiming(deps: TimingDeps, execution: ExecutionName, depth: number): Promise<ExecutionTiming> {
   const row = await findExecution(deps.db, execution);
   const id = create(WorkflowExecutionIdentifierSchema, { project: execution.project, domain: execution.domain, name: execution.name });
-  const execution = {
+  const timing = {
     id,
     createdAt: row.accepted_ns,
     updatedAt: row.updated_ns,
     startedAt: row.started_ns ?? undefined,
     endedAt: row.ended_ns ?? undefined,
   };
-  if (depth === 0) return { ...execution, workflow: undefined, nodes: new Map() };
+  if (depth === 0) return { ...timing, workflow: undefined, nodes: new Map() };
   const { workflowId } = fromBinary(ExecutionClosureSchema, row.closure);
   const [workflow, rows, tasks, dynamics] = await Promise.all([
     workflowId && findWorkflowClosure(deps.db, workflowId),
@@ -60,7 +60,7 @@ export async function loadExecutionTiming(deps: TimingDeps, execution: Execution
     if (list === undefined) nodes.set(parent, [timing]);
     else list.push(timing);
   }
-  return { ...execution, workflow, nodes };
+  return { ...timing, workflow, nodes };
 }
 
 /** Reads the child execution of a node; its spans are at most two levels below those of this one. */

@@ -52,13 +52,9 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
     },
     revoke: async (what) => {
       const now = clock();
-      await db.query({
-        text: `INSERT INTO token_revocations (issuer, subject, not_before) VALUES ($1, $2, $3)
-          ON CONFLICT (issuer, subject) DO UPDATE SET not_before = greatest(token_revocations.not_before, $3)`,
-        values: [what.issuer, what.subject, now],
-      });
+      await insertRevocation(db, what, now);
       // Otherwise an old refresh token would yield new access tokens.
-      await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [what.subject] });
+      await deleteGrantsOf(db, what.subject);
       known.invalidate();
       return now;
     },
@@ -66,9 +62,28 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
 }
 
 async function loadTimes(db: Queryable): Promise<Known> {
+  return new Map((await loadRevocations(db)).map((row) => [keyOf(row), row.not_before.getTime()]));
+}
+
+async function insertRevocation(db: Queryable, { issuer, subject }: Revocation, now: Date): Promise<void> {
+  await db.query({
+    text: `INSERT INTO token_revocations (issuer, subject, not_before) VALUES ($1, $2, $3)
+      ON CONFLICT (issuer, subject) DO UPDATE SET not_before = greatest(token_revocations.not_before, $3)`,
+    values: [issuer, subject, now],
+  });
+}
+
+async function loadRevocations(
+  db: Queryable,
+): Promise<readonly { readonly issuer: string; readonly subject: string; readonly not_before: Date }[]> {
   const { rows } = await db.query<{ issuer: string; subject: string; not_before: Date }>({
     name: "load-token-revocations",
     text: "SELECT issuer, subject, not_before FROM token_revocations",
   });
-  return new Map(rows.map((row) => [keyOf(row), row.not_before.getTime()]));
+  return rows;
+}
+
+/** Deletes what the built-in issuer has granted to an account, such as refresh tokens. */
+export async function deleteGrantsOf(db: Queryable, account: string): Promise<void> {
+  await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [account] });
 }

@@ -1,3 +1,4 @@
+import type { KeysetPage } from "../../platform/keyset-page.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type RoleBinding as Binding, type Role, ROLES } from "@flyte-ts/auth";
@@ -18,7 +19,7 @@ import { configuredBindings, type IssuerConfig, loadBindings } from "./bindings.
 import type { AuthConfig } from "../config-schema.js";
 import type { Revocations } from "./revocations.js";
 
-interface Entry {
+export interface AuditRow {
   id: bigint;
   at: Date;
   subject: string;
@@ -41,24 +42,15 @@ export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementa
     async listAuditEntries({ project, domain, subject, limit, token }) {
       if (project === "" && domain !== "") throw missingArgument("project");
       const page = parseKeysetPage({ limit, token });
-      const where = ["($1::bigint IS NULL OR id < $1)"];
-      const values: unknown[] = [page.before, page.limit];
-      for (const [column, value] of Object.entries({ project, domain, subject })) {
-        if (value === "") continue;
-        checkText(value, column);
-        values.push(value);
-        where.push(`${column} = $${values.length}`);
-      }
-      const { rows } = await db.query<Entry>({
-        text: `SELECT * FROM audit_log WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $2`,
-        values,
-      });
+      const filter = { project, domain, subject };
+      for (const [column, value] of Object.entries(filter)) if (value !== "") checkText(value, column);
+      const rows = await listAuditRows(db, filter, page);
       return { entries: rows.map(entryOf), token: nextPageToken(rows, page) };
     },
   };
 }
 
-function entryOf(row: Entry): MessageInitShape<typeof AuditEntrySchema> {
+function entryOf(row: AuditRow): MessageInitShape<typeof AuditEntrySchema> {
   return {
     at: timestampFromDate(row.at),
     subject: row.subject,
@@ -98,26 +90,19 @@ export function roleRpcs({ db, auth, clock, changed }: RoleDeps): ServiceImpleme
       };
     },
     async putRoleBinding({ binding }) {
-      await db.query({
-        text: `INSERT INTO role_bindings (kind, name, role, project, domain, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-          ON CONFLICT DO NOTHING`,
-        values: [...keyOf(binding), clock()],
-      });
+      await insertRoleBinding(db, keyOf(binding), clock());
       changed();
       return {};
     },
     async deleteRoleBinding({ binding }) {
-      await db.query({
-        text: "DELETE FROM role_bindings WHERE kind = $1 AND name = $2 AND role = $3 AND project = $4 AND domain = $5",
-        values: keyOf(binding),
-      });
+      await deleteRoleBinding(db, keyOf(binding));
       changed();
       return {};
     },
   };
 }
 
-function keyOf(binding: RoleBinding | undefined): string[] {
+function keyOf(binding: RoleBinding | undefined): RoleBindingKey {
   if (binding === undefined) throw missingArgument("binding");
   const { holder, role, project, domain } = binding;
   if (holder.case === undefined) throw missingArgument("binding.subject or binding.group");
@@ -125,7 +110,7 @@ function keyOf(binding: RoleBinding | undefined): string[] {
   if (!ROLES.includes(role as Role)) throw invalidArgument(`invalid value for binding.role: it must be one of ${ROLES.join(", ")}`);
   checkText(project, "binding.project");
   checkText(domain, "binding.domain");
-  return [holder.case, holder.value, role, project, domain];
+  return { kind: holder.case, name: holder.value, role, project, domain };
 }
 
 /** Revokes the tokens of a subject. */
@@ -138,4 +123,47 @@ export function tokenRpcs({ revoke }: Pick<Revocations, "revoke">): ServiceImple
       return { notBefore: timestampFromDate(await revoke({ subject, issuer })) };
     },
   };
+}
+
+/** Lists entries of the audit log, newest first; an empty field of the filter matches all. */
+async function listAuditRows(
+  db: Queryable,
+  filter: { readonly project: string; readonly domain: string; readonly subject: string },
+  page: KeysetPage,
+): Promise<readonly AuditRow[]> {
+  const where = ["($1::bigint IS NULL OR id < $1)"];
+  const values: unknown[] = [page.before, page.limit];
+  for (const [column, value] of Object.entries(filter)) {
+    if (value === "") continue;
+    values.push(value);
+    where.push(`${column} = $${values.length}`);
+  }
+  const { rows } = await db.query<AuditRow>({
+    text: `SELECT * FROM audit_log WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $2`,
+    values,
+  });
+  return rows;
+}
+
+export interface RoleBindingKey {
+  readonly kind: string;
+  readonly name: string;
+  readonly role: string;
+  readonly project: string;
+  readonly domain: string;
+}
+
+export async function insertRoleBinding(db: Queryable, { kind, name, role, project, domain }: RoleBindingKey, now: Date): Promise<void> {
+  await db.query({
+    text: `INSERT INTO role_bindings (kind, name, role, project, domain, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT DO NOTHING`,
+    values: [kind, name, role, project, domain, now],
+  });
+}
+
+export async function deleteRoleBinding(db: Queryable, { kind, name, role, project, domain }: RoleBindingKey): Promise<void> {
+  await db.query({
+    text: "DELETE FROM role_bindings WHERE kind = $1 AND name = $2 AND role = $3 AND project = $4 AND domain = $5",
+    values: [kind, name, role, project, domain],
+  });
 }

@@ -38,7 +38,9 @@ const services = [
 test("a server that offers a call without a rule does not start", () => {
   const table = new Map(accessRules(config));
   expect(() => assertAllMethodsHaveRules(services, table)).not.toThrow(/rule/);
-  expect(() => assertAllMethodsHaveRules([...services, DataCatalog], table)).toThrow(/no rule says who may call .*DataCatalog\/CreateDataset/);
+  expect(() => assertAllMethodsHaveRules([...services, DataCatalog], table)).toThrow(
+    /no rule says who may call .*DataCatalog\/CreateDataset/,
+  );
   table.delete("flyteidl.service.AdminService/GetTask");
   expect(() => assertAllMethodsHaveRules(services, table)).toThrow("no rule says who may call flyteidl.service.AdminService/GetTask");
 });

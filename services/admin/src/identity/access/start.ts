@@ -100,7 +100,7 @@ function idTokenVerifier({ issuers, clientId, clock }: { issuers: readonly Issue
   return createVerifier({ issuers: issuers.map((issuer) => ({ ...issuer, audience: [clientId], requiredScopes: [] })), clock });
 }
 
-interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self"> {
+interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "listenAddress"> {
   readonly auth: AuthConfig;
   readonly publicUrl: string;
   readonly builtIn: boolean;

@@ -1,3 +1,5 @@
+import { deleteRoleBinding, insertRoleBinding } from "../access/rpc.js";
+import { deleteGrantsOf } from "../access/revocations.js";
 import { WILDCARD, type Role, ROLES } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { putPublicClient, putServiceClient } from "../store/issuer-clients.js";
@@ -31,17 +33,16 @@ export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [co
     case "user":
       return putUser({ db, clock }, { name, password: await readPassword(), more });
     case "disable": {
-      const { rowCount: count } = await db.query({ text: "UPDATE issuer_users SET disabled = true WHERE name = $1", values: [name] });
-      if (count === 0) throw new Error(`there is no user ${name}`);
-      await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [name] });
+      if (!(await disableUser(db, name))) throw new Error(`there is no user ${name}`);
+      await deleteGrantsOf(db, name);
       return `${name} can sign in no more; tokens that were given out end by themselves`;
     }
     case "service":
-      await requireFree(db, { table: "issuer_users", column: "name", name });
+      await requireFree(isUser(db, name), name);
       return putServiceClient(db, name, clock);
     case "client":
       if (more.length === 0) throw new Error(USAGE);
-      await requireFree(db, { table: "issuer_users", column: "name", name });
+      await requireFree(isUser(db, name), name);
       await putPublicClient(db, { clientId: name, redirectUris: more }, clock);
       return `${name} may ask for tokens of people`;
     case "grant":
@@ -70,22 +71,21 @@ async function putUser(
   }: { readonly name: string; readonly password: string; readonly more: readonly string[] },
 ): Promise<string> {
   if (password.length < MIN_PASSWORD) throw new Error(`the password must have ${MIN_PASSWORD} characters or more`);
-  await requireFree(db, { table: "issuer_clients", column: "client_id", name });
-  await db.query({
-    text: `INSERT INTO issuer_users (name, password_hash, display_name, email, groups, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (name) DO UPDATE SET password_hash = $2, display_name = $3, email = $4, groups = $5, disabled = false`,
-    values: [name, await hashPassword(password), displayName, email, groups.split(",").filter((group) => group !== ""), clock()],
+  await requireFree(isClient(db, name), name);
+  await storeUser(db, {
+    name,
+    passwordHash: await hashPassword(password),
+    displayName,
+    email,
+    groups: groups.split(",").filter((group) => group !== ""),
+    now: clock(),
   });
   return `${name} can sign in`;
 }
 
 /** A user and a client with the same name would have the same subject, and so the same roles. */
-async function requireFree(
-  db: Queryable,
-  { table, column, name }: { readonly table: string; readonly column: string; readonly name: string },
-): Promise<void> {
-  const { rowCount: count } = await db.query({ text: `SELECT FROM ${table} WHERE ${column} = $1`, values: [name] });
-  if (count > 0) throw new Error(`${name} is taken: users and clients share their names`);
+async function requireFree(isTaken: Promise<boolean>, name: string): Promise<void> {
+  if (await isTaken) throw new Error(`${name} is taken: users and clients share their names`);
 }
 
 async function changeRole(
@@ -97,16 +97,39 @@ async function changeRole(
   }: { readonly kind: string; readonly words: readonly string[]; readonly give: boolean },
 ): Promise<string> {
   if ((kind !== "subject" && kind !== "group") || name === "" || !ROLES.includes(role as Role)) throw new Error(USAGE);
-  const values = [kind, name, role, project, domain];
-  if (grant) {
-    const text =
-      "INSERT INTO role_bindings (kind, name, role, project, domain, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-    await db.query({ text, values: [...values, clock()] });
-  } else {
-    await db.query({
-      text: "DELETE FROM role_bindings WHERE kind = $1 AND name = $2 AND role = $3 AND project = $4 AND domain = $5",
-      values,
-    });
-  }
+  const binding = { kind, name, role, project, domain };
+  if (grant) await insertRoleBinding(db, binding, clock());
+  else await deleteRoleBinding(db, binding);
   return `${kind} ${name} ${grant ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
+}
+
+async function isUser(db: Queryable, name: string): Promise<boolean> {
+  return (await db.query({ text: "SELECT FROM issuer_users WHERE name = $1", values: [name] })).rowCount > 0;
+}
+
+async function isClient(db: Queryable, clientId: string): Promise<boolean> {
+  return (await db.query({ text: "SELECT FROM issuer_clients WHERE client_id = $1", values: [clientId] })).rowCount > 0;
+}
+
+/** Disables a user. Returns false when there is no such user. */
+async function disableUser(db: Queryable, name: string): Promise<boolean> {
+  return (await db.query({ text: "UPDATE issuer_users SET disabled = true WHERE name = $1", values: [name] })).rowCount > 0;
+}
+
+export interface UserInsert {
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly displayName: string;
+  readonly email: string;
+  readonly groups: readonly string[];
+  readonly now: Date;
+}
+
+/** Stores a user, or replaces the data of an existing one and enables it. */
+async function storeUser(db: Queryable, { name, passwordHash, displayName, email, groups, now }: UserInsert): Promise<void> {
+  await db.query({
+    text: `INSERT INTO issuer_users (name, password_hash, display_name, email, groups, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (name) DO UPDATE SET password_hash = $2, display_name = $3, email = $4, groups = $5, disabled = false`,
+    values: [name, passwordHash, displayName, email, groups, now],
+  });
 }

@@ -187,7 +187,10 @@ function equalities({ equal = {} }: Pick<ListRequest, "equal">): (readonly [stri
 }
 
 /** Columns with one value in all rows of the list. */
-function constantValues({ equal, constants = {} }: Pick<ListRequest, "equal" | "known">): ReadonlyMap<string, string | number | bigint> {
+function constantValues({
+  equal,
+  constants = {},
+}: Pick<ListRequest, "equal" | "constants">): ReadonlyMap<string, string | number | bigint> {
   return new Map([...equalities({ ...(equal && { equal }) }), ...Object.entries(constants)]);
 }
 

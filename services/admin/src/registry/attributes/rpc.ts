@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   MatchableResource,
@@ -12,7 +13,13 @@ import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } f
 import { checkName } from "../../platform/identifiers.js";
 import { invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import { type AttributeRow, type AttributeScope, findAttributes, storedAttributes } from "../store/attribute-lookup.js";
+import {
+  type AttributeRow,
+  type StoredAttributes,
+  type AttributeScope,
+  findAttributes,
+  storedAttributes,
+} from "../store/attribute-lookup.js";
 import { deleteAttributes, kindOf, storeAttributes } from "../store/attributes.js";
 
 type Rpcs = ServiceImplementation<typeof AdminService>;
@@ -131,12 +138,7 @@ function list({ db }: Deps): Rpcs {
   return {
     async listMatchableAttributes({ resourceType: kind }) {
       if (MatchableResource[kind] === undefined) throw invalidArgument(`invalid value for resource_type: ${kind} is unknown`);
-      const { rows } = await db.query<AttributeRow>({
-        text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
-          WHERE kind = $1 ORDER BY priority DESC, id`,
-        values: [kind],
-      });
-      return { configurations: rows.map(storedAttributes) };
+      return { configurations: [...(await listAttributes(db, kind))] };
     },
   };
 }
@@ -158,4 +160,14 @@ function attributesNotFound(kind: MatchableResource, { project, domain = "", wor
   const name = MatchableResource[kind] ?? String(kind);
   // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
+}
+
+/** Lists all attributes of a kind, those of the most specific scopes first. */
+async function listAttributes(db: Queryable, kind: MatchableResource): Promise<readonly StoredAttributes[]> {
+  const { rows } = await db.query<AttributeRow>({
+    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
+      WHERE kind = $1 ORDER BY priority DESC, id`,
+    values: [kind],
+  });
+  return rows.map(storedAttributes);
 }

@@ -1,3 +1,7 @@
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
 import { fromBinary } from "@bufbuild/protobuf";
 import { DescriptionEntitySchema } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -40,15 +44,9 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
   return {
     async getDescriptionEntity({ id }) {
       checkIdentifier(id);
-      const { rows } = await db.query<{ entity: Uint8Array }>({
-        name: "find-description",
-        text: `SELECT entity FROM description_entities
-          WHERE resource_type = ANY($1::int[]) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
-          ORDER BY resource_type <> $6, resource_type LIMIT 1`,
-        values: [DESCRIBED, id.project, id.domain, id.name, id.version, id.resourceType],
-      });
-      if (rows[0] === undefined) throw notFound(`no description of ${identifierText(id)}`);
-      return fromBinary(DescriptionEntitySchema, rows[0].entity);
+      const found = await findDescription(db, id);
+      if (found === undefined) throw notFound(`no description of ${identifierText(id)}`);
+      return found;
     },
 
     async listDescriptionEntities({ resourceType, id, limit, token, filters, sortBy }) {
@@ -62,11 +60,8 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
         equal: { project: id.project, domain: id.domain, name: id.name },
         where: [{ sql: "description_entities.resource_type = ANY($$::int[])", value: DESCRIBED }],
       });
-      const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(plan, "entity"));
-      return {
-        descriptionEntities: rows.map((row) => fromBinary(DescriptionEntitySchema, row.entity)),
-        token: nextToken(plan, rows.length),
-      };
+      const found = await listDescriptions(db, plan);
+      return { descriptionEntities: [...found], token: nextToken(plan, found.length) };
     },
   };
 }
@@ -80,4 +75,21 @@ function prefixOf(type: ResourceType): "task" | "workflow" | "launch_plan" {
     default:
       return "task";
   }
+}
+
+/** Finds the description of a version; one of the requested kind has precedence. */
+async function findDescription(db: Queryable, id: Identifier): Promise<DescriptionEntity | undefined> {
+  const { rows } = await db.query<{ entity: Uint8Array }>({
+    name: "find-description",
+    text: `SELECT entity FROM description_entities
+      WHERE resource_type = ANY($1::int[]) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
+      ORDER BY resource_type <> $6, resource_type LIMIT 1`,
+    values: [DESCRIBED, id.project, id.domain, id.name, id.version, id.resourceType],
+  });
+  return rows[0] && fromBinary(DescriptionEntitySchema, rows[0].entity);
+}
+
+async function listDescriptions(db: Queryable, plan: ListPlan): Promise<readonly DescriptionEntity[]> {
+  const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(plan, "entity"));
+  return rows.map((row) => fromBinary(DescriptionEntitySchema, row.entity));
 }

@@ -18,12 +18,7 @@ export async function activateLaunchPlan({ db, clock }: Deps, id: Identifier): P
   await db.transaction(async (tx) => {
     await lockVersions(tx, id);
     const { rowId, launchPlan } = await require(tx, id);
-    const { rows } = await tx.query<{ id: bigint }>({
-      text: `UPDATE launch_plans SET state = $4, updated_at = $5
-        WHERE project = $1 AND domain = $2 AND name = $3 AND state = $6 AND id <> $7 RETURNING id`,
-      values: [id.project, id.domain, id.name, LaunchPlanState.INACTIVE, now, LaunchPlanState.ACTIVE, rowId],
-    });
-    for (const former of rows) await endSchedule(tx, former.id);
+    for (const former of await deactivateOthers(tx, id, { rowId, now })) await deleteSchedule(tx, former);
     await setState(tx, { rowId, state: LaunchPlanState.ACTIVE, now });
     await storeSchedule(tx, { launchPlanRowId: rowId, spec: launchPlan.spec, now });
   });
@@ -39,7 +34,7 @@ export async function deactivateLaunchPlan({ db, clock }: Deps, id: Identifier):
     await lockVersions(tx, id);
     const { rowId } = await require(tx, id);
     await setState(tx, { rowId, state: LaunchPlanState.INACTIVE, now: clock() });
-    await endSchedule(tx, rowId);
+    await deleteSchedule(tx, rowId);
   });
 }
 
@@ -61,6 +56,20 @@ async function setState(tx: Queryable, { rowId, state, now }: { rowId: bigint; s
   await tx.query({ text: "UPDATE launch_plans SET state = $2, updated_at = $3 WHERE id = $1", values: [rowId, state, now] });
 }
 
-async function endSchedule(tx: Queryable, launchPlanRowId: bigint): Promise<void> {
+async function deleteSchedule(tx: Queryable, launchPlanRowId: bigint): Promise<void> {
   await tx.query({ text: "DELETE FROM schedules WHERE launch_plan_id = $1", values: [launchPlanRowId] });
+}
+
+/** Deactivates the other versions of a launch plan, and returns their row ids. */
+async function deactivateOthers(
+  tx: Queryable,
+  { project, domain, name }: Identifier,
+  { rowId, now }: { readonly rowId: bigint; readonly now: Date },
+): Promise<readonly bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    text: `UPDATE launch_plans SET state = $4, updated_at = $5
+      WHERE project = $1 AND domain = $2 AND name = $3 AND state = $6 AND id <> $7 RETURNING id`,
+    values: [project, domain, name, LaunchPlanState.INACTIVE, now, LaunchPlanState.ACTIVE, rowId],
+  });
+  return rows.map(({ id }) => id);
 }

@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import { create } from "@bufbuild/protobuf";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanClosureSchema, type LaunchPlanSpec, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
@@ -47,26 +48,17 @@ export async function createLaunchPlanInternal(
   });
   const type = scheduleType(spec.entityMetadata?.schedule);
   const isNew = await deps.db.transaction(async (tx) => {
-    const { rowCount: count } = await tx.query({
-      name: "create-launch-plan",
-      text: `INSERT INTO launch_plans (project, domain, name, version, workflow_id, spec, closure, digest, schedule_type, launch_condition_type, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
-      values: [
-        id.project,
-        id.domain,
-        id.name,
-        id.version,
-        workflow.rowId,
-        bytes,
-        digestOf(LaunchPlanClosureSchema, closure).bytes,
-        digest,
-        type,
-        type === "NONE" ? null : "SCHED",
-        deps.clock(),
-      ],
+    const inserted = await insertLaunchPlan(tx, {
+      id,
+      workflowRowId: workflow.rowId,
+      spec: bytes,
+      closure: digestOf(LaunchPlanClosureSchema, closure).bytes,
+      digest,
+      scheduleType: type,
+      now: deps.clock(),
     });
-    if (count > 0) await ensureNamedEntity(tx, id, state);
-    return count > 0;
+    if (inserted) await ensureNamedEntity(tx, id, state);
+    return inserted;
   });
   const stored = await findLaunchPlan(deps.db, id);
   if (stored === undefined) throw new Error("a launch plan that was stored or in the way of an insert is gone");
@@ -95,4 +87,29 @@ function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowInterface): Launch
     throw invalidArgument(`Launch condition must be empty, found ${metadata.launchConditions.typeUrl}`);
   }
   return { ...given, defaultInputs: expected };
+}
+
+export interface LaunchPlanInsert {
+  readonly id: Identifier;
+  readonly workflowRowId: bigint;
+  /** EncodedMessage. */
+  readonly spec: Uint8Array;
+  /** EncodedMessage. */
+  readonly closure: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly scheduleType: "NONE" | "CRON" | "RATE";
+  readonly now: Date;
+}
+
+/** Stores a version of a launch plan. Returns false when it exists. */
+async function insertLaunchPlan(tx: Queryable, plan: LaunchPlanInsert): Promise<boolean> {
+  const { id, workflowRowId, spec, closure, digest, scheduleType: type, now } = plan;
+  const condition = type === "NONE" ? null : "SCHED";
+  const { rowCount: count } = await tx.query({
+    name: "create-launch-plan",
+    text: `INSERT INTO launch_plans (project, domain, name, version, workflow_id, spec, closure, digest, schedule_type, launch_condition_type, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
+    values: [id.project, id.domain, id.name, id.version, workflowRowId, spec, closure, digest, type, condition, now],
+  });
+  return count > 0;
 }

@@ -1,3 +1,6 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
+import type { StoredLaunchPlan } from "../store/launch-plans.js";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -14,7 +17,13 @@ import { requireActiveProject } from "../project/require.js";
 import { findWorkflowInterface } from "../store/workflows.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
-import { findActiveLaunchPlan, findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "../store/launch-plans.js";
+import {
+  findActiveLaunchPlan,
+  findLaunchPlan,
+  launchPlanColumnNames,
+  type LaunchPlanRow,
+  storedLaunchPlan,
+} from "../store/launch-plans.js";
 import { launchPlanEntity } from "../store/launch-plan-list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
@@ -23,8 +32,8 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
 
   async function list(request: ListRequest) {
     const plan = planList(launchPlanEntity, request);
-    const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
-    return { launchPlans: rows.map((row) => storedLaunchPlan(row).launchPlan), token: nextToken(plan, rows.length) };
+    const found = await listLaunchPlans(db, plan);
+    return { launchPlans: found.map(({ launchPlan }) => launchPlan), token: nextToken(plan, found.length) };
   }
 
   return {
@@ -84,4 +93,9 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };
+}
+
+async function listLaunchPlans(db: Queryable, plan: ListPlan): Promise<readonly StoredLaunchPlan[]> {
+  const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
+  return rows.map(storedLaunchPlan);
 }

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type NamedEntitySchema, NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -10,7 +12,7 @@ import { planList, selectPage } from "../../platform/list-query/plan.js";
 import { nextToken } from "../../platform/list-query/token.js";
 import { namedEntityEntity } from "../store/named-entity-list-entity.js";
 
-interface Row {
+export interface NamedEntityRow {
   resource_type: ResourceType;
   project: string;
   domain: string;
@@ -28,13 +30,9 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
     async getNamedEntity({ resourceType, id }) {
       checkResourceType(resourceType);
       checkNamedEntity(id);
-      const { rows } = await db.query<Row>({
-        name: "find-named-entity",
-        text: `SELECT ${columns} FROM named_entities WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
-        values: [resourceType, id.project, id.domain, id.name],
-      });
-      if (rows[0] === undefined) throw entityNotFound(resourceType, id.name);
-      return namedEntityMessage(rows[0]);
+      const row = await findNamedEntity(db, { resourceType, ...id });
+      if (row === undefined) throw entityNotFound(resourceType, id.name);
+      return namedEntityMessage(row);
     },
 
     /** Keeps the old description when the new one is empty; always sets the state. */
@@ -47,12 +45,8 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
       if (Array.from(description).length > MAX_DESCRIPTION)
         throw invalidArgument(`description cannot exceed ${MAX_DESCRIPTION} characters`);
       if (NamedEntityState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is unknown`);
-      const { rowCount: count } = await db.query({
-        text: `UPDATE named_entities SET description = COALESCE(NULLIF($5, ''), description), state = $6, updated_at = $7
-          WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
-        values: [resourceType, id.project, id.domain, id.name, description, state, clock()],
-      });
-      if (count === 0) throw entityNotFound(resourceType, id.name);
+      const updated = await updateNamedEntity(db, { resourceType, ...id }, { description, state, now: clock() });
+      if (!updated) throw entityNotFound(resourceType, id.name);
       return {};
     },
 
@@ -69,7 +63,7 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
         sortBy,
         equal: { resource_type: resourceType, project, domain },
       });
-      const { rows } = await db.query<Row>(selectPage(plan, columns));
+      const rows = await listNamedEntities(db, plan);
       return { entities: rows.map(namedEntityMessage), token: nextToken(plan, rows.length) };
     },
   };
@@ -82,7 +76,7 @@ function namedEntityMessage({
   name,
   description,
   state,
-}: Row): MessageInitShape<typeof NamedEntitySchema> {
+}: NamedEntityRow): MessageInitShape<typeof NamedEntitySchema> {
   return { resourceType, id: { project, domain, name }, metadata: { description, state } };
 }
 
@@ -99,4 +93,41 @@ function checkResourceType(type: ResourceType): void {
     default:
       throw invalidArgument(`invalid value for resource_type: ${resourceTypeName(type)} has no named entities`);
   }
+}
+
+export interface NamedEntityKey {
+  readonly resourceType: ResourceType;
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
+}
+
+async function findNamedEntity(
+  db: Queryable,
+  { resourceType, project, domain, name }: NamedEntityKey,
+): Promise<NamedEntityRow | undefined> {
+  const { rows } = await db.query<NamedEntityRow>({
+    name: "find-named-entity",
+    text: `SELECT ${columns} FROM named_entities WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
+    values: [resourceType, project, domain, name],
+  });
+  return rows[0];
+}
+
+/** Keeps the stored description when the given one is empty. Returns false when there is no such name. */
+async function updateNamedEntity(
+  db: Queryable,
+  { resourceType, project, domain, name }: NamedEntityKey,
+  { description, state, now }: { readonly description: string; readonly state: NamedEntityState; readonly now: Date },
+): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: `UPDATE named_entities SET description = COALESCE(NULLIF($5, ''), description), state = $6, updated_at = $7
+      WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
+    values: [resourceType, project, domain, name, description, state, now],
+  });
+  return count > 0;
+}
+
+async function listNamedEntities(db: Queryable, plan: ListPlan): Promise<readonly NamedEntityRow[]> {
+  return (await db.query<NamedEntityRow>(selectPage(plan, columns))).rows;
 }

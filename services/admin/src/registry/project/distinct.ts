@@ -13,10 +13,9 @@ type Config = Pick<AdminConfig, "domains" | "namespaceTemplate">;
  * @throws RpcError INVALID_ARGUMENT, or ALREADY_EXISTS for the project itself.
  */
 export async function checkDistinct(tx: Queryable, id: string, config: Config): Promise<void> {
-  await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
-  const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });
-  if (rows.some(({ identifier }) => identifier === id)) throw alreadyExists(`project [${id}] already exists`);
-  for (const { identifier } of rows) {
+  const existing = await lockProjects(tx);
+  if (existing.includes(id)) throw alreadyExists(`project [${id}] already exists`);
+  for (const identifier of existing) {
     const namespace = commonNamespace(id, identifier, config);
     if (namespace !== undefined)
       throw invalidArgument(`invalid project id [${id}]: its namespace [${namespace}] is one of project [${identifier}]`);
@@ -29,4 +28,11 @@ export function commonNamespace(one: string, other: string, { domains, namespace
   if (domains.some(({ id }) => namespaceOf(template, "x", id) === namespaceOf(template, "y", id))) return undefined;
   const others = new Set(namespaces(other));
   return namespaces(one).find((each) => others.has(each));
+}
+
+/** Returns the ids of all projects, and makes concurrent registrations wait until the transaction ends. */
+async function lockProjects(tx: Queryable): Promise<readonly string[]> {
+  await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
+  const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });
+  return rows.map(({ identifier }) => identifier);
 }

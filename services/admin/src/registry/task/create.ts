@@ -1,3 +1,4 @@
+import type { Queryable } from "@flyte-ts/postgres";
 import { compileTask, formatCompileErrors } from "@flyte-ts/compiler";
 import type { TaskCreateRequest } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -35,23 +36,8 @@ export async function createTask(deps: Deps, { id, spec }: TaskCreateRequest): P
   const { bytes, digest } = digestOf(CompiledTaskSchema, compilation.compiled);
   const now = deps.clock();
   const isNew = await deps.db.transaction(async (tx) => {
-    const { rowCount: count } = await tx.query({
-      name: "create-task",
-      text: `INSERT INTO tasks (project, domain, name, version, type, short_description, closure, digest, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING`,
-      values: [
-        id.project,
-        id.domain,
-        id.name,
-        id.version,
-        spec.template?.type,
-        spec.description?.shortDescription ?? "",
-        bytes,
-        digest,
-        now,
-      ],
-    });
-    if (count === 0) return false;
+    const shortDescription = spec.description?.shortDescription ?? "";
+    if (!(await insertTask(tx, { id, type: spec.template?.type ?? "", shortDescription, closure: bytes, digest, now }))) return false;
     await ensureNamedEntity(tx, id);
     await storeDescription(tx, { id, description: spec.description, now });
     return true;
@@ -96,4 +82,25 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
 async function checkLimits(deps: Deps, id: Identifier, containers: readonly ContainerResources[]): Promise<void> {
   const { limits } = await platformResources(deps, { project: id.project, domain: id.domain });
   for (const requested of containers) checkResources(requested, id, limits);
+}
+
+export interface NewTask {
+  readonly id: Identifier;
+  readonly type: string;
+  readonly shortDescription: string;
+  /** EncodedMessage compiled task. */
+  readonly closure: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly now: Date;
+}
+
+/** Stores a version of a task. Returns false when it exists. */
+async function insertTask(tx: Queryable, { id, type, shortDescription, closure, digest, now }: NewTask): Promise<boolean> {
+  const { rowCount: count } = await tx.query({
+    name: "create-task",
+    text: `INSERT INTO tasks (project, domain, name, version, type, short_description, closure, digest, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING`,
+    values: [id.project, id.domain, id.name, id.version, type, shortDescription, closure, digest, now],
+  });
+  return count > 0;
 }

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
@@ -16,7 +18,7 @@ import { createTask } from "./create.js";
 import { findTask } from "../store/tasks.js";
 import { taskEntity } from "../store/task-list-entity.js";
 
-interface Row {
+export interface ListedTask {
   project: string;
   domain: string;
   name: string;
@@ -49,8 +51,7 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
 
     async listTasks(request) {
       const plan = planList(taskEntity, resourceListRequest("ListTasks", request));
-      const columns = "project, domain, name, version, closure, short_description, created_at";
-      const { rows } = await db.query<Row>(selectPage(plan, columns));
+      const rows = await listTasks(db, plan);
       return { tasks: rows.map(taskMessage), token: nextToken(plan, rows.length) };
     },
 
@@ -62,11 +63,16 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
   };
 }
 
-function taskMessage(row: Row): MessageInitShape<typeof TaskSchema> {
+function taskMessage(row: ListedTask): MessageInitShape<typeof TaskSchema> {
   const { project, domain, name, version } = row;
   return {
     id: { resourceType: ResourceType.TASK, project, domain, name, version },
     closure: { compiledTask: fromBinary(CompiledTaskSchema, row.closure), createdAt: timestampFromDate(row.created_at) },
     shortDescription: row.short_description,
   };
+}
+
+async function listTasks(db: Queryable, plan: ListPlan): Promise<readonly ListedTask[]> {
+  const columns = "project, domain, name, version, closure, short_description, created_at";
+  return (await db.query<ListedTask>(selectPage(plan, columns))).rows;
 }

@@ -37,7 +37,7 @@ const MANY_NODES = 5_000;
  * registered.
  */
 export async function compileStoredWorkflow(
-  { db, compilerWorker: compileThread }: Pick<AdminDeps, "db" | "compileThread">,
+  { db, compilerWorker: compileThread }: Pick<AdminDeps, "db" | "compilerWorker">,
   { id, template, subWorkflows, encodedTemplate }: WorkflowDefinition,
 ): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);

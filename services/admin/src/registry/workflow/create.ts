@@ -25,7 +25,7 @@ export interface CreatedWorkflow {
   readonly isNew: boolean;
 }
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">;
+type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">;
 
 /** Nodes that the compiler adds to each workflow. */
 const SYSTEM_NODES = 2;
@@ -57,12 +57,7 @@ export async function createWorkflowInternal(
 
 /** Finds the row of the same workflow, if it exists. */
 async function existingWorkflow(db: Queryable, id: Identifier, { bytes, digest }: CompiledWorkflow): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
-    name: "find-workflow-digest",
-    text: "SELECT id, digest FROM workflows WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4",
-    values: [id.project, id.domain, id.name, id.version],
-  });
-  const row = rows[0];
+  const row = await findWorkflowDigest(db, id);
   if (row === undefined || Buffer.from(row.digest).equals(digest)) return row?.id;
   const closure = fromBinary(CompiledWorkflowClosureSchema, bytes);
   throw differentStructure(id, (await findWorkflowClosure(db, id)) ?? create(CompiledWorkflowClosureSchema), closure);
@@ -79,29 +74,11 @@ async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow
   const { id, description } = workflow;
   const now = clock();
   return db.transaction(async (tx) => {
-    const { rows } = await tx.query<{ id: bigint }>({
-      name: "create-workflow",
-      text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest,
-          created_at, updated_at, expanded_instances, expanded_depth)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
-      values: [
-        id.project,
-        id.domain,
-        id.name,
-        id.version,
-        description?.shortDescription ?? "",
-        compiled.typedInterface,
-        compiled.bytes,
-        compiled.digest,
-        now,
-        compiled.expansion.instances,
-        compiled.expansion.depth,
-      ],
-    });
-    if (rows[0] === undefined) return undefined;
+    const rowId = await insertWorkflow(tx, { id, shortDescription: description?.shortDescription ?? "", compiled, now });
+    if (rowId === undefined) return undefined;
     await ensureNamedEntity(tx, id, state);
     await storeDescription(tx, { id, description, now });
-    return rows[0].id;
+    return rowId;
   });
 }
 
@@ -130,4 +107,47 @@ function differentStructure(id: Identifier, before: CompiledWorkflowClosure, aft
       structureDifference(CompiledWorkflowClosureSchema, before, after),
     [{ schema: CreateWorkflowFailureReasonSchema, message }],
   );
+}
+
+async function findWorkflowDigest(
+  db: Queryable,
+  id: Identifier,
+): Promise<{ readonly id: bigint; readonly digest: Uint8Array } | undefined> {
+  const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
+    name: "find-workflow-digest",
+    text: "SELECT id, digest FROM workflows WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4",
+    values: [id.project, id.domain, id.name, id.version],
+  });
+  return rows[0];
+}
+
+export interface WorkflowInsert {
+  readonly id: Identifier;
+  readonly shortDescription: string;
+  readonly compiled: CompiledWorkflow;
+  readonly now: Date;
+}
+
+/** Stores a version of a workflow and returns its row id; undefined when it exists. */
+async function insertWorkflow(tx: Queryable, { id, shortDescription, compiled, now }: WorkflowInsert): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: "create-workflow",
+    text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest,
+        created_at, updated_at, expanded_instances, expanded_depth)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
+    values: [
+      id.project,
+      id.domain,
+      id.name,
+      id.version,
+      shortDescription,
+      compiled.typedInterface,
+      compiled.bytes,
+      compiled.digest,
+      now,
+      compiled.expansion.instances,
+      compiled.expansion.depth,
+    ],
+  });
+  return rows[0]?.id;
 }

@@ -1,3 +1,5 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ListPlan } from "../../platform/list-query/plan.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { WorkflowSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
@@ -20,7 +22,7 @@ import { findWorkflow } from "../store/workflows.js";
 import { workflowEntity } from "../store/workflow-list-entity.js";
 import { encodedTemplateOf } from "./decode-request.js";
 
-interface Row {
+export interface ListedWorkflow {
   project: string;
   domain: string;
   name: string;
@@ -32,7 +34,7 @@ interface Row {
 
 /** Workflows: register, get, list. */
 export function workflowRpcs(
-  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">,
+  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">,
 ): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
@@ -68,8 +70,7 @@ export function workflowRpcs(
     /** Omits everything of the closures except the interface; GetWorkflow returns the whole. */
     async listWorkflows(request) {
       const plan = planList(workflowEntity, resourceListRequest("ListWorkflows", request));
-      const columns = "project, domain, name, version, typed_interface, short_description, created_at";
-      const { rows } = await db.query<Row>(selectPage(plan, columns));
+      const rows = await listWorkflows(db, plan);
       return { workflows: rows.map(workflowMessage), token: nextToken(plan, rows.length) };
     },
 
@@ -81,7 +82,7 @@ export function workflowRpcs(
   };
 }
 
-function workflowMessage(row: Row): MessageInitShape<typeof WorkflowSchema> {
+function workflowMessage(row: ListedWorkflow): MessageInitShape<typeof WorkflowSchema> {
   const { project, domain, name, version } = row;
   return {
     id: { resourceType: ResourceType.WORKFLOW, project, domain, name, version },
@@ -91,4 +92,10 @@ function workflowMessage(row: Row): MessageInitShape<typeof WorkflowSchema> {
     },
     shortDescription: row.short_description,
   };
+}
+
+/** Reads no closures: those of a page could be large. */
+async function listWorkflows(db: Queryable, plan: ListPlan): Promise<readonly ListedWorkflow[]> {
+  const columns = "project, domain, name, version, typed_interface, short_description, created_at";
+  return (await db.query<ListedWorkflow>(selectPage(plan, columns))).rows;
 }

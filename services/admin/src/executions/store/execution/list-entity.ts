@@ -12,7 +12,7 @@ const tags = {
   table: "execution_tags",
   on: "execution_tags.execution_id = executions.id",
   columns: tagColumns,
-  numbers: { column: "executions.id", of: { table: "execution_tags", columns: tagColumns }, number: "execution_id" },
+  numbers: { column: "executions.id", references: { table: "execution_tags", columns: tagColumns }, idColumn: "execution_id" },
 } as const;
 
 /** Sort key of a low-cardinality column: ties are sorted by time. */

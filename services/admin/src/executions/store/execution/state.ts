@@ -24,8 +24,8 @@ export interface ExecutionStateWrite {
   readonly revision: number;
   /** The write makes the execution terminal, so a completion is enqueued. */
   readonly becomesTerminal: boolean;
-  /** The write makes the execution terminal, and all its nodes and attempts are terminal. Check again afterwards (settle/settled.ts). */
-  readonly inferredReason?: boolean;
+  /** The write makes the execution terminal, and all its nodes and attempts are terminal. Check again afterwards (all-terminal-mark.ts). */
+  readonly allTerminal?: boolean;
 }
 
 interface Row {
@@ -115,7 +115,7 @@ const columns: readonly Column[] = [
   { name: "abort_cause", type: "text", value: ({ state }) => abortOf(state)?.cause ?? null, update: "keep" },
   { name: "abort_principal", type: "text", value: ({ state }) => abortOf(state)?.principal ?? null, update: "keep" },
   // PostgreSQL parses `now` as its current time.
-  { name: "settled_at", type: "timestamptz", value: ({ inferredReason: settled }) => (settled === true ? "now" : null), update: "keep" },
+  { name: "settled_at", type: "timestamptz", value: ({ allTerminal }) => (allTerminal === true ? "now" : null), update: "keep" },
 ];
 
 const write = update("executions", columns, "executions.id");

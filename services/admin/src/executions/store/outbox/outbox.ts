@@ -46,7 +46,7 @@ export async function claimEntries(db: Queryable, limit: number, leaseMs: number
     executionId: row.execution_id,
     action: row.action,
     attempts: row.attempts,
-    movable: row.movable,
+    reassignable: row.movable,
     row,
   }));
 }
@@ -56,13 +56,13 @@ export function claimedEntry(
   execution: NewExecution,
   { rowId, entryId }: { readonly rowId: bigint; readonly entryId: bigint },
 ): OutboxEntry {
-  const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, reassignable: movable } = execution;
+  const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, reassignable } = execution;
   return {
     id: entryId,
     executionId: rowId,
     action: "launch",
     attempts: 1,
-    reassignable: movable,
+    reassignable,
     row: {
       execution_project: project,
       execution_domain: domain,
@@ -114,13 +114,13 @@ export interface EntryRequeue {
 export async function requeueEntry(
   db: Queryable,
   { id, attempts }: OutboxEntry,
-  { delayMs, reason, reassignable: movable }: EntryRequeue,
+  { delayMs, reason, reassignable }: EntryRequeue,
 ): Promise<void> {
   await db.query({
     name: "postpone-outbox",
     text: `UPDATE execution_outbox SET available_at = now() + $3 * interval '1 millisecond', last_error = $4, movable = movable OR $5
       WHERE id = $1 AND attempts = $2`,
-    values: [id, attempts, Math.round(delayMs), truncateReason(reason), movable],
+    values: [id, attempts, Math.round(delayMs), truncateReason(reason), reassignable],
   });
 }
 

@@ -6,7 +6,14 @@ import { executionColumns, type ExecutionRow } from "../../execution/row.js";
 import type { ExecutionName } from "../execution/state.js";
 import { nodeColumns } from "../../node/row.js";
 import { taskColumns } from "../../attempt/row.js";
-import { executionRow, nodeRow, taskRow, type WatchedNodeRow, type WatchedTaskEvent, type WatchedTaskRow } from "../../streaming/watch/encode-row.js";
+import {
+  executionRow,
+  nodeRow,
+  taskRow,
+  type WatchedNodeRow,
+  type WatchedTaskEvent,
+  type WatchedTaskRow,
+} from "../../streaming/watch/encode-row.js";
 import type { WatchedChanges, WatchedRow } from "../../streaming/watch/row.js";
 import { parseSnapshot, type Snapshot } from "../../streaming/watch/snapshot.js";
 

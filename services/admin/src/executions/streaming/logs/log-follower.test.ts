@@ -222,7 +222,9 @@ test("the attempt that is asked for, the latest without; an item of an array", a
   await node();
   await task(0, Task.RETRYABLE_FAILED);
   await task(1, Task.RUNNING, { generatedName: "pod-1", externalResources: [{ index: 3, externalId: "pod-1-3-0" }] });
-  await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions WHERE retry_attempt = 1" })).rowCount).toBe(1);
+  await expect
+    .poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions WHERE retry_attempt = 1" })).rowCount)
+    .toBe(1);
   pods.start("any", name);
   pods.write(START, "x");
   pods.end();

@@ -226,7 +226,7 @@ class LogFollower {
     if (last !== undefined) yield last;
   }
 
-  #cursorAt(where: Omit<LogCursor, "place">): string {
+  #cursorAt(where: Omit<LogCursor, "position">): string {
     return writeLogCursor({ ...where, position: this.#unsent.position });
   }
 

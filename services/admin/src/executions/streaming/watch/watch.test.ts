@@ -230,7 +230,9 @@ describe("a watch", () => {
     await node(3, Node.SUCCEEDED, { nodeId: "n000" });
     await node(3, Node.SUCCEEDED, { nodeId: "n399" });
     await node(3, Node.RUNNING, { nodeId: "z" });
-    await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions WHERE node_id = 'z'" })).rowCount).toBe(1);
+    await expect
+      .poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions WHERE node_id = 'z'" })).rowCount)
+      .toBe(1);
     const rest = new Told(liveOf(there), first?.cursor);
     await rest.until("z", Node.RUNNING);
     await rest.until("n000", Node.SUCCEEDED);
