@@ -29,7 +29,7 @@ const ACK_WAIT_MS = 10_000;
  * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution reports its nodes one by
  * one. Under load, most nodes start and end within the longer window, and are written once.
  */
-const BATCH_WINDOW_MS = { least: 20, most: 250 };
+const BATCH_WINDOW_MS = { min: 20, max: 250 };
 /** Database outage, ms, after which a batch is returned to the bus. */
 const NAK_DELAY_MS = 500;
 

@@ -23,12 +23,12 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Audit
     const { project, domain } = scopeOf(identifiers);
     const entryId = await insertAuditEntry(db, {
       at: clock(),
-      subject: storableText(identity.subject),
-      clientId: storableText(identity.clientId ?? ""),
+      subject: sanitizeText(identity.subject),
+      clientId: sanitizeText(identity.clientId ?? ""),
       method: methodKey(method),
-      project: storableText(project),
-      domain: storableText(domain),
-      identifiers: JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value)),
+      project: sanitizeText(project),
+      domain: sanitizeText(domain),
+      identifiers: JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? sanitizeText(value) : value)),
       requestId: context.requestId,
       peer: context.peer,
       transport: context.transport,
@@ -38,7 +38,7 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Audit
         await finishAuditEntry(db, entryId, {
           at: clock(),
           code: codeName(code),
-          message: truncateUtf8(storableText(message), MAX_MESSAGE_BYTES),
+          message: truncateUtf8(sanitizeText(message), MAX_MESSAGE_BYTES),
         });
       } catch (error) {
         logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "the end of a change is not in the audit log");
