@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -8,8 +7,8 @@ import { ADDRESSES, isAddress, METADATA_PORTS, NOT_OUTBOUND } from "./addresses.
 import { buildOverlay, hasKubectl, type Manifest, overlays } from "../manifests.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "../pod.js";
+import { root } from "../../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const programs: Readonly<Record<string, string>> = { "plugin-pod": "plugins/pod", "plugin-echo": "plugins/echo" };
 
 const EXTERNAL: End = { ip: "192.0.2.1" };
@@ -23,7 +22,7 @@ describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (servic
     schema = JSON.parse((await promisify(execFile)(process.execPath, [program, "--print-schema"])).stdout) as object;
   });
 
-  test("are all in the table", () => {
+  test("are all in the table of addresses", () => {
     const found = [...textsIn(schema)].filter((path) => isAddress(path) && !NOT_OUTBOUND.has(path));
     expect(found.toSorted()).toEqual(Object.keys(ADDRESSES[service] ?? {}).toSorted());
   });
@@ -37,7 +36,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
   const named = [...JSON.stringify(objects).matchAll(/"(?:port|containerPort)":(\d+)/g)].map(([, port]) => Number(port));
   const candidates = new Set([22, 53, 80, 8080, ...named]);
 
-  test("let each service reach what its settings may name outside, and nothing else", () => {
+  test("allow each service exactly the external addresses of its settings", () => {
     for (const { name, service, end } of pods) {
       const open = (to: End, protocol: "TCP" | "UDP") =>
         sorted([...candidates].filter((port) => allows(policies, { from: end, to, port, protocol })));
@@ -49,7 +48,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
     }
   });
 
-  test("let services reach each other as their settings say, and not otherwise", () => {
+  test("allow exactly the connections between services that their settings name", () => {
     const addresses = pods.flatMap(({ name, service }) =>
       addressesOf(objects, service).map((address) => ({ name, address, ...target(address) })),
     );
@@ -69,7 +68,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
     expect(sorted(allowed)).toEqual(sorted(new Set(needed)));
   });
 
-  test("let others reach the API and, from the namespaces that are named, metrics", () => {
+  test("allow others the API and, from labelled namespaces, metrics", () => {
     const stranger: End = { namespace: "default", namespaceLabels: {}, labels: { "app.kubernetes.io/name": "flytepropeller" }, ports: {} };
     const watcher: End = { namespace: "monitoring", namespaceLabels: { "flyte-ts/metrics": "allowed" }, labels: {}, ports: {} };
     const open = (from: End) =>

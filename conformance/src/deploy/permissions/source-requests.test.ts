@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import * as kubernetes from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { describe, expect, test } from "vitest";
 import { buildOverlay, hasKubectl } from "../manifests.js";
 import { grantedPermissions } from "./granted-permissions.js";
+import { root } from "../../repository.js";
 
 // Complements access.test.ts, which runs with exactly these permissions and sees the requests of
 // one minute: this test finds requests of rarely taken paths in the source.
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
 /** Resource types by the constants that the source uses. */
 const KINDS: ReadonlyMap<string, kubernetes.ResourceRef> = new Map(
@@ -57,12 +55,12 @@ describe.skipIf(!hasKubectl()).each(Object.entries(SERVICE_ACCOUNTS))("the sourc
       )
     : [];
 
-  test("asks for nothing that its account may not", () => {
+  test("makes no request that its account may not make", () => {
     const lines = new Set(allowed.map(({ verb, resource }) => `${verb} ${resource}`));
     expect(callsIn(source).filter((call) => !lines.has(call))).toEqual([]);
   });
 
-  test("names no kind of which its account has no right", () => {
+  test("names no kind without permissions of its account", () => {
     const resources = new Set(allowed.map(({ resource }) => resource));
     const named = [...KINDS].filter(([name]) =>
       new RegExp(`^import [^;]*\\b${name}\\b[^;]*from "@flyte-ts/(?:kubernetes|workflow-crd)"`, "m").test(source),
@@ -74,7 +72,7 @@ describe.skipIf(!hasKubectl()).each(Object.entries(SERVICE_ACCOUNTS))("the sourc
   });
 });
 
-test("calls are found however they are written", () => {
+test("the test finds calls in every notation", () => {
   const text =
     "kube.get<Pod>(PODS, x); client.mergePatch(\n  EVENTS, {}); createInformer<Pod>({ client, ref: PODS }); kube.podLog({}); map.get(OTHER)";
   expect(callsIn(text).toSorted()).toEqual(["get pods", "get pods/log", "list pods", "patch events", "watch pods"]);
