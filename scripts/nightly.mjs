@@ -6,9 +6,9 @@ import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run
 
 /** Files that vitest runs, and the environment that makes them long. */
 const PARTS = {
-  simulation: { files: ["services/propeller/src/simulation"], environment: { SIM_SEEDS: "10000" } },
+  simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
-  walks: { files: ["services/propeller/src/engine/walk/full-walk.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
+  walks: { files: ["services/propeller/src/engine/run/full-scan.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
   faults: { files: ["conformance/src/faults/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
   replicas: {
     files: ["conformance/src/faults/replicas.test.ts", "conformance/src/faults/replicas-kubernetes.test.ts"],
@@ -25,8 +25,8 @@ const PARTS = {
     environment: { FUZZ_SECONDS: "600", PROPERTY_SEED: String(Date.now() % 2 ** 31) },
   },
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
-  retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
-  lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
+  retention: { files: ["services/admin/src/automation/retention"], environment: { RETENTION_RUNS: "2000" } },
+  lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),

@@ -1,5 +1,5 @@
 // Decides which Node runs flyte-ts on each platform, and refuses one that is too old. Runs on any
-// installed Node, without dependencies. docs/platforms.md lists the tested platforms.
+// installed Node, without dependencies. docs/reference/platforms.md lists the tested platforms.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

@@ -93,8 +93,8 @@ export async function ensureBuilt() {
  */
 export async function ensureKubernetes() {
   const program = `import { findHelm } from "@flyte-ts/local-servers";
-    import { kubernetesUnavailable } from "@flyte-ts/testing";
-    if ((await kubernetesUnavailable()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
+    import { kubernetesSkipReason } from "@flyte-ts/testing";
+    if ((await kubernetesSkipReason()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
   await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
     run(nodeProgram(), ["--input-type=module", "--eval", program]),
   );

@@ -17,6 +17,8 @@ const kept = existsSync(keptFile) ? JSON.parse(readFileSync(keptFile, "utf8")) :
 const secret = (name, bytes = 24) => (kept[name] ??= randomBytes(bytes).toString("hex"));
 
 const database = secret("databasePassword");
+/** Generated from the manifests: the secrets that each service needs. */
+const services = JSON.parse(readFileSync(new URL("services.json", import.meta.url), "utf8"));
 const busUsers = JSON.parse(readFileSync(new URL("../bus/users.json", import.meta.url), "utf8"));
 const busPasswords = Object.fromEntries(Object.keys(busUsers).map((user) => [user, secret(`busPassword.${user}`)]));
 const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
@@ -51,7 +53,6 @@ const adminAuth = {
 const credentials = (clientId) => ({
   auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" },
 });
-const caller = (clientId) => ({ admin: credentials(clientId) });
 // Every user of this machine reaches the addresses of containers, also of those that publish no
 // port.
 const catalogAuth = {
@@ -59,7 +60,7 @@ const catalogAuth = {
 };
 const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
 
-const podLog = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
+const podLogUri = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
 
 const files = {
   "bus/nats.conf": [
@@ -77,16 +78,7 @@ const files = {
     allowedOrigins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${apiPort}`),
   },
   "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
-  "admin/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3, ...(signIn && adminAuth) },
-  "datacatalog/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3, ...(signIn && catalogAuth) },
-  "scheduler/scheduler.yaml": { database: { url: databaseUrl("scheduler") }, ...(signIn && caller("flytescheduler")) },
-  "propeller/propeller.yaml": {
-    ...bus("propeller"),
-    ...s3,
-    ...(signIn && { ...caller("flytepropeller"), catalog: credentials("flytepropeller") }),
-  },
-  "plugin-pod/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
-  "plugin-echo/plugin-echo.yaml": bus("plugin-echo"),
+  ...Object.fromEntries(services.map((service) => [`${service.id}/${service.id}.yaml`, settingsWithSecrets(service)])),
 };
 // JSON is YAML.
 for (const [name, content] of Object.entries(files)) {
@@ -99,6 +91,18 @@ for (const [name, content] of Object.entries(files)) {
 write(join(folder, "database", "password"), database, { mode: 0o444 });
 if (asRoot) for (const volume of readdirSync(owned)) chownSync(join(owned, volume), SERVICES, SERVICES);
 process.stdout.write("secrets are in place\n");
+
+/** Settings of a service that contain secrets. */
+function settingsWithSecrets({ id, database, bus: usesBus, blobStore, admin, catalog, auth, settings }) {
+  return {
+    ...(database && { database: { url: databaseUrl(database) } }),
+    ...(usesBus && bus(id)),
+    ...(blobStore && s3),
+    ...(signIn && { ...(admin && { admin: credentials(admin) }), ...(catalog && { catalog: credentials(catalog) }) }),
+    ...(signIn && auth && { issuer: adminAuth, verifier: catalogAuth }[auth]),
+    ...(settings && JSON.parse(JSON.stringify(settings).replaceAll("${podLogUri}", podLogUri))),
+  };
+}
 
 function write(path, text, { mode, owner }) {
   const staged = join(dirname(path), ".staged");

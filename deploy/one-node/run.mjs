@@ -26,15 +26,15 @@ if (!values.built) {
   await ensureBuilt();
 }
 execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
-const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-servers");
+const { startWatchdog, startSingleNodeCluster } = await import("@flyte-ts/local-servers");
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
-const cluster = await startOneNodeCluster({
-  folder,
+const cluster = await startSingleNodeCluster({
+  stateDir: folder,
   images: [flytekit(), copilot()],
   kubelet: JSON.parse(values.kubelet),
   args: { apiserver: values.apiserver, controllers: values.controllers },
-  guard: startGuard(),
-  onSlow: (what) => process.stdout.write(`  ${what} (once) …\n`),
+  watchdog: startWatchdog(),
+  onProgress: (what) => process.stdout.write(`  ${what} (once) …\n`),
 });
 process.stdout.write(`
 ready

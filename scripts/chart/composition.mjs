@@ -1,5 +1,7 @@
 // Folders of deploy/kubernetes in the chart, with the value that enables each.
 
+import { OPTIONAL } from "./services.mjs";
+
 /** Folder of a kustomization → its value under `parts`, and a description. */
 export const BASES = {
   "control-plane": { part: "controlPlane", about: "Admin, data catalog and scheduler.", file: "control-plane" },
@@ -20,6 +22,7 @@ export const BASES = {
       "The namespace itself, with its Pod Security level. Not with `helm install`, which needs the namespace before: for `helm template`.",
     file: "namespace",
   },
+  ...OPTIONAL,
 };
 
 const part = (name) => `.Values.parts.${name}`;
@@ -48,13 +51,13 @@ export const COMPONENTS = {
     file: "kubeconfigs",
   },
   "sign-in": {
-    on: ["control-plane", "data-plane"],
+    on: ["control-plane", "data-plane", ...Object.keys(OPTIONAL)],
     part: "signIn",
     about: "Propeller and scheduler get the secrets of their own clients, from the Secret of `secrets.engine`.",
     file: "sign-in",
   },
   "gcs-key": {
-    on: ["control-plane", "data-plane"],
+    on: ["control-plane", "data-plane", ...Object.keys(OPTIONAL)],
     part: "gcsKey",
     about: "Google Cloud Storage by a key file, from the Secret of `secrets.gcs`, where pods have no identity of their own.",
     file: "gcs-key",

@@ -1,7 +1,7 @@
 // Replaces the parts of manifests that a site configures by values.
 import { NAMESPACE } from "./kustomize.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
-import { Block, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
+import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
 const RELEASE_NAMESPACE = new Scalar(".Release.Namespace | quote");
 
@@ -18,15 +18,27 @@ export function parametrize(object) {
   }
   if (kind === "Deployment" || kind === "StatefulSet") workload(object);
   if (kind === "HorizontalPodAutoscaler") {
-    object.spec.minReplicas = new Scalar(".Values.admin.autoscaling.minReplicas");
-    object.spec.maxReplicas = new Scalar(".Values.admin.autoscaling.maxReplicas");
+    const { values } = serviceOf(object.spec.scaleTargetRef.name);
+    object.spec.minReplicas = new Scalar(`.Values.${values}.autoscaling.minReplicas`);
+    object.spec.maxReplicas = new Scalar(`.Values.${values}.autoscaling.maxReplicas`);
   }
   if (kind === "ServiceAccount") {
-    const service = Object.values(SERVICES).find(({ account }) => account === metadata.name);
-    metadata.annotations = new OptionalBlock(`.Values.${service.values}.accountAnnotations`);
+    metadata.annotations = new OptionalBlock(`.Values.${serviceOf(metadata.name).values}.accountAnnotations`);
   }
   if (kind === "ConfigMap" && metadata.name === "flyte-templates") object.data = new Block(".Values.clusterResources.templates");
+  if (kind === "ConfigMap") ownSite(object);
   secretNames(object);
+}
+
+/** Returns a service by its name in Kubernetes. */
+function serviceOf(name) {
+  return Object.values(SERVICES).find(({ account }) => account === name);
+}
+
+/** Puts the settings of the values into the ConfigMap of an optional service. */
+function ownSite({ metadata, data }) {
+  for (const [id, { values, siteConfigMap }] of Object.entries(SERVICES))
+    if (siteConfigMap === metadata.name) data[`${id}.yaml`] = new Document(`.Values.${values}.settings`);
 }
 
 function workload({ spec }) {

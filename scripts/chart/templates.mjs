@@ -79,10 +79,9 @@ function addComponents(objects) {
 
 /** Settings of the site, which an overlay has in `site/`. */
 function site() {
-  const data = Object.entries(SERVICES).map(([name, { values, part }]) => [
-    `${name}.yaml`,
-    new When(`.Values.parts.${part}`, new Document(`.Values.${values}.settings`)),
-  ]);
+  const data = Object.entries(SERVICES)
+    .filter(([, { siteConfigMap }]) => siteConfigMap === undefined)
+    .map(([name, { values, part }]) => [`${name}.yaml`, new When(`.Values.parts.${part}`, new Document(`.Values.${values}.settings`))]);
   const metadata = { name: "flyte-site", namespace: "flyte" };
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata, data: Object.fromEntries(data) };
   parametrize(object);

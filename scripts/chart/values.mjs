@@ -28,7 +28,7 @@ export function valuesOf(defaults) {
     }),
     secrets: group("Names of Secrets that exist; the chart makes none of them.", secrets()),
     clusterResources: group("With `parts.clusterResources`.", {
-      templates: value("File → template (docs/clusters.md).", templates(defaults), texts),
+      templates: value("File → template (docs/guides/configure-data-planes.md).", templates(defaults), texts),
     }),
     ...Object.fromEntries(Object.entries(SERVICES).map(([container, service]) => [service.values, forService(container, defaults)])),
   };
@@ -65,7 +65,7 @@ function forService(container, defaults) {
   const isFirst = container === Object.keys(SERVICES)[0];
   const say = (about) => (isFirst ? about : "");
   return group(`The service ${workload.metadata.name}.${isFirst ? "" : " Its values are those of the service admin."}`, {
-    settings: value(say("Its settings, as in an overlay's site/ (docs/operations.md)."), {}, anyMap),
+    settings: value(say("Its settings, as in an overlay's site/ (docs/reference/configuration)."), {}, anyMap),
     ...scale,
     resources: value("", workload.spec.template.spec.containers[0].resources, anyMap),
     image: value(say("The whole name of an image, in the place of that of `image`."), "", text),

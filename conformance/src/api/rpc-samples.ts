@@ -213,7 +213,7 @@ export function samples({ admin, signals }: FlyteClient): ReadonlyMap<string, Sa
   ]);
 }
 
-/** `Service.Method`, as in docs/compatibility.md. */
+/** `Service.Method`, as in docs/reference/compatibility.md. */
 export function nameOf(method: DescMethod): string {
   return `${method.parent.name}.${method.name}`;
 }

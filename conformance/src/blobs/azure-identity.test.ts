@@ -79,11 +79,11 @@ describe.skipIf(unavailable)("Azure with a pod's identity and without a key", ()
   });
 
   test("URLs are signed with a user delegation key", async () => {
-    const { url, headers } = await blobs.signPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
+    const { url, headers } = await blobs.presignPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
     expect(headers).toEqual({ "x-ms-blob-type": "BlockBlob" });
     expect(new URL(url).searchParams.get("skoid")).toBe("22222222-2222-2222-2222-222222222222");
     expect((await fetch(url, { method: "PUT", body: "content", headers: { ...headers } })).status).toBe(201);
-    const get = await blobs.signGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
+    const get = await blobs.presignGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
     expect(await (await fetch(get.url)).text()).toBe("content");
     expect((await fetch(get.url.replace("p/", "x/"))).status).toBe(403);
     expect((await fetch(get.url, { method: "DELETE" })).status).toBe(403);

@@ -9,7 +9,7 @@ import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { EVENTS, type KubeObject, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
-import { encodeHello } from "@flyte-ts/task-plugin";
+import { encodeHeartbeat } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { type ExecutionName, retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
@@ -178,10 +178,7 @@ test("an execution with an unserved task type is blocked with the reason and can
 
 test("an execution is blocked with a reason while its plugin service does not respond, and with another when it is gone", async () => {
   const announce = () =>
-    broken.bus.publishVolatile(
-      pluginHelloSubject,
-      encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", servedMs: 0 }),
-    );
+    broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   announce();
   const timer = setInterval(announce, 1_000);
   // Propeller counts its executions once a second.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pluginHelloSubject } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { encodeHello } from "@flyte-ts/task-plugin";
+import { encodeHeartbeat } from "@flyte-ts/task-plugin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "../stack/executions.js";
 import { errorOf, HUGE_ERROR_PROGRAM, BrokenInputStack, createUndecodableCopies, waitFor } from "./broken-input-stack.js";
@@ -58,10 +58,7 @@ test("a workload takes about as long beside broken inputs as alone", { timeout: 
   let aloneMs = await measureWorkload();
 
   const announce = () =>
-    broken.bus.publishVolatile(
-      pluginHelloSubject,
-      encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", servedMs: 0 }),
-    );
+    broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   const timer = setInterval(announce, 1_000);
   announce();
   writeFileSync(join(folder, "loud.py"), HUGE_ERROR_PROGRAM);

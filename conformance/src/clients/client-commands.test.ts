@@ -15,7 +15,7 @@ import { type StackClient, connectToStack } from "../stack/use-stack.js";
 import { root } from "../repository.js";
 
 // Runs every command of unmodified pyflyte and flytectl that calls a server, on one stack.
-// docs/compatibility.md lists them.
+// docs/reference/compatibility.md lists them.
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
 const MODULE = "client_commands";
@@ -64,7 +64,7 @@ const phaseOf = async (name: string): Promise<string | undefined> =>
 const ended = async (name: string): Promise<string | undefined> =>
   WorkflowExecution_Phase[(await waitForEnd(client, { ...scope, name }, 120_000)).closure?.phase ?? 0];
 
-/** Commands with a row in docs/compatibility.md. */
+/** Commands with a row in docs/reference/compatibility.md. */
 const documentedCommands = (program: string): string[] =>
   compatibilityRows().flatMap(({ name }) => (name.startsWith(`${program} `) ? [name.slice(program.length + 1)] : []));
 
@@ -93,7 +93,7 @@ describe("pyflyte", () => {
   let succeeded: string;
   let failed: string;
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     const listed = run(join(stack.pythonBin, "python"), ["-W", "ignore", "-c", COMMANDS_OF_PYFLYTE]).trim().split("\n");
     expect(documentedCommands("pyflyte").sort()).toEqual(listed.filter((line) => line !== "").sort());
   }, 60_000);
@@ -181,7 +181,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
     return name;
   };
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     expect(documentedCommands("flytectl").sort()).toEqual(commandsOfFlytectl().sort());
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient } from "@flyte-ts/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
@@ -82,7 +82,7 @@ test("flytekit signs in as a user with the device flow", async () => {
 test("built-in services sign in with the secrets that admin writes", async () => {
   const endpoint = `127.0.0.1:${admin.api}`;
   const auth = { clientId: "flytepropeller", clientSecretFile: join(secretsFolder, "flytepropeller"), scopes: ["all"] };
-  const engine = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, auth, () => new Date()) });
+  const engine = createFlyteClient({ endpoint, ...clientCredentials(endpoint, auth, () => new Date()) });
   accounts(["service", "maker"]);
   accounts(["grant", "subject", "flytepropeller", "contributor", "flytesnacks", "development"]);
   await expect

@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ExecutionMetadata_ExecutionMode as Mode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { findUnmodifiedFlytectl } from "./flytectl.js";
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
   ({ client, folder, close } = connectToStack(
     stack,
-    serviceMetadata(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
+    clientCredentials(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
   ));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
   // A program replaces the browser and acts as the user.
@@ -61,7 +61,7 @@ function run(
     env: { ...process.env, HOME: folder, PATH: path, NAME: "admin", PASSWORD: password(), COLUMNS: "300", TERM: "dumb", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  testGuard().watch(child);
+  testWatchdog().watch(child);
   let printed = "";
   const keep = (chunk: Buffer) => {
     printed += chunk.toString();

@@ -2,28 +2,18 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "@flyte-ts/local-servers";
+import { DEPLOYED } from "../services.js";
 import { listeningSockets } from "../stack/sockets.js";
 import { root } from "../repository.js";
 
 /** Revision label of the test images. */
 export const REVISION = "0123456789abcdef0123456789abcdef01234567";
 
-/** Names in docker-compose.yml of the containers that run permanently. */
-export const COMPOSE_SERVICES = [
-  "postgres",
-  "nats",
-  "blobs",
-  "cluster",
-  "admin",
-  "api",
-  "datacatalog",
-  "scheduler",
-  "propeller",
-  "plugin-pod",
-  "plugin-echo",
-] as const;
+/** Services of flyte-ts that run without a profile. */
+export const DEPLOYED_IDS: readonly string[] = DEPLOYED.filter(({ manifest }) => !manifest.optional).map(({ manifest }) => manifest.id);
 
-export type ComposeService = (typeof COMPOSE_SERVICES)[number];
+/** Names in docker-compose.yml of the containers that run permanently. */
+export const COMPOSE_SERVICES: readonly string[] = ["postgres", "nats", "blobs", "cluster", "api", ...DEPLOYED_IDS];
 
 export interface ContainerAddress {
   readonly address: string;
@@ -115,14 +105,14 @@ export class ComposeProject {
   /**
    * Returns the addresses and ports at which this machine reaches the containers, published or not.
    */
-  containers(): Readonly<Record<ComposeService, ContainerAddress>> {
+  containers(): Readonly<Record<string, ContainerAddress>> {
     const ids = this.compose("ps", "-q").trim().split("\n");
     const inspected = JSON.parse(this.#docker("inspect", ...ids)) as InspectedContainer[];
     const entries = inspected.map(({ Config, NetworkSettings, State }) => {
       const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress);
       return [Config.Labels["com.docker.compose.service"], { address: addresses[0], ports: listeningPorts(State.Pid) }];
     });
-    return Object.fromEntries(entries) as Record<ComposeService, ContainerAddress>;
+    return Object.fromEntries(entries) as Record<string, ContainerAddress>;
   }
 
   /** Names of the containers that do not report healthy. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examplesFolder, scope } from "../examples/example-runs.js";
 import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
 import { performedTargets, REQUESTS, SENDERS, type Target } from "../attack/web/browser-requests.fixture.js";
-import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
+import { COMPOSE_SERVICES, ComposeProject, DEPLOYED_IDS, REVISION } from "./compose-project.js";
 
 /** Services of this project. */
 const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", "api"].includes(service));
@@ -18,7 +18,7 @@ const PROXY_HEALTH = 8404;
 const OUTAGE_MS = 30_000;
 const TIMEOUT_MS = 600_000;
 
-// Needs a Docker engine with compose; docs/deploy.md describes machines that reach no registry.
+// Needs a Docker engine with compose; see docs/guides/test.md for machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   let project: ComposeProject;
   let client: FlyteClient;
@@ -93,7 +93,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   });
 
   test("images have labels and an SBOM, and contain no shell", async () => {
-    const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore"];
+    const services = [...DEPLOYED_IDS, "local-blobstore"];
     for (const name of services) {
       const { User, Labels } = project.image(name).Config;
       expect([User, Labels["org.opencontainers.image.version"], Labels["org.opencontainers.image.revision"]]).toEqual([

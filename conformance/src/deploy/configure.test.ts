@@ -2,12 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { busServices } from "@flyte-ts/service-manifest";
 import { expect, onTestFinished, test } from "vitest";
+import { DEPLOYED } from "../services.js";
 import { root } from "../repository.js";
 
 const program = join(root, "deploy", "compose", "configure.mjs");
-const SERVICES = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo"];
-const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...SERVICES];
+const USERS = busServices(DEPLOYED.map(({ manifest }) => manifest)).map(({ id }) => id);
+const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...DEPLOYED.map(({ manifest }) => manifest.id)];
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-configure-"));
@@ -41,7 +43,7 @@ test("passwords are created once, and each audience gets only its own", () => {
   expect(all()).toEqual(first);
 
   const kept = JSON.parse(readFileSync(join(folder, "kept", "secrets.json"), "utf8")) as Record<string, string>;
-  expect(new Set(Object.values(kept)).size).toBe(8);
+  expect(new Set(Object.values(kept)).size).toBe(4 + USERS.length);
   const knownTo = (secret: string) => first.filter(([, text]) => text?.includes(secret)).map(([file]) => file);
   expect(knownTo(kept.databasePassword as string)).toEqual([
     "kept/secrets.json",
@@ -58,7 +60,7 @@ test("passwords are created once, and each audience gets only its own", () => {
   // Tasks can read the files of the cluster's container.
   for (const secret of ["databasePassword", "busPassword.admin"])
     expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
-  for (const user of ["admin", "propeller", "plugin-pod", "plugin-echo"])
+  for (const user of USERS)
     expect(knownTo(kept[`busPassword.${user}`] as string)).toEqual(["kept/secrets.json", "bus/nats.conf", `${user}/${user}.yaml`]);
   for (const [file = ""] of first)
     expect([file, statSync(join(folder, file)).mode & 0o007]).toEqual([file, file === "database/password" ? 4 : 0]);

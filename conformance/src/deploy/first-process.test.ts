@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { root } from "../repository.js";
 
@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function exitOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   writeFileSync(join(folder, "service.mjs"), service);
   const child = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
-  testGuard().watch(child, "SIGKILL");
+  testWatchdog().watch(child, "SIGKILL");
   const ended = once(child, "exit");
   await once(child.stdout, "data");
   child.kill(signal);

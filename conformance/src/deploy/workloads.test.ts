@@ -1,4 +1,6 @@
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { describe, expect, test } from "vitest";
+import { DEPLOYED } from "../services.js";
 import { buildOverlay, hasKubectl, type Manifest } from "./manifests.js";
 import { matches, type Selector } from "./network/network-policy.js";
 import { podOf } from "./pod.js";
@@ -55,12 +57,9 @@ describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, co
 
 test.skipIf(!hasKubectl())("only admin is autoscaled; other services shard their work or have a standby", () => {
   expect(ofKind<object>("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual(["flyteadmin"]);
-  expect(workloads.map(({ name }) => name).toSorted()).toEqual([
-    "datacatalog",
-    "flyte-plugin-echo",
-    "flyte-plugin-pod",
-    "flyteadmin",
-    "flytepropeller",
-    "flytescheduler",
-  ]);
+  expect(workloads.map(({ name }) => name).toSorted()).toEqual(
+    DEPLOYED.filter(({ manifest }) => !manifest.optional)
+      .map(({ manifest }) => serviceNames(manifest).kubernetes)
+      .toSorted(),
+  );
 });

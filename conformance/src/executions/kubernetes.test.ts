@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { faultRounds } from "../faults/fault-rounds.js";
@@ -15,7 +15,7 @@ const examples = join(root, "examples", "python");
 const scope = { project: "flytesnacks", domain: "development" };
 const namespace = "flytesnacks-development";
 
-describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes API", () => {
+describe.skipIf(await kubernetesSkipReason())("the stack on a real Kubernetes API", () => {
   let stack: RunningStack;
   let client: FlyteClient;
   let folder: string;

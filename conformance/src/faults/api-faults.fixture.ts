@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type ApiProxy, kubernetesFixture, type KubernetesFixture, startApiProxy } from "@flyte-ts/testing";
+import { type FaultProxy, kubernetesFixture, type KubernetesFixture, startFaultProxy } from "@flyte-ts/testing";
 import { cpuSecondsOf } from "../stack/cpu-time.js";
 import { type RunningStack, type StackPart, startStack } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
@@ -11,7 +11,7 @@ import { root } from "../repository.js";
 /** A stack that reaches the Kubernetes API through a proxy that injects faults. */
 export interface FaultInjectionStack {
   readonly stack: RunningStack;
-  readonly proxy: ApiProxy;
+  readonly proxy: FaultProxy;
   /** Kubeconfig that bypasses the proxy. */
   readonly kubeconfig: string;
   /** Set only with a real kube-apiserver. */
@@ -30,7 +30,7 @@ export async function startFaultInjectionStack(real: boolean): Promise<FaultInje
     const local = kubernetes === undefined ? await startLocalCluster() : undefined;
     if (local !== undefined) stops.push(() => local.stop());
     const kubeconfig = kubernetes?.kubeconfig ?? local?.kubeconfig ?? "";
-    const proxy = await startApiProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
+    const proxy = await startFaultProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
     stops.push(() => proxy.stop());
     const stack = await startStack(["--no-example", "--kubeconfig", proxy.kubeconfig]);
     stops.push(() => stack.stop());

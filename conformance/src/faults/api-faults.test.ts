@@ -5,7 +5,7 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
-import { type ApiFault, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type ProxyFault, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cpuSeconds, type FaultInjectionStack, startFaultInjectionStack } from "./api-faults.fixture.js";
@@ -16,7 +16,7 @@ import { enableSleepJournal, sleepsOf } from "../stack/sleep-journal.js";
 import type { StackPart } from "../stack/stack-fixture.js";
 
 /** `API_FAULTS=full`: a real kube-apiserver, outages of a minute, and pods. */
-const FULL = process.env.API_FAULTS === "full" && (await kubernetesUnavailable()) === undefined;
+const FULL = process.env.API_FAULTS === "full" && (await kubernetesSkipReason()) === undefined;
 /** Nodes of a chain, nodes in the middle of a fan-out, and the sleep of each, ms. */
 const SHAPE = FULL ? { chain: 10, fan: 10, sleepMs: 2_000, chains: 8, fans: 4 } : { chain: 5, fan: 6, sleepMs: 400, chains: 5, fans: 2 };
 /** Timeout for all executions to end after the end of a fault, ms. */
@@ -170,7 +170,7 @@ async function runThroughFault({ name, durationMs, maxCpu, begin: set, end }: Fa
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-const told = (name: string, fault: ApiFault, more: Pick<Fault, "durationMs" | "maxCpu">): Fault => ({
+const told = (name: string, fault: ProxyFault, more: Pick<Fault, "durationMs" | "maxCpu">): Fault => ({
   name,
   ...more,
   begin: () => faulty.proxy.set(fault),

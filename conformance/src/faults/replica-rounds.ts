@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
-import { EVENT_STREAM, executionEventFilter, SHARDS, taskEventFilter } from "@flyte-ts/domain";
+import { EVENT_STREAM, executionEventFilter, SHARD_COUNT, taskEventFilter } from "@flyte-ts/domain";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -61,15 +61,15 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
   }, 60_000);
 
   async function listen(): Promise<void> {
-    const options = { stream: EVENT_STREAM.name, maxInFlight: 10_000, batch: 500, ownForMs: 60_000 };
-    await bus.subscribeOwn({ ...options, durable: "test-tasks", subjects: [taskEventFilter] }, (messages) => {
+    const options = { stream: EVENT_STREAM.name, maxInFlight: 10_000, batch: 500, inactiveThresholdMs: 60_000 };
+    await bus.subscribeExclusive({ ...options, durable: "test-tasks", subjects: [taskEventFilter] }, (messages) => {
       for (const message of messages) {
         const { workflowKey, nodePath, event } = fromBinary(TaskEventSchema, message.data);
         record(attempts, `${workflowKey} ${nodePath}`, event?.retryAttempt ?? 0);
         message.ack();
       }
     });
-    await bus.subscribeOwn({ ...options, durable: "test-executions", subjects: [executionEventFilter] }, (messages) => {
+    await bus.subscribeExclusive({ ...options, durable: "test-executions", subjects: [executionEventFilter] }, (messages) => {
       for (const message of messages) {
         const { event } = fromBinary(ExecutionEventSchema, message.data);
         if (event.case === "workflow" && event.value.phase >= WorkflowExecution_Phase.SUCCEEDED)
@@ -110,12 +110,12 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
 
   const isEven = async () => {
     const parts = [...(await shardsByHolder()).values()];
-    return parts.length === 2 && parts.every((part) => part === SHARDS / 2);
+    return parts.length === 2 && parts.every((part) => part === SHARD_COUNT / 2);
   };
 
   test("two replicas hold half of the shards each", async () => {
     await waitUntil(isEven, 30_000);
-    expect(total(await shardsByHolder())).toBe(SHARDS);
+    expect(total(await shardsByHolder())).toBe(SHARD_COUNT);
   }, 60_000);
 
   test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
@@ -138,7 +138,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
       // Both members hold their shards until the dead one is detected.
       await waitUntil(async () => {
         const now = await shardsByHolder();
-        return total(now) === SHARDS && [...before].some((member) => !now.has(member));
+        return total(now) === SHARD_COUNT && [...before].some((member) => !now.has(member));
       }, MAX_HAND_OVER_MS);
       const handOver = Date.now() - killedAt;
       process.stdout.write(`round ${round}: ${victim} killed, every shard held again after ${handOver} ms\n`);
@@ -178,7 +178,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     if (first === undefined) throw new Error("no propeller");
     const before = new Set((await shardsByHolder()).keys());
     process.kill(first, "SIGSTOP");
-    await waitUntil(async () => (await shardsByHolder()).size === 1 && total(await shardsByHolder()) === SHARDS, MAX_HAND_OVER_MS);
+    await waitUntil(async () => (await shardsByHolder()).size === 1 && total(await shardsByHolder()) === SHARD_COUNT, MAX_HAND_OVER_MS);
     process.kill(first, "SIGCONT");
     await waitUntil(isEven, 30_000);
     // It returned under a new member identity.
@@ -194,7 +194,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
       async () => [...(await shardsByHolder()).keys()].filter((member) => before.has(member)).length === 1,
       10_000,
     );
-    const taken = await waitUntil(async () => total(await shardsByHolder()) === SHARDS, 10_000);
+    const taken = await waitUntil(async () => total(await shardsByHolder()) === SHARD_COUNT, 10_000);
     process.stdout.write(`graceful: Leases given back after ${gone} ms, all held again ${taken} ms later\n`);
     expect(taken).toBeLessThan(2_000);
   }, 60_000);

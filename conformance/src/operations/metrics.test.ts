@@ -10,7 +10,7 @@ import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
 
-const operations = readFileSync(join(root, "docs", "operations.md"), "utf8");
+const metricsReference = readFileSync(join(root, "docs", "reference", "metrics.md"), "utf8");
 /** Files of dashboards and alerts. */
 const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
   readFileSync(join(root, "deploy", "kubernetes", "monitoring", file), "utf8"),
@@ -97,7 +97,7 @@ test("documented metrics exist, existing metrics are documented, and their value
   await expect.poll(givenUp, { timeout: 20_000 }).toBe(1);
 
   const after = await scrapeAll();
-  const documented = [...operations.matchAll(/^\| `(flyte_\w+)`/gm)]
+  const documented = [...metricsReference.matchAll(/^\| `(flyte_\w+)`/gm)]
     .map((match) => match[1] as string)
     .filter((name) => !OPTIONAL_METRICS.test(name));
   expect(documented.length).toBeGreaterThan(25);

@@ -9,20 +9,18 @@ import { createFlyteClient } from "@flyte-ts/client";
 import { freePort } from "@flyte-ts/local-servers";
 import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SERVICES, serviceOf } from "../services.js";
 import { type ServiceProcess, startService } from "../stack/service-process.js";
 import { root } from "../repository.js";
 
-const program = (service: string, main = "main.js") => join(root, "services", service, "dist", main);
 const PROGRAMS: Readonly<Record<string, string>> = {
-  admin: program("admin"),
-  datacatalog: program("datacatalog"),
-  scheduler: program("scheduler"),
-  propeller: program("propeller"),
-  "plugin-pod": program("plugins/pod"),
-  "plugin-echo": program("plugins/echo"),
-  "local-blobstore": program("local-blobstore"),
-  "local-cluster": program("local-cluster"),
-  "node-runner": program("local-cluster", "node-runner/main.js"),
+  ...Object.fromEntries(
+    SERVICES.filter(({ manifest }) => manifest.plane !== "sidecar").map(({ manifest, folder }) => [
+      manifest.id,
+      join(folder, "dist", "main.js"),
+    ]),
+  ),
+  "node-runner": join(serviceOf("local-cluster").folder, "dist", "node-runner", "main.js"),
 };
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-operations-"));

@@ -17,20 +17,24 @@ export const NEXT_COLUMN = "next_build";
 /** Changes of the next build: a column, a field in each status, a field in each message. */
 const REPLACEMENTS: readonly Replacement[] = [
   {
-    file: "services/admin/dist/execution/insert.js",
+    file: "services/admin/dist/executions/store/execution/insert.js",
     from: "result, error, error_kind, error_code, workflow_name)",
     to: `result, error, error_kind, error_code, workflow_name, ${NEXT_COLUMN})`,
   },
-  { file: "services/admin/dist/execution/insert.js", from: "$24, $25, $26, $27, $28)", to: "$24, $25, $26, $27, $28, 'next')" },
   {
-    file: "services/propeller/dist/engine/walk/walk.js",
+    file: "services/admin/dist/executions/store/execution/insert.js",
+    from: "$24, $25, $26, $27, $28)",
+    to: "$24, $25, $26, $27, $28, 'next')",
+  },
+  {
+    file: "services/propeller/dist/engine/run/run-state.js",
     from: "        node.status = status;",
     to: `        node.status = Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" };`,
   },
   {
-    file: "services/propeller/dist/engine/walk/walk.js",
-    from: "    setWorkflow(status) {\n        this.status = status;",
-    to: `    setWorkflow(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
+    file: "services/propeller/dist/engine/run/run-state.js",
+    from: "    setWorkflowStatus(status) {\n        this.status = status;",
+    to: `    setWorkflowStatus(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
   },
   {
     file: "packages/messaging/dist/bus.js",

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { processesOf } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
@@ -42,7 +42,7 @@ function npm(args: readonly string[], environment: Readonly<Record<string, strin
     env: { ...process.env, TURBO_NO_UPDATE_NOTIFIER: "1", ...environment },
   });
   started = child;
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<number | string | null>((done) => child.once("exit", (code, signal) => done(signal ?? code)));

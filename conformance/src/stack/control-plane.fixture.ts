@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@flyte-ts/local-servers";
 import {
-  type ApiProxy,
-  type CommitProxy,
+  type FaultProxy,
+  type CommitFaultProxy,
   type KubernetesFixture,
   natsFixture,
   postgresFixture,
   type ServerFixture,
-  startApiProxy,
-  startCommitProxy,
+  startFaultProxy,
+  startCommitFaultProxy,
 } from "@flyte-ts/testing";
 import { BLOB_KEY } from "./admin-fixture.js";
 import { type ServiceProcess, startService } from "./service-process.js";
@@ -28,7 +28,7 @@ export interface DataPlane {
   /** Kubeconfig with the cluster's own address, bypassing the proxy. */
   readonly kubeconfig: string;
   /** Proxy between all services and the cluster's API. */
-  readonly api: ApiProxy;
+  readonly api: FaultProxy;
   readonly propellers: readonly ServiceProcess[];
   /** Replicas by task plugin. */
   readonly plugins: Readonly<Partial<Record<TaskPlugin, readonly ServiceProcess[]>>>;
@@ -67,9 +67,9 @@ export interface ControlPlane {
   readonly postgres: ServerFixture;
   readonly nats: ServerFixture;
   /** Proxy between the replicas and the database. */
-  readonly commits: CommitProxy;
+  readonly commits: CommitFaultProxy;
   /** Proxy between all services and the first data plane's API. */
-  readonly dataPlane: ApiProxy;
+  readonly dataPlane: FaultProxy;
   readonly dataPlanes: readonly DataPlane[];
   stop(): Promise<void>;
 }
@@ -99,17 +99,17 @@ export async function startControlPlane(
   };
   try {
     const [postgres, nats] = await Promise.all([onStop(postgresFixture({ durable: true })), onStop(natsFixture())]);
-    const commits = await onStop(startCommitProxy(postgres.url));
+    const commits = await onStop(startCommitFaultProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
     const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
-      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await onStop(startApiProxy(kubernetes)) };
+      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await onStop(startFaultProxy(kubernetes)) };
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
       await onStop(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
       const kubeconfig = join(dataDir, "kubeconfig");
       const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
-      return { name, kubeconfig, api: await onStop(startApiProxy({ url: address })) };
+      return { name, kubeconfig, api: await onStop(startFaultProxy({ url: address })) };
     };
     const [clusters] = await Promise.all([
       Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),

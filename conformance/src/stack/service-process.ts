@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { respondsOk } from "./http-probe.js";
 import { root } from "../repository.js";
 
@@ -119,7 +119,7 @@ function spawnService({ service, env }: ServiceSpec, { configFile, lines, build 
     detached: true,
     env: { ...process.env, ...env },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 

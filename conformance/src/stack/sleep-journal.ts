@@ -19,7 +19,7 @@ interface LogLine {
 }
 
 const logOf = ({ folder }: RunningStack) => join(folder, "logs", "plugin-echo.log");
-const STARTED_MESSAGE = "plugin serves";
+const STARTED_MESSAGE = "plugin service started";
 
 /**
  * Restarts the plugin service of core-sleep with the log level debug, at which it logs when each

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
-import { root } from "../repository.js";
+import { fileURLToPath } from "node:url";
+import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
 
 /** Time for processes to exit after their parent has exited, ms. */
 const EXIT_TIMEOUT_MS = 5_000;
@@ -34,19 +34,8 @@ export interface RunningStack {
   stop(): Promise<number>;
 }
 
-export type StackPart =
-  | "admin"
-  | "datacatalog"
-  | "scheduler"
-  | "propeller"
-  | "propeller-2"
-  | "plugin-pod"
-  | "plugin-echo"
-  | "local-cluster"
-  | "node-runner"
-  | "local-blobstore"
-  | "postgres"
-  | "nats";
+/** Id of a service, such as `admin`, a further replica of it, such as `propeller-2`, or the name of a server. */
+export type StackPart = string;
 
 /**
  * Starts the stack on a real kube-apiserver with its garbage collector and other controllers; both
@@ -87,7 +76,7 @@ export async function startStack(
       env: { ...process.env, ...environment },
     },
   );
-  testGuard().watch(child, "SIGINT");
+  testWatchdog().watch(child, "SIGINT");
   const { output, ended } = collectOutput(child);
   for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
     if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);
@@ -120,7 +109,7 @@ export async function startStack(
 }
 
 /** URL of the bus with the user and password of a service. */
-export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" | "plugin-pod" | "plugin-echo"): string {
+export function busUrl({ folder }: RunningStack, service: string): string {
   const url = /nats:\/\/\S+/.exec(readFileSync(join(folder, "config", `${service}.yaml`), "utf8"))?.[0];
   if (url === undefined) throw new Error(`${service} has no address of the message bus`);
   return url;

@@ -7,7 +7,7 @@ import { isUnavailable } from "./errors.js";
 const RETRY_MS = { first: 50, most: 500 };
 
 /** Runs the work, and retries while the database cannot be reached: services start in any order. */
-export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Logger): Promise<void> {
+export async function waitForDatabase(work: () => Promise<void>, logger: Logger): Promise<void> {
   for (let pause = RETRY_MS.first; ; pause = Math.min(pause * 2, RETRY_MS.most)) {
     try {
       return await work();
@@ -20,7 +20,7 @@ export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Log
 }
 
 /** Reason why the database cannot be used now; undefined when it can. */
-export async function databaseProblem(db: Queryable): Promise<string | undefined> {
+export async function checkDatabase(db: Queryable): Promise<string | undefined> {
   try {
     await db.query({ text: "SELECT 1" });
     return undefined;

@@ -1,4 +1,4 @@
-import { MAX_SIGNED_SECONDS } from "@flyte-ts/blobstore";
+import { MAX_PRESIGN_SECONDS } from "@flyte-ts/blobstore";
 import { isTimeZone } from "@flyte-ts/domain";
 import {
   databaseSettings,
@@ -9,16 +9,16 @@ import {
   natsSettings,
   opsSettings,
   port,
-  signingBlobStoreSettings,
+  presigningBlobStoreSettings,
   tracingSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
-import { retentionSchema } from "./retention/config-schema.js";
-import { authSchema, isOrigin } from "./access/config-schema.js";
-import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
-import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
-import { triggersSchema } from "./trigger/config-schema.js";
-import { notificationsSchema } from "./notification/config-schema.js";
+import { retentionSchema } from "./automation/retention/config-schema.js";
+import { authSchema, isOrigin } from "./identity/config-schema.js";
+import { clusterResourcesSchema } from "./clusters/resources/config-schema.js";
+import { clusterHealthSchema, clustersSchema, placementSchema } from "./clusters/config-schema.js";
+import { triggersSchema } from "./automation/trigger/config-schema.js";
+import { notificationsSchema } from "./automation/notification/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means none. */
 const resources = z.strictObject({
@@ -32,7 +32,7 @@ const resources = z.strictObject({
 const defaultLimits = resources.omit({ gpu: true });
 
 /** Seconds; stores sign URLs for at most a week. */
-const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);
+const maxExpiresInSeconds = z.number().positive().max(MAX_PRESIGN_SECONDS).default(3600);
 
 const settings = z.strictObject({
   /** Export of call spans over OTLP/HTTP; spans of an execution's calls belong to its trace. */
@@ -84,7 +84,7 @@ const settings = z.strictObject({
       propellerPrefix: z.string().default("metadata/propeller"),
       /** Prefix of task outputs that are larger than a literal, unless the request sets another. */
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
-      ...signingBlobStoreSettings,
+      ...presigningBlobStoreSettings,
     })
     .prefault({}),
   clusters: clustersSchema,
@@ -222,7 +222,7 @@ const settings = z.strictObject({
           durationMinutes: z
             .number()
             .positive()
-            .max(MAX_SIGNED_SECONDS / 60)
+            .max(MAX_PRESIGN_SECONDS / 60)
             .default(3),
         })
         .prefault({}),

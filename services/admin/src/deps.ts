@@ -3,10 +3,10 @@ import type { KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
-import type { ClusterHealth } from "./cluster/health.js";
+import type { ClusterHealth } from "./clusters/health/health.js";
 import type { AdminConfig } from "./config.js";
-import type { Launches } from "./launcher/launches.js";
-import type { CompileThread } from "./workflow/compiler/compile-thread.js";
+import type { LaunchSlots } from "./executions/create/launch-slots.js";
+import type { CompilerWorker } from "./registry/workflow/compiler/compiler-worker.js";
 
 /** A data plane that runs executions. */
 export interface Cluster {
@@ -33,11 +33,11 @@ export interface AdminDeps {
   readonly metrics: Metrics;
   readonly clock: () => Date;
   /** Compiles large workflows; default: compiles on the main thread. */
-  readonly compileThread?: Pick<CompileThread, "compile">;
+  readonly compilerWorker?: Pick<CompilerWorker, "compile">;
   /** Launch slots; default: executions wait for a poll of the outbox. */
-  readonly launches?: Launches;
+  readonly launchSlots?: LaunchSlots;
   /** Notifies all replicas of committed changes of these executions, by row id; the message may be lost. */
-  readonly changed?: (executionIds: readonly bigint[]) => void;
+  readonly publishChanged?: (executionIds: readonly bigint[]) => void;
   /** Environment variables to which the configuration refers for secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns a number in [0, 1). */

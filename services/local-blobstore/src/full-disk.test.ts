@@ -7,7 +7,7 @@ import { type ServerFixture, serverFixture } from "./server.fixture.js";
 import { send } from "./signed-request.fixture.js";
 
 const disk = mkdtempSync(join(tmpdir(), "full-disk-"));
-/** Mounting a disk takes root, and rights that some containers do not give even to root. */
+/** Mounting requires root and capabilities that some containers lack. */
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk]).status === 0;
 const ballast = join(disk, "ballast");
 let server: ServerFixture;
@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** Leaves so much room, in pages of the disk. */
+/** Leaves this much free space, in pages. */
 function leave(pages: number): void {
   rmSync(ballast, { force: true });
   const { bavail, bsize } = statfsSync(disk);

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "killed-"));
 let service: ChildProcess | undefined;
 beforeAll(() => {
-  // Compiled, so that the process runs what the sources say.
+  // Compiles first, so that the process runs the current sources.
   execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-b", join(root, "services", "local-blobstore")], { stdio: "pipe" });
 });
 afterEach(() => kill());
@@ -25,7 +25,7 @@ async function kill(): Promise<void> {
   if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
-/** Starts the service as it is deployed. @returns its port */
+/** Starts the service as deployed. @returns its port */
 async function start(): Promise<number> {
   const keys = ["--accessKeyId", "minio", "--secretAccessKey", "miniostorage"];
   const words = ["--dataDir", folder, "--port", "0", "--ops.port", "0", "--buckets", `["bucket"]`, ...keys];
@@ -35,7 +35,7 @@ async function start(): Promise<number> {
   service = child;
   for await (const line of createInterface({ input: child.stdout })) {
     const { msg, port } = JSON.parse(line) as { msg: string; port: number };
-    if (msg !== "serving blobs") continue;
+    if (msg !== "listening") continue;
     child.stdout.resume();
     return port;
   }
@@ -45,7 +45,7 @@ async function start(): Promise<number> {
 const md5 = (content: Uint8Array) => createHash("md5").update(content).digest("hex");
 
 test("killed at any moment, the service loses nothing acknowledged, and shows no part of an object", async () => {
-  /** Contents that may stand under a key, by their MD5: the acknowledged one, and those written since. */
+  /** Possible contents of each key, by MD5: the last acknowledged one, and those written since. */
   const possible = new Map<string, Set<string>>();
   const acknowledged = new Set<string>();
   let port = await start();

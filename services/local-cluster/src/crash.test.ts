@@ -61,7 +61,7 @@ test("every acknowledged write is there after SIGKILL in the middle of writing",
   const found = new Map(body.items.map((item) => [item.metadata.name, item]));
   for (const [name, { revision, value }] of acknowledged) {
     const item = found.get(name);
-    // A write that was under way may be there too, so the state may be newer than what was acknowledged.
+    // A write in progress may have succeeded too, so the state may be newer than the last acknowledged one.
     expect(Number(item?.metadata.resourceVersion)).toBeGreaterThanOrEqual(revision);
     expect([name, textAt(item, "data", "value")]).toEqual([name, value ?? textAt(item, "data", "value")]);
   }
@@ -119,7 +119,7 @@ test.each([
       () => undefined,
     ),
   );
-  // The first are running, others are being started, some may not be created yet.
+  // Some pods run, some are starting, and some may not exist yet.
   await Promise.any(creating);
   await delay(pause);
   await service.kill("SIGKILL");

@@ -2,12 +2,12 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { processStat } from "./process-stat.js";
 
-/** Two services on one folder would destroy its log. */
+/** Another service uses the data directory: two would corrupt its log. */
 export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-/** Claims a data folder for this process; a claim left by a process that has died is taken over. */
+/** Locks a data directory for this process; takes over the lock of a dead process. */
 export function lockDataDir(folder: string): () => void {
   const path = join(folder, "lock");
   const mine = `${process.pid} ${processStat(process.pid)?.startTicks ?? ""}`;
@@ -21,10 +21,10 @@ export function lockDataDir(folder: string): () => void {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       const [pid = "", ticks = ""] = readFileSync(path, "utf8").split(" ");
       if (pid !== "" && processStat(Number(pid))?.startTicks === ticks) {
-        throw new DataDirInUse(`the data folder ${folder} is in use by process ${pid}`);
+        throw new DataDirInUse(`the data directory ${folder} is in use by process ${pid}`);
       }
       rmSync(path, { force: true });
     }
   }
-  throw new DataDirInUse(`the data folder ${folder} cannot be locked`);
+  throw new DataDirInUse(`the data directory ${folder} cannot be locked`);
 }

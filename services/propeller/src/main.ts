@@ -1,49 +1,57 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
-import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { dataPlaneScope, EVENT_STREAM, SHARD_COUNT } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  onShutdown,
+  OtlpExporter,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+} from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
-import { defaultEngineConfig, POLLED } from "./engine/config.js";
+import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
-import { adminAnswerers } from "./shell/ask/admin.js";
-import { Controller } from "./shell/controller.js";
-import { dynamicAnswerers } from "./shell/ask/dynamic.js";
-import { catalogAnswerers } from "./shell/ask/catalog.js";
-import { recoveryAnswerers } from "./shell/ask/recovery.js";
-import { Ears } from "./shell/ears.js";
-import { ensureCluster } from "./shell/ensure-cluster.js";
+import { adminCallHandlers } from "./shell/calls/admin.js";
+import { Controller } from "./shell/controller/controller.js";
+import { dynamicCallHandlers } from "./shell/calls/dynamic.js";
+import { catalogCallHandlers } from "./shell/calls/catalog.js";
+import { recoveryCallHandlers } from "./shell/calls/recovery.js";
+import { EventConsumer } from "./shell/controller/event-consumer.js";
+import { ensurePrerequisites } from "./shell/cluster/ensure-prerequisites.js";
 import { busSink } from "./shell/event-sink/bus-sink.js";
 import { forwardTaskEvents } from "./shell/event-sink/forward-task-events.js";
-import { grpcRecorder } from "./shell/event-sink/grpc-recorder.js";
-import { executionIdOf } from "./shell/execution-of.js";
-import { keepCollecting } from "./shell/garbage-collector.js";
-import { Holding } from "./shell/holding.js";
+import { connectGrpcSink } from "./shell/event-sink/connect-grpc-sink.js";
+import { executionIdOf } from "./shell/load/execution-id.js";
+import { startGarbageCollector } from "./shell/cluster/garbage-collector.js";
+import { ShardAssignment } from "./shell/controller/shard-assignment.js";
 import { KubeEvents } from "./shell/kube-events/kube-events.js";
-import { listenForPlugins } from "./shell/listen-for-plugins.js";
-import { WorkflowLoader } from "./shell/load-workflow.js";
-import { PluginPresence } from "./shell/plugin-presence.js";
+import { consumePluginHeartbeats } from "./shell/plugins/plugin-heartbeats.js";
+import { WorkflowLoader } from "./shell/load/load-workflow.js";
+import { PluginRegistry } from "./shell/plugins/plugin-registry.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
 import { ExecutionSpans } from "./shell/tracing/execution-spans.js";
 import { tracedSink } from "./shell/tracing/traced-sink.js";
-import { OutputsStore } from "./shell/outputs-store.js";
-import { SliceStore } from "./shell/slice-store.js";
+import { OutputsStore } from "./shell/effects/outputs-store.js";
+import { SliceStore } from "./shell/status/slice-store.js";
 
-mapStacks();
-const config = serviceConfig(propellerConfigSchema, "propeller", process);
+installSourceMapSupport();
+const config = loadServiceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;
 
 const client = await createKubeClient({ ...kubernetes, maxConnections: 64, userAgent: "flyte-ts-propeller" });
 const metrics = createMetrics();
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(
   await connectBus({ url: config.nats.url, name: "propeller", logger, metrics: metrics.registry }),
@@ -56,12 +64,12 @@ const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.r
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,
   deadlineMs: config.admin.timeoutMs,
-  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+  ...clientCredentials(config.admin.endpoint, config.admin.auth, () => new Date()),
 });
-const presence = new PluginPresence({
-  since: Date.now(),
-  listenMs: config.plugins.listenMs,
-  silentAfterMs: config.plugins.silentAfterMs,
+const pluginRegistry = new PluginRegistry({
+  listeningSince: Date.now(),
+  discoveryMs: config.plugins.listenMs,
+  heartbeatTimeoutMs: config.plugins.silentAfterMs,
 });
 const { catalog } = config;
 const catalogChannel =
@@ -70,7 +78,7 @@ const catalogChannel =
     : openChannel({
         endpoint: catalog.endpoint,
         deadlineMs: catalog.timeoutMs,
-        ...serviceMetadata(catalog.endpoint, catalog.auth, () => new Date()),
+        ...clientCredentials(catalog.endpoint, catalog.auth, () => new Date()),
       });
 const identity = randomUUID();
 const traces =
@@ -78,7 +86,7 @@ const traces =
     ? undefined
     : new OtlpExporter({ ...config.tracing, endpoint: config.tracing.endpoint, service: "propeller" });
 const spans = traces && new ExecutionSpans(traces);
-const notes = config.kubernetesEvents.enabled
+const kubeEvents = config.kubernetesEvents.enabled
   ? new KubeEvents({
       ...config.kubernetesEvents,
       client,
@@ -86,13 +94,13 @@ const notes = config.kubernetesEvents.enabled
       now: Date.now,
       sleep: setTimeout,
       uidOf: (key) => controller.uidOf(key),
-      onDropped: (why) => metrics.notesDropped.inc({ why }),
+      onDropped: (why) => metrics.kubeEventsDropped.inc({ why }),
       onError: (error) => logger.debug({ error: String(error) }, "note on a workflow could not be written"),
     })
   : { record: () => undefined };
-const recorder =
+const grpcSink =
   config.events.sink === "grpc"
-    ? grpcRecorder(
+    ? connectGrpcSink(
         {
           ...config.events.grpc,
           endpoint: config.events.grpc.endpoint ?? config.admin.endpoint,
@@ -104,25 +112,30 @@ const recorder =
 const controller: Controller = new Controller({
   client,
   bus,
-  events: tracedSink(recorder ?? busSink(bus), spans),
+  events: tracedSink(grpcSink ?? busSink(bus), spans),
   spans,
-  notes,
+  kubeEvents,
   outputs: new OutputsStore(blobs),
-  answerers: {
-    ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
-    ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic, limits: config.engine }),
-    ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
-    ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
+  callHandlers: {
+    ...adminCallHandlers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    ...dynamicCallHandlers({ channel: adminChannel, blobs, ...config.dynamic, limits: config.engine }),
+    ...recoveryCallHandlers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    ...catalogCallHandlers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
   },
   loader: new WorkflowLoader(client, blobs, slices, kubernetes.namespaceTemplate),
   slices,
   engine: {
     ...defaultEngineConfig(Math.random),
-    ...(config.events.sink === "grpc" && { awaitedAgain: POLLED, storesInputs: true }),
+    ...(config.events.sink === "grpc" && { wakeupFallbackBackoff: PRIMARY_POLL, storesInputs: true }),
     cache:
       catalogChannel === undefined
         ? undefined
-        : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
+        : {
+            ...defaultCacheConfig,
+            maxAge: catalog.maxCacheAgeMs,
+            lookupTimeout: catalog.patienceMs,
+            heartbeatInterval: catalog.heartbeatMs,
+          },
     metadataPrefix: storage.metadataPrefix,
     rawOutputPrefix: storage.rawOutputPrefix,
     producerId: engine.producerId ?? (config.cluster || "propeller"),
@@ -133,43 +146,43 @@ const controller: Controller = new Controller({
     defaultActiveDeadline: engine.defaultActiveDeadlineMs,
     maxInstances: engine.maxInstances,
     maxDepth: engine.maxDepth,
-    unansweredAfter: config.plugins.unansweredAfterMs,
-    pluginDeadline: config.plugins.deadlineMs,
-    abandonAborts: config.plugins.stopDeadlineMs,
-    inlineStatusLimit: engine.inlineStatusLimitBytes,
-    slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
+    pluginResponseTimeout: config.plugins.unansweredAfterMs,
+    pluginUnavailableTimeout: config.plugins.deadlineMs,
+    abortTimeout: config.plugins.stopDeadlineMs,
+    maxInlineStatusBytes: engine.inlineStatusLimitBytes,
+    sliceLimits: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
     deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
   },
   metrics,
   logger,
   namespace: kubernetes.namespace,
   namespaceTemplate: kubernetes.namespaceTemplate,
-  plugins: () => presence.known,
+  plugins: () => pluginRegistry.health,
   workers: config.workers,
   concurrency: config.concurrency,
   resyncMs: config.resyncMs,
   now: Date.now,
   random: Math.random,
-  holds: (shard) => leases.holds(shard),
+  holdsShard: (shard) => leases.holds(shard),
 });
-const listening = listenForPlugins({
+const heartbeats = consumePluginHeartbeats({
   bus,
-  presence,
+  registry: pluginRegistry,
   now: Date.now,
-  onChange: () => controller.pluginsChanged(),
-  onStart: (taskTypes) => controller.pluginStarted(taskTypes),
+  onChange: () => controller.onPluginHealth(),
+  onStart: (taskTypes) => controller.onPluginStarted(taskTypes),
 });
-await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
+await ensurePrerequisites({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
 const observe = (key: string, observation: Observation) => {
-  if (observation.kind === "taskEvent" && observation.event.event !== undefined) spans?.attempt(key, observation.event.event);
+  if (observation.kind === "taskEvent" && observation.event.event !== undefined) spans?.onTaskEvent(key, observation.event.event);
   controller.observe(key, observation);
 };
-const ears = new Ears({ bus, logger, identity, observe, room: () => controller.room() });
-const holding = new Holding({ bus, logger, controller, ears });
+const events = new EventConsumer({ bus, logger, identity, observe, whenCapacity: () => controller.whenCapacity() });
+const assignment = new ShardAssignment({ bus, logger, controller, events });
 // Uses its own connections, so that lease renewal never queues.
 const leaseClient = await createKubeClient({
   ...kubernetes,
-  maxConnections: SHARDS + 4,
+  maxConnections: SHARD_COUNT + 4,
   timeoutMs: shards.leaseMs / 2,
   userAgent: "flyte-ts-propeller",
 });
@@ -177,63 +190,64 @@ const leases = new ShardLeases({
   client: leaseClient,
   namespace: shards.namespace,
   group: shards.group,
-  shards: SHARDS,
+  shards: SHARD_COUNT,
   identity,
-  slot: shards.slot,
+  stableIdentity: shards.slot,
   leaseMs: shards.leaseMs,
   logger,
   clock: () => performance.now(),
   random: Math.random,
-  onGained: (shard) => holding.gained(shard),
-  onLost: (shard) => holding.lost(shard),
+  onGained: (shard) => assignment.onGained(shard),
+  onLost: (shard) => assignment.onLost(shard),
 });
 registerGauges(metrics, {
   queueDepth: () => controller.queueDepth,
   queueLatencyMs: () => controller.queueLatencyMs,
   freeWorkers: () => controller.freeWorkers,
-  levels: () => controller.levels,
-  pluginSilences: () => presence.silences(Date.now()),
+  loadSnapshot: () => controller.loadSnapshot,
+  pluginHeartbeatAges: () => pluginRegistry.heartbeatAges(Date.now()),
   informerLagMs: () => controller.informerLagMs,
   shards: () => controller.shards.size,
 });
-if (recorder !== undefined) await bus.ensureStream(EVENT_STREAM);
-const forwarding = recorder === undefined ? undefined : await forwardTaskEvents({ bus, sink: recorder });
+if (grpcSink !== undefined) await bus.ensureStream(EVENT_STREAM);
+const forwarding = grpcSink === undefined ? undefined : await forwardTaskEvents({ bus, sink: grpcSink });
 leases.start();
 const { ttlMinutes, intervalMs } = config.garbageCollector;
-const collecting =
+const garbageCollector =
   ttlMinutes === 0
     ? undefined
-    : keepCollecting({
+    : startGarbageCollector({
         client,
         logger,
         namespace: kubernetes.namespace,
-        retainMs: ttlMinutes * 60_000,
+        ttlMs: ttlMinutes * 60_000,
         intervalMs,
         now: Date.now,
         random: Math.random,
         onDeleted: async (meta) => {
           const id = executionIdOf(meta, kubernetes.namespaceTemplate);
-          if (id !== undefined) await slices.sweep({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, id)), keep: [] });
+          if (id !== undefined)
+            await slices.deleteAllExcept({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, id)), keep: [] });
         },
         // The holder of the first shard is the leader.
-        leads: () => leases.holds(0),
+        isLeader: () => leases.holds(0),
       });
 readiness.serving();
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();
-    await collecting?.close();
+    await garbageCollector?.close();
     await leases.stop();
-    await holding.close();
+    await assignment.close();
     await controller.stop();
     await forwarding?.close();
-    recorder?.close();
+    grpcSink?.close();
     await traces?.close();
     adminChannel.close();
-    await listening.close();
+    await heartbeats.close();
     catalogChannel?.close();
     await bus.close();
     await ops.close();

@@ -13,10 +13,10 @@ import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminApi } from "./admin-api.js";
+import { createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
 import { schedulerMetrics } from "./metrics.js";
-import { progressStore } from "./progress.js";
+import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
 import { systemClock } from "./system-clock.js";
 
@@ -69,8 +69,8 @@ async function replica(): Promise<Scheduler> {
   const channel = openChannel({ endpoint });
   const scheduler = new Scheduler({
     config,
-    admin: adminApi({ channel, logger }),
-    progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+    admin: createAdminClient({ channel, logger }),
+    watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
     clock: systemClock,
     random: Math.random,
     metrics: schedulerMetrics(new Metrics()),

@@ -187,7 +187,7 @@ function forgedPayload(
 /** Payloads for subjects that no stream stores. */
 export function unstoredPayloads(): Readonly<Record<string, HostilePayload>> {
   const text = (value: unknown) => ({ data: Buffer.from(JSON.stringify(value)) });
-  const hello = (more: object) => text({ name: "forged", taskTypes: ["forged"], finalizes: true, instance: "x", servedMs: 0, ...more });
+  const hello = (more: object) => text({ name: "forged", taskTypes: ["forged"], instance: "x", servedMs: 0, ...more });
   return {
     ...Object.fromEntries(UNREADABLE_NAMES.map((name) => [name, unreadablePayload("task-event", name)])),
     "a key of 200,000 characters": { data: field(1, Buffer.alloc(200_000, "k")) },

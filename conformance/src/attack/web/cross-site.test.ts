@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEPLOYED } from "../../services.js";
 import { type RunningStack, startStack } from "../../stack/stack-fixture.js";
 import { openAttacker } from "../attacker.fixture.js";
 import { type Listener, listenersOf } from "../listeners.fixture.js";
@@ -18,7 +19,7 @@ afterAll(async () => {
 
 test("the test finds all listeners of the stack", () => {
   const names = new Set(listeners.map(({ name }) => name));
-  const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore", "local-cluster"];
+  const services = [...DEPLOYED.flatMap(({ manifest }) => (manifest.optional ? [] : [manifest.id])), "local-blobstore", "local-cluster"];
   for (const name of services) expect(names).toContain(name);
   const commands = [...names].join("\n");
   for (const server of ["nats-server", "postgres"]) expect(commands).toContain(server);

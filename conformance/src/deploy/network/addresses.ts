@@ -1,54 +1,19 @@
-/** Ports that policies open for the value of a setting. */
+import { connectionsOf, NETWORK_PEERS } from "@flyte-ts/service-manifest";
+import { DEPLOYED } from "../../services.js";
+
+/** Setting that names a peer → ports at which network policies let the service reach it. */
 export type AddressPorts = Readonly<Record<string, readonly number[]>>;
 
-const DATABASE: AddressPorts = { "database.url": [5432] };
-const BUS: AddressPorts = { "nats.url": [4222] };
-const BLOBS: AddressPorts = { "storage.s3.endpoint": [443, 9000], "storage.gcs.endpoint": [443], "storage.azure.endpoint": [443] };
-const KUBERNETES: AddressPorts = { "kubernetes.kubeconfig": [443, 6443], "kubernetes.endpoint": [443, 6443] };
-const PROVIDERS: AddressPorts = {
-  "auth.providers.*.issuer": [443],
-  "auth.providers.*.metadataUrl": [443],
-  "auth.providers.*.keysUrl": [443],
-};
-
 /**
- * All settings of a service that hold an address to which it connects. Besides DNS (port 53) it
- * reaches only those outside flyte-ts; it reaches flyte-ts in the same cluster by the names of
- * Services.
+ * Settings of each service that name an address to which it connects. Beside name resolution (port 53), a service reaches
+ * these and nothing else outside of flyte-ts; other services in the same cluster it reaches by the names of their Services.
  */
-export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
-  admin: {
-    ...DATABASE,
-    ...BUS,
-    ...BLOBS,
-    "storage.gcs.signingEndpoint": [443],
-    ...PROVIDERS,
-    "clusters.*.kubeconfig": [443, 6443],
-    "clusters.*.endpoint": [443, 6443],
-    "tracing.endpoint": [4318],
-    "notifications.emailer.smtp.host": [465, 587],
-    "notifications.webhooks.*.url": [443],
-    "notifications.webhooks.*.urlFrom.file": [443],
-    "notifications.webhooks.*.urlFrom.env": [443],
-    "agents.endpoints.*": [8000],
-  },
-  datacatalog: { ...DATABASE, ...BLOBS, ...PROVIDERS },
-  scheduler: { ...DATABASE, "admin.endpoint": [], "admin.auth.tokenEndpoint": [443] },
-  propeller: {
-    ...BUS,
-    ...BLOBS,
-    ...KUBERNETES,
-    "admin.endpoint": [443, 81, 8089],
-    "admin.auth.tokenEndpoint": [443],
-    "catalog.endpoint": [443, 89, 8089],
-    "catalog.auth.tokenEndpoint": [443],
-    "events.grpc.endpoint": [443, 81, 8089],
-    "events.grpc.auth.tokenEndpoint": [443],
-    "tracing.endpoint": [4318],
-  },
-  "plugin-pod": { ...BUS, ...BLOBS, ...KUBERNETES },
-  "plugin-echo": BUS,
-};
+export const ADDRESSES: Readonly<Record<string, AddressPorts>> = Object.fromEntries(
+  DEPLOYED.map(({ manifest }) => [
+    manifest.id,
+    Object.fromEntries(Object.entries(connectionsOf(manifest)).map(([setting, peer]) => [setting, NETWORK_PEERS[peer]])),
+  ]),
+);
 
 /**
  * Ports of the link-local addresses from which clouds serve the credentials of a pod's service

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { root } from "../../repository.js";
+import { DEPLOYED } from "../../services.js";
 
 // Access that docker-compose.yml gives to other users of the machine and to its services among
 // themselves.
@@ -19,6 +19,11 @@ interface ComposeService {
 const file = join(root, "docker-compose.yml");
 const { services } = parse(readFileSync(file, "utf8"), { merge: true }) as { services: Readonly<Record<string, ComposeService>> };
 const entries = Object.entries(services);
+const idsOf = (uses: boolean) =>
+  DEPLOYED.filter(({ manifest }) => (manifest.requires.kubernetes !== undefined) === uses).map(({ manifest }) => manifest.id);
+/** Services that reach the cluster, which is in the network of tasks. */
+const besideCluster = idsOf(true);
+const apartFromCluster = idsOf(false);
 const withVolume = (pattern: RegExp) =>
   entries.filter(([, { volumes = [] }]) => volumes.some((volume) => pattern.test(volume))).map(([name]) => name);
 
@@ -31,17 +36,17 @@ test("only ports of listeners with authentication are published, on loopback", (
 
 test("tasks cannot reach the database, the bus or the data catalog", () => {
   const besideTasks = entries.filter(([, { networks = [] }]) => networks.includes("tasks")).map(([name]) => name);
-  for (const name of ["postgres", "nats", "datacatalog", "scheduler", "plugin-echo"]) expect(besideTasks).not.toContain(name);
+  for (const name of ["postgres", "nats", ...apartFromCluster]) expect(besideTasks).not.toContain(name);
 });
 
-test.each(["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo"])("%s mounts only its own secrets", (service) => {
+test.each(DEPLOYED.map(({ manifest }) => manifest.id))("%s mounts only its own secrets", (service) => {
   expect(withVolume(new RegExp(`^secrets-${service}:`))).toEqual(["configure", service]);
   const secrets = (services[service]?.volumes ?? []).filter((volume) => volume.startsWith("secrets"));
   expect(secrets).toEqual([`secrets-${service}:/secrets/services:ro`]);
 });
 
 test("credentials of the cluster and of clients are mounted only where they are needed", () => {
-  expect(withVolume(/^kubeconfig:/)).toEqual(["configure", "cluster", "admin", "propeller", "plugin-pod"]);
+  expect(withVolume(/^kubeconfig:/)).toEqual(["configure", "cluster", ...besideCluster]);
   expect(withVolume(/^sign-in:/)).toEqual(["configure", "admin", "scheduler", "propeller"]);
   expect(withVolume(/^sign-in:.*(?<!:ro)$/)).toEqual(["configure", "admin"]);
   expect(withVolume(/docker\.sock|^\/|^~/)).toEqual([]);

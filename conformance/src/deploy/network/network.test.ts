@@ -5,11 +5,10 @@ import { parse } from "yaml";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ADDRESSES, isAddress, METADATA_PORTS, NOT_OUTBOUND } from "./addresses.js";
 import { buildOverlay, hasKubectl, type Manifest, overlays } from "../manifests.js";
+import { serviceOf } from "../../services.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "../pod.js";
 import { root } from "../../repository.js";
-
-const programs: Readonly<Record<string, string>> = { "plugin-pod": "plugins/pod", "plugin-echo": "plugins/echo" };
 
 const EXTERNAL: End = { ip: "192.0.2.1" };
 /** Address from which clouds serve the credentials of service accounts. */
@@ -18,7 +17,7 @@ const METADATA: End = { ip: "169.254.169.254" };
 describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (service) => {
   let schema: object;
   beforeAll(async () => {
-    const program = join(root, "services", programs[service] ?? service, "dist", "main.js");
+    const program = join(serviceOf(service).folder, "dist", "main.js");
     schema = JSON.parse((await promisify(execFile)(process.execPath, [program, "--print-schema"])).stdout) as object;
   });
 

@@ -1,12 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuditedCluster } from "./audited-cluster.js";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { DEPLOYED } from "../../services.js";
 import { hasKubectl } from "../manifests.js";
 import { root } from "../../repository.js";
 
-const unavailable = !hasKubectl() || (await kubernetesUnavailable()) !== undefined;
+/** Accounts with rights in every deployment. */
+const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
+  ({ manifest }) => serviceNames(manifest).kubernetes,
+);
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 const program = join(root, "packages", "cli", "dist", "main.js");
 
 // Checks that the cluster of access.test.ts, in which nothing is refused, does refuse other
@@ -18,13 +24,10 @@ describe.skipIf(unavailable)("a cluster with the permissions of the manifests", 
   });
   afterAll(() => cluster?.stop());
 
-  test.each(["flyteadmin", "flytepropeller", "flyte-plugin-pod"])(
-    "doctor finds the permissions of %s sufficient for that service only",
-    (account) => {
-      const flags = ["doctor", "--kubeconfig", cluster.kubeconfig, "--context", account, "--namespace", "flyte"];
-      const { stdout } = spawnSync(process.execPath, [program, ...flags], { encoding: "utf8" });
-      const enough = [...stdout.matchAll(/(?<!not )enough for ([a-z-]+)$/gm)].map(([, name]) => name);
-      expect(enough).toEqual(account === "flyteadmin" ? ["flyteadmin", "flyteadmin-cluster-resources"] : [account]);
-    },
-  );
+  test.each(ACCOUNTS)("doctor finds the permissions of %s sufficient for that service only", (account) => {
+    const flags = ["doctor", "--kubeconfig", cluster.kubeconfig, "--context", account, "--namespace", "flyte"];
+    const { stdout } = spawnSync(process.execPath, [program, ...flags], { encoding: "utf8" });
+    const enough = [...stdout.matchAll(/(?<!not )enough for ([a-z-]+)$/gm)].map(([, name]) => name);
+    expect(enough).toEqual(account === "flyteadmin" ? ["flyteadmin", "flyteadmin-cluster-resources"] : [account]);
+  });
 });

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as kubernetes from "@flyte-ts/kubernetes";
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { describe, expect, test } from "vitest";
 import { buildOverlay, hasKubectl } from "../manifests.js";
 import { grantedPermissions } from "./granted-permissions.js";
-import { root } from "../../repository.js";
+import { DEPLOYED, OPTIONAL_FOLDERS } from "../../services.js";
 
 // Complements access.test.ts, which runs with exactly these permissions and sees the requests of
 // one minute: this test finds requests of rarely taken paths in the source.
@@ -29,16 +30,6 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   apply: ["patch", "create"],
 };
 
-/** Folder below services/ → its service account. */
-const SERVICE_ACCOUNTS = {
-  admin: "flyteadmin",
-  propeller: "flytepropeller",
-  "plugins/pod": "flyte-plugin-pod",
-  datacatalog: "datacatalog",
-  scheduler: "flytescheduler",
-  "plugins/echo": "flyte-plugin-echo",
-};
-
 /**
  * Requests that stand in the source of a service and that it does not make with the settings of the
  * manifests.
@@ -47,12 +38,13 @@ const OPTIONAL_REQUESTS: Readonly<Record<string, string>> = {
   "propeller customresourcedefinitions": "kubernetes.createCrd is false: the manifests bring it",
 };
 
-describe.skipIf(!hasKubectl()).each(Object.entries(SERVICE_ACCOUNTS))("the source of %s", (service, account) => {
-  const source = readSource(join(root, "services", service, "src"));
+describe.skipIf(!hasKubectl()).each(DEPLOYED)("the source of $manifest.id", ({ manifest, folder }) => {
+  const account = serviceNames(manifest).kubernetes;
+  const source = readSource(join(folder, "src"));
   const allowed = hasKubectl()
-    ? grantedPermissions(buildOverlay("single-cluster", { components: ["cluster-resources/access"] }).objects).filter(
-        (right) => right.account === account,
-      )
+    ? grantedPermissions(
+        buildOverlay("single-cluster", { components: ["cluster-resources/access"], resources: OPTIONAL_FOLDERS }).objects,
+      ).filter((right) => right.account === account)
     : [];
 
   test("makes no request that its account may not make", () => {
@@ -67,7 +59,7 @@ describe.skipIf(!hasKubectl()).each(Object.entries(SERVICE_ACCOUNTS))("the sourc
     );
     const without = named
       .map(([, ref]) => ref)
-      .filter((ref) => !resources.has(lineOf(ref)) && OPTIONAL_REQUESTS[`${service} ${ref.plural}`] === undefined);
+      .filter((ref) => !resources.has(lineOf(ref)) && OPTIONAL_REQUESTS[`${manifest.id} ${ref.plural}`] === undefined);
     expect(without).toEqual([]);
   });
 });

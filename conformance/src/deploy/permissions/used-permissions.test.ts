@@ -3,15 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEPLOYED } from "../../services.js";
 import { type ExecutionName, waitForEnd } from "../../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../../stack/stack-fixture.js";
 import { AuditedCluster } from "./audited-cluster.js";
 import { hasKubectl, kubernetesFolder } from "../manifests.js";
 
-const unavailable = !hasKubectl() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 
 /** One task of each kind that needs permissions; none disturbs the pods. */
 const TEMPLATES = {
@@ -23,26 +25,18 @@ const TEMPLATES = {
 };
 
 /** Permissions that this test does not use within its minute, and when they are used. */
-const RARELY_USED: Readonly<Record<string, string>> = {
-  "flytepropeller delete flyte.lyft.com/flyteworkflows": "a workflow ended some hours ago",
-  "flytepropeller patch events": "a note on a workflow is made a second time",
-  "flytepropeller update coordination.k8s.io/leases": "a shard is taken over from a replica that died",
-  "flyte-plugin-pod update coordination.k8s.io/leases": "the lead is taken over from a replica that died",
-  "flyte-plugin-pod update flyte.lyft.com/flyteworkflows/finalizers":
-    "never by itself: who names an owner must be allowed it, where clusters check that",
-  "flyte-plugin-pod get pods/log": "logs are archived, which is off",
-  "flyte-plugin-pod get podtemplates": "a task names a pod template",
-  "flyte-plugin-pod get pods": "a pod is there already that is to be made",
-  "flyteadmin get flyte.lyft.com/flyteworkflows": "nothing was heard of an execution for long",
-  "flyteadmin get pods": "a client follows a log",
-  "flyteadmin get pods/log": "a client follows a log",
-  ...Object.fromEntries(
-    ["namespaces", "resourcequotas", "limitranges", "serviceaccounts"].map((resource) => [
-      `flyteadmin create ${resource}`,
-      "the request to patch what is not there yet needs it, and is a patch in the record",
-    ]),
+const RARELY_USED: Readonly<Record<string, string>> = Object.fromEntries(
+  DEPLOYED.flatMap(({ manifest }) =>
+    manifest.permissions.flatMap(({ apiGroup, resources, rareVerbs }) =>
+      resources.flatMap((resource) =>
+        Object.entries(rareVerbs).map(([verb, event]) => [
+          `${serviceNames(manifest).kubernetes} ${verb} ${apiGroup === "" ? resource : `${apiGroup}/${resource}`}`,
+          event,
+        ]),
+      ),
+    ),
   ),
-};
+);
 
 describe.skipIf(unavailable)("services with the permissions of their accounts", () => {
   let cluster: AuditedCluster;

@@ -1,22 +1,15 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { repositoryRoot } from "./paths.js";
+import { rmSync, writeFileSync } from "node:fs";
+import { busUsers, type ServiceManifest } from "@flyte-ts/service-manifest";
 
-/** Services that use the message bus; each is a user of the server, with the subjects of `deploy/bus/users.json`. */
-export const BUS_USERS = ["admin", "propeller", "plugin-pod", "plugin-echo"] as const;
-
-export type BusUser = (typeof BUS_USERS)[number];
-
-/** Password of each user. */
-export type BusPasswords = Readonly<Record<BusUser, string>>;
+/** Password of each user of the message bus: the services that use it. */
+export type BusPasswords = Readonly<Record<string, string>>;
 
 /**
  * Writes the configuration of the NATS server: its users, and the subjects on which each may publish and subscribe.
  * Readable by its owner alone.
  */
-export function writeBusConfig(file: string, passwords: BusPasswords): void {
-  const permissions = JSON.parse(readFileSync(join(repositoryRoot, "deploy", "bus", "users.json"), "utf8")) as Record<BusUser, object>;
-  const users = BUS_USERS.map((user) => ({ user, password: passwords[user], permissions: permissions[user] }));
+export function writeBusConfig(file: string, passwords: BusPasswords, services: readonly ServiceManifest[]): void {
+  const users = Object.entries(busUsers(services)).map(([user, permissions]) => ({ user, password: passwords[user], permissions }));
   // Writing to an existing file would keep its mode.
   rmSync(file, { force: true });
   // The server's format includes JSON.
@@ -24,7 +17,9 @@ export function writeBusConfig(file: string, passwords: BusPasswords): void {
 }
 
 /** Address of the bus with the user and password of a service. */
-export function busUrlFor(user: BusUser, { url, passwords }: { readonly url: string; readonly passwords: BusPasswords }): string {
+export function busUrlFor(user: string, { url, passwords }: { readonly url: string; readonly passwords: BusPasswords }): string {
   const address = new URL(url);
-  return `${address.protocol}//${user}:${encodeURIComponent(passwords[user])}@${address.host}`;
+  const password = passwords[user];
+  if (password === undefined) throw new Error(`${user} has no password for the message bus`);
+  return `${address.protocol}//${user}:${encodeURIComponent(password)}@${address.host}`;
 }

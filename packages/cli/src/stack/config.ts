@@ -35,6 +35,10 @@ const settings = z.strictObject({
   requirements: z.string().optional(),
   /** Number of propeller replicas, which share the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
+  /** Ids of optional services to run, such as `[plugin-demo]`. */
+  services: z.array(z.string().min(1)).default([]),
+  /** Folders with further plugin services: each folder in them is a built package with a manifest. */
+  pluginFolders: z.array(z.string().min(1)).default([]),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
   /** Stop after the example, with its outcome as exit status. */
@@ -50,13 +54,13 @@ const PORT_FLAGS = ["port", "blobPort", "clusterPort"] as const;
 export const stackConfigSchema = settings.superRefine((config, context) => {
   const owners = new Map<number, string>();
   for (const flag of PORT_FLAGS) {
-    const named = config[flag];
+    const value = config[flag];
     const unused =
-      named === 0 || (flag === "blobPort" && config.s3 !== undefined) || (flag === "clusterPort" && config.kubeconfig !== undefined);
+      value === 0 || (flag === "blobPort" && config.s3 !== undefined) || (flag === "clusterPort" && config.kubeconfig !== undefined);
     if (unused) continue;
-    const owner = owners.get(named);
-    if (owner === undefined) owners.set(named, flag);
-    else context.addIssue({ code: "custom", path: [flag], message: `${named} is the port of --${owner} too: choose another` });
+    const owner = owners.get(value);
+    if (owner === undefined) owners.set(value, flag);
+    else context.addIssue({ code: "custom", path: [flag], message: `${value} is the port of --${owner} too: choose another` });
   }
 });
 

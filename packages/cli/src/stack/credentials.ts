@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { BUS_USERS, type BusPasswords, type BusUser } from "./bus.js";
+import type { BusPasswords } from "./bus.js";
 import { StackError } from "./stack-error.js";
-import { writeWhole } from "./write-whole.js";
+import { replaceFile } from "./replace-file.js";
 
 /** Random secrets of one stack, kept across restarts. */
 export interface StackCredentials {
@@ -27,20 +27,21 @@ const stored = z.record(z.string(), z.string().min(1));
  * Reads the secrets of a stack and generates missing ones. The file is readable by its owner alone; it is replaced
  * atomically, so that a crash leaves the old or the new one.
  *
+ * @param busUsers services that use the message bus
  * @throws StackError when the file is damaged
  */
-export function stackCredentials(file: string): StackCredentials {
-  const kept = { ...read(file) };
-  const before = Object.keys(kept).length;
-  const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (kept[name] ??= prefix + randomBytes(bytes).toString("hex"));
+export function stackCredentials(file: string, busUsers: readonly string[]): StackCredentials {
+  const secrets = { ...read(file) };
+  const before = Object.keys(secrets).length;
+  const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (secrets[name] ??= prefix + randomBytes(bytes).toString("hex"));
   const credentials = {
     blobKeyId: secret("blobKeyId", KEY_ID_BYTES, "flyte"),
     blobSecretKey: secret("blobSecretKey"),
     clusterToken: secret("clusterToken"),
     clusterLogToken: secret("clusterLogToken"),
-    bus: Object.fromEntries(BUS_USERS.map((user) => [user, secret(`bus.${user}`)])) as Record<BusUser, string>,
+    bus: Object.fromEntries(busUsers.map((user) => [user, secret(`bus.${user}`)])),
   };
-  if (Object.keys(kept).length > before) writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
+  if (Object.keys(secrets).length > before) replaceFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return credentials;
 }
 

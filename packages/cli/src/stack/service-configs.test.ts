@@ -1,48 +1,50 @@
+import { busServices } from "@flyte-ts/service-manifest";
 import { expect, test } from "vitest";
-import { BUS_USERS, type BusUser } from "./bus.js";
-import { ownBlobs } from "./blobs.js";
-import { ownCluster } from "./cluster.js";
+import { localBlobStore } from "./blob-store.js";
+import { localCluster } from "./cluster.js";
 import type { StackCredentials } from "./credentials.js";
-import { stackFolders } from "./paths.js";
-import { groundConfigs, userConfigs } from "./service-configs.js";
+import { stackPaths } from "./paths.js";
+import { infrastructureServices, applicationServices } from "./service-configs.js";
+import { stackServices } from "./stack-services.js";
+
+const services = await stackServices({ services: [], pluginFolders: [] });
+const busUsers = busServices(services.map(({ manifest }) => manifest)).map(({ id }) => id);
 
 const credentials: StackCredentials = {
   blobKeyId: "the-blob-key-id",
   blobSecretKey: "the-blob-secret",
   clusterToken: "the-cluster-token",
   clusterLogToken: "the-log-token",
-  bus: Object.fromEntries(BUS_USERS.map((user) => [user, `password-of-${user}`])) as Record<BusUser, string>,
+  bus: Object.fromEntries(busUsers.map((user) => [user, `password-of-${user}`])),
 };
 
 function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
-  const folders = stackFolders("/data");
+  const folders = stackPaths("/data");
   const ops = Object.fromEntries(
-    ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-cluster", "local-blobstore"].map((name) => [
-      name,
-      1,
-    ]),
+    [...services.map(({ manifest }) => manifest.id), "local-cluster", "local-blobstore"].map((name) => [name, 1]),
   );
   const facts = {
     credentials,
     endpoints: { host: "127.0.0.1", api: 2, blobs: 3, cluster: 4, catalog: 5, ops },
-    cluster: { ...ownCluster(folders.kubeconfig, 4, credentials), hasNodes },
-    blobs: ownBlobs({ host: "127.0.0.1", port: 3 }, "bucket", credentials),
+    cluster: { ...localCluster(folders.kubeconfig, 4, credentials), hasNodes },
+    blobs: localBlobStore({ host: "127.0.0.1", port: 3 }, "bucket", credentials),
     folders,
     sharedPythonBin: "/python/bin",
     logLevel: "info",
     bundles: false,
     propellers: 1,
     signIn: undefined,
+    services,
   };
   const servers = { databaseUrl: "postgres://flyte:the-database-password@127.0.0.1:6/postgres", natsUrl: "nats://127.0.0.1:7" };
-  const all = [...groundConfigs(facts), ...userConfigs(facts, servers)];
+  const all = [...infrastructureServices(facts), ...applicationServices(facts, servers)];
   return Object.fromEntries(all.map(({ name, config }) => [name, JSON.stringify(config)]));
 }
 
 test("each service is given the secrets that it needs, and no other's", () => {
   const configs = configsOf(false);
   const knownTo = (secret: string) => Object.keys(configs).filter((name) => configs[name]?.includes(secret));
-  for (const user of BUS_USERS) expect(knownTo(`password-of-${user}`)).toEqual([user]);
+  for (const user of busUsers) expect(knownTo(`password-of-${user}`)).toEqual([user]);
   expect(knownTo("the-cluster-token")).toEqual(["local-cluster"]);
   expect(knownTo("the-log-token")).toEqual(["local-cluster", "plugin-pod"]);
   expect(knownTo("the-database-password")).toEqual(["admin", "datacatalog", "scheduler"]);

@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { StackBlobs } from "./blobs.js";
-import { type BusUser, busUrlFor } from "./bus.js";
+import { type LocatedService, mergeSettings, type ServiceManifest, type StackFacts as ManifestFacts } from "@flyte-ts/service-manifest";
+import type { StackBlobStore } from "./blob-store.js";
+import { busUrlFor } from "./bus.js";
 import type { StackCluster } from "./cluster.js";
 import type { StackCredentials } from "./credentials.js";
-import { repositoryRoot, type StackFolders } from "./paths.js";
-import { publicAddress } from "./public-address.js";
-import { MODULES_AHEAD } from "./python-environment.js";
-import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
+import { repositoryRoot, type StackPaths } from "./paths.js";
+import { displayAddress } from "./display-address.js";
+import { PRELOADED_MODULES } from "./python-environment.js";
+import { adminAuth, catalogAuth, clientCredentials, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Addresses of the parts of a running stack. */
 export interface Endpoints {
@@ -38,13 +40,12 @@ export interface ServiceConfig {
   readonly config: object;
 }
 
-interface StackFacts {
+interface StackContext {
   readonly credentials: StackCredentials;
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
-  readonly blobs: StackBlobs;
-  readonly folders: StackFolders;
-  /** Folder of pyflyte-execute. */
+  readonly blobs: StackBlobStore;
+  readonly folders: StackPaths;
   /** Programs of the Python environment that all stacks share. */
   readonly sharedPythonBin: string;
   readonly logLevel: string;
@@ -54,163 +55,127 @@ interface StackFacts {
   readonly propellers: number;
   /** Undefined: no sign-in. */
   readonly signIn: StackSignIn | undefined;
+  /** Services of the control and data planes. */
+  readonly services: readonly LocatedService[];
 }
 
-/** Name of a propeller replica, counted from 0. */
-export function propellerName(index: number): string {
-  return index === 0 ? "propeller" : `propeller-${index + 1}`;
+/** Names of a service's replicas: propeller runs in several, which are counted from the second on. */
+export function replicaNames(id: string, propellers: number): readonly string[] {
+  if (id !== "propeller") return [id];
+  return Array.from({ length: propellers }, (_, index) => (index === 0 ? id : `${id}-${index + 1}`));
 }
 
 /** Infrastructure services, the cluster and the blob store: they depend on nothing, start first and stop last. */
-export function groundConfigs(facts: StackFacts): ServiceConfig[] {
-  const { blobs, cluster } = facts;
-  return [...(blobs.own ? [blobService(facts)] : []), ...(cluster.hasNodes ? [] : [nodeService(facts)])];
+export function infrastructureServices(stack: StackContext): ServiceConfig[] {
+  const { blobs, cluster } = stack;
+  return [...(blobs.managed ? [blobStoreService(stack)] : []), ...(cluster.hasNodes ? [] : [nodeService(stack)])];
 }
 
 /** Configuration of the services that depend on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
-export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
-  const { endpoints, cluster, blobs, logLevel, propellers, signIn } = facts;
-  const ops = opsOf(facts);
-  const program = programsOf(facts);
-  const { bucket, own: _, ...s3 } = blobs;
-  const signing = { ...s3, publicEndpoint: publicAddress(s3.endpoint) };
-  // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
-  const podLog = `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
-  const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: facts.credentials.bus }) });
-  const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const adminFor = (clientId: string) => ({
-    endpoint: `${endpoints.host}:${endpoints.api}`,
-    ...(signIn && { auth: credentialsOf(signIn, clientId) }),
+export function applicationServices(stack: StackContext, servers: Servers): ServiceConfig[] {
+  return stack.services.flatMap((service) => {
+    const replicas = replicaNames(service.manifest.id, stack.propellers);
+    return replicas.map((name) => ({
+      name,
+      program: programOf(stack, service.folder),
+      config: settingsOf(stack, { service: service.manifest, name, replicas: replicas.length, servers }),
+    }));
   });
-  return [
-    {
-      name: "admin",
-      program: program("admin"),
-      config: {
-        logLevel,
-        ops: ops("admin"),
-        server: {
-          host: endpoints.host,
-          grpcPort: endpoints.api,
-          httpPort: endpoints.api,
-          // A stack for a cluster's pods without sign-in is open to the network.
-          ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
-        },
-        database: { url: databaseUrl },
-        nats: natsFor("admin"),
-        storage: { container: `s3://${bucket}`, s3: signing },
-        clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
-        // A task alone on its node may use all idle processors.
-        taskResources: {
-          defaults: { cpu: "500m", memory: "500Mi" },
-          defaultLimits: { cpu: "4" },
-          limits: { cpu: "4", memory: "4Gi", gpu: "1" },
-        },
-        registration: { maxWorkflowNodes: 100_000 },
-        ...(signIn && { auth: adminAuth(signIn) }),
-      },
-    },
-    {
-      name: "datacatalog",
-      program: program("datacatalog"),
-      config: {
-        logLevel,
-        ops: ops("datacatalog"),
-        server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
-        database: { url: new URL("/datacatalog", databaseUrl).href },
-        storage: { container: `s3://${bucket}`, s3 },
-        ...(signIn && { auth: catalogAuth(signIn) }),
-      },
-    },
-    {
-      name: "scheduler",
-      program: program("scheduler"),
-      config: {
-        logLevel,
-        ops: ops("scheduler"),
-        database: { url: new URL("/scheduler", databaseUrl).href },
-        admin: adminFor("flytescheduler"),
-      },
-    },
-    ...Array.from({ length: propellers }, (_, index) => ({
-      name: propellerName(index),
-      program: program("propeller"),
-      config: {
-        logLevel,
-        ops: ops(propellerName(index)),
-        nats: natsFor("propeller"),
-        kubernetes,
-        catalog: {
-          endpoint: `127.0.0.1:${endpoints.catalog}`,
-          ...(signIn && { auth: { ...credentialsOf(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
-        },
-        admin: adminFor("flytepropeller"),
-        // Users look at recent runs; a laptop need not keep a day of them.
-        garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
-        // A single propeller only has to survive its own restart: it starts when its predecessor is dead. The lease may
-        // therefore be long: a machine that is busy with a huge graph may delay renewals by seconds.
-        ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
-        storage: { metadataPrefix: `s3://${bucket}/metadata/propeller`, rawOutputPrefix: `s3://${bucket}/data`, s3 },
-      },
-    })),
-    {
-      name: "plugin-pod",
-      program: program("plugins/pod"),
-      config: {
-        logLevel,
-        ops: ops("plugin-pod"),
-        nats: natsFor("plugin-pod"),
-        kubernetes,
-        storage: { s3 },
-        logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
-        // As the node, this machine sets these for its pods itself, and their copilot is a local process as they are.
-        pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
-      },
-    },
-    { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats: natsFor("plugin-echo") } },
-  ];
 }
 
-function blobService(facts: StackFacts): ServiceConfig {
-  const { endpoints, blobs, folders, logLevel } = facts;
+interface Replica {
+  readonly service: ServiceManifest;
+  readonly name: string;
+  readonly replicas: number;
+  readonly servers: Servers;
+}
+
+/** Settings for the requirements of a service, merged with those of its manifest. */
+function settingsOf(stack: StackContext, { service, name, replicas, servers }: Replica): object {
+  const { endpoints, cluster, blobs, logLevel, signIn, credentials } = stack;
+  const { database, bus, blobStore, kubernetes, admin, catalog } = service.requires;
+  const { bucket: _, managed: __, ...s3 } = blobs;
+  const required = {
+    logLevel,
+    ops: opsSettingsOf(stack)(name),
+    ...(database && { database: { url: new URL(`/${database.stackName ?? database.name}`, servers.databaseUrl).href } }),
+    ...(bus && { nats: { url: busUrlFor(service.id, { url: servers.natsUrl, passwords: credentials.bus }) } }),
+    ...(blobStore && { storage: { s3: blobStore.presigns ? { ...s3, publicEndpoint: displayAddress(s3.endpoint) } : s3 } }),
+    ...(kubernetes === "own" && { kubernetes: { kubeconfig: cluster.kubeconfig } }),
+    ...(admin && {
+      admin: { endpoint: `${endpoints.host}:${endpoints.api}`, ...(signIn && { auth: clientCredentials(signIn, admin.clientId) }) },
+    }),
+    ...(catalog && {
+      catalog: {
+        endpoint: `127.0.0.1:${endpoints.catalog}`,
+        ...(signIn && { auth: { ...clientCredentials(signIn, catalog.clientId), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
+      },
+    }),
+    ...(signIn && service.auth && { auth: service.auth === "issuer" ? adminAuth(signIn) : catalogAuth(signIn) }),
+  };
+  return mergeSettings(required, service.settings.stack?.(manifestFacts(stack, replicas)) ?? {});
+}
+
+/** Facts that manifests turn into settings. */
+function manifestFacts(stack: StackContext, replicas: number): ManifestFacts {
+  const { endpoints, cluster, blobs, signIn } = stack;
+  return {
+    host: endpoints.host,
+    apiPort: endpoints.api,
+    catalogPort: endpoints.catalog,
+    kubeconfig: cluster.kubeconfig,
+    runsPods: !cluster.hasNodes,
+    bucket: blobs.bucket,
+    signIn: signIn !== undefined,
+    replicas,
+    // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
+    podLogUri: `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
+    podEnvironment: podEnv(stack),
+    // Pods that are local processes run copilot as a local process too.
+    copilotCommand: [process.execPath, programOf(stack, localService("copilot"))],
+  };
+}
+
+function blobStoreService(stack: StackContext): ServiceConfig {
+  const { endpoints, blobs, folders, logLevel } = stack;
   const { accessKeyId, secretAccessKey, bucket } = blobs;
   const name = "local-blobstore";
   const place = { host: endpoints.host, port: endpoints.blobs, dataDir: folders.blobs };
   // The API's address serves the console.
   const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
   const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
-  const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
-  return { name, program: programsOf(facts)(name), config };
+  const config = { logLevel, ops: opsSettingsOf(stack)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
+  return { name, program: programOf(stack, localService(name)), config };
 }
 
 /** For pods that are local processes: a task and its copilot have the same user, and no other user may read their files. */
-const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
+const SINGLE_USER_ENV = { FLYTE_COPILOT_UMASK: "077" };
 
 /** The service that makes this machine the node: the local cluster, or a runner of another cluster's pods. */
-function nodeService(facts: StackFacts): ServiceConfig {
-  const { endpoints, cluster, folders, sharedPythonBin, logLevel } = facts;
-  const program = programsOf(facts);
+function nodeService(stack: StackContext): ServiceConfig {
+  const { endpoints, cluster, folders, sharedPythonBin, logLevel } = stack;
+  const folder = localService("local-cluster");
   // Kill pods on shutdown; interrupted tasks are recreated as after a lost machine.
   const pods = {
     // The stack's own environment comes first, and may be created while the stack runs.
     podPath: [join(folders.python, "bin"), sharedPythonBin],
     podsOnStop: "kill",
-    podEnv: { ...podEnv(facts), ...ONE_USER },
-    warmPython: { ahead: true, modules: MODULES_AHEAD },
+    podEnv: { ...podEnv(stack), ...SINGLE_USER_ENV },
+    warmPython: { ahead: true, modules: PRELOADED_MODULES },
   };
-  if (cluster.own) {
-    const { clusterToken: token, clusterLogToken: logToken } = facts.credentials;
+  if (cluster.managed) {
+    const { clusterToken: token, clusterLogToken: logToken } = stack.credentials;
     const access = { access: "token", token, logToken };
     const config = { logLevel, port: endpoints.cluster, ...access, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
-    return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };
+    return { name: "local-cluster", program: programOf(stack, folder), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const config = { logLevel, ops: opsOf(facts)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
-  return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), config };
+  const config = { logLevel, ops: opsSettingsOf(stack)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
+  return { name: "node-runner", program: programOf(stack, folder, "node-runner/main.js"), config };
 }
 
 /** Environment variables of every pod. */
-function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<string, string>> {
+function podEnv({ endpoints, blobs, signIn }: StackContext): Readonly<Record<string, string>> {
   return {
     FLYTE_AWS_ENDPOINT: blobs.endpoint,
     FLYTE_AWS_ACCESS_KEY_ID: blobs.accessKeyId,
@@ -222,11 +187,16 @@ function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<strin
   };
 }
 
-function programsOf({ bundles }: StackFacts): (folder: string, main?: string) => string {
-  return (folder, main = "main.js") => join(repositoryRoot, "services", folder, bundles ? "bundle" : "dist", main);
+/** Folder of a service's package in this repository. */
+const localService = (name: string): string => join(repositoryRoot, "services", name);
+
+/** A program of a service. Packages outside of the repository may have no bundle. */
+function programOf({ bundles }: StackContext, folder: string, main = "main.js"): string {
+  const bundle = join(folder, "bundle", main);
+  return bundles && existsSync(bundle) ? bundle : join(folder, "dist", main);
 }
 
 /** Health and metrics listen on loopback only. */
-function opsOf({ endpoints }: StackFacts): (name: string) => { host: string; port: number } {
+function opsSettingsOf({ endpoints }: StackContext): (name: string) => { host: string; port: number } {
   return (name) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
 }

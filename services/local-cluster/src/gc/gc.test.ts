@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => k.stop());
 
-/** As Flyte writes it: the kind in lower case. */
+/** Owner reference as Flyte writes it, with the kind in lower case. */
 const owner = ({ metadata }: KubeObject): JsonObject => ({
   apiVersion: "flyte.lyft.com/v1alpha1",
   kind: "flyteworkflow",
@@ -28,7 +28,7 @@ const create = async (name: string, more: JsonObject = {}) =>
 const owned = async (name: string, owners: readonly KubeObject[], more: JsonObject = {}) =>
   k.call("POST", CM, { body: { metadata: { name, ownerReferences: owners.map(owner), ...more } } });
 
-/** The status of the path, once it is the wanted one or time is up. */
+/** Polls the status of a path until it is the expected one or a timeout. */
 async function settled(path: string, wanted: number): Promise<number> {
   let seen = 0;
   for (let i = 0; i < 3_000 && seen !== wanted; i++) {

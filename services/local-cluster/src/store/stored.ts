@@ -1,23 +1,20 @@
 import { type Json, type JsonObject, type KubeObject, isObject } from "../object/model.js";
 
-/** Objects above this many bytes of text are logged as patches and encoded part by part. */
+/** Larger objects are logged as patches and encoded by parts, bytes of text. */
 export const LARGE_BYTES = 8 * 1024;
 
-/**
- * One revision of an object. Never changed; a write makes a new one that shares
- * the parts that stayed the same.
- */
+/** One revision of an object. Immutable; a new revision shares unchanged parts. */
 export class Stored {
   readonly object: KubeObject;
-  /** Revision of the store at which this state was written; equals metadata.resourceVersion. */
+  /** Revision of the store that wrote this state; equals metadata.resourceVersion. */
   readonly revision: number;
   /** Length of the JSON text: exact, or an estimate that is at most a quarter too large. */
   readonly size: number;
-  /** The last length that was counted, not estimated. */
+  /** Last exact length. */
   readonly #counted: number;
   #text: string | undefined;
 
-  /** After a small change the size may be given as the former revision and the most it can have grown. */
+  /** `grown` derives the size from the previous revision and the maximum growth. */
   constructor(object: KubeObject, { revision, grown }: { revision: number; grown?: { from: Stored; by: number } }) {
     this.object = object;
     this.revision = revision;
@@ -34,19 +31,19 @@ export class Stored {
     return objectKey(this.object.metadata.namespace ?? "", this.object.metadata.name);
   }
 
-  /** The object as JSON, kept until `release`. */
+  /** JSON text, cached until `release`. */
   text(): string {
     this.#text ??= (this.size ?? 0) > LARGE_BYTES ? encodeByParts(this.object, 0) : JSON.stringify(this.object);
     return this.#text;
   }
 
-  /** Lets go of the text; called when a newer revision replaces this one. */
+  /** Drops the cached text; called when a newer revision replaces this one. */
   release(): void {
     this.#text = undefined;
   }
 }
 
-/** Orders as the real store does: by namespace, then by name. */
+/** Key in the order of Kubernetes: by namespace, then by name. */
 export function objectKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
@@ -55,9 +52,8 @@ const PART_DEPTH = 3;
 const partTexts = new WeakMap<object, string>();
 
 /**
- * JSON of a large object, put together from the remembered texts of its parts
- * down to three levels (spec.nodes.x, status.nodeStatus.x): a change to one node
- * of a workflow encodes that node again and copies the rest.
+ * Encodes a large object from the cached texts of its parts, down to three levels (spec.nodes.x, status.nodeStatus.x):
+ * a change of one node of a workflow encodes that node and copies the rest.
  */
 function encodeByParts(value: JsonObject, depth: number): string {
   const fields: string[] = [];

@@ -45,7 +45,7 @@ describe("the echo service over a real bus", () => {
     await nats.stop();
   });
 
-  it("answers every request, more than it may have in hand", async () => {
+  it("answers more requests than its limit of unacknowledged messages", async () => {
     const running = await serve();
     await send(0, 500);
     await vi.waitFor(() => expect(answered()).toBe(500), { timeout: 30_000 });
@@ -53,14 +53,14 @@ describe("the echo service over a real bus", () => {
     await running.stop();
   });
 
-  it("takes up what was asked while it was away", async () => {
+  it("handles requests that were sent while it was down", async () => {
     await send(500, 550);
     const running = await serve();
     await vi.waitFor(() => expect(answered()).toBe(550), { timeout: 30_000 });
     await running.stop();
   });
 
-  it("goes on when the bus comes back", async () => {
+  it("continues after a restart of the bus", async () => {
     const running = await serve();
     await nats.restart();
     await send(550, 600);

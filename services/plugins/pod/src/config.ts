@@ -1,9 +1,10 @@
-import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
+import { manifest } from "./manifest.js";
 
-const texts = z.record(z.string(), z.string()).default({});
+const stringMap = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
 const toleration = z.strictObject({
   key: z.string().optional(),
@@ -19,15 +20,15 @@ const requirement = z.strictObject({ key: z.string(), operator: z.string(), valu
 export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   metadata: z
     .strictObject({
-      labels: texts,
+      labels: stringMap,
       annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
     })
     .prefault({}),
   environment: z
     .strictObject({
-      env: texts,
+      env: stringMap,
       /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
-      envFromService: texts,
+      envFromService: stringMap,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
       literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
@@ -36,14 +37,14 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   scheduling: z
     .strictObject({
       schedulerName: z.string().default(""),
-      nodeSelector: texts,
+      nodeSelector: stringMap,
       tolerations,
       affinity: json.optional(),
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
       /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
       tolerateResources: z.array(z.string()).default([]),
       interruptibleTolerations: tolerations,
-      interruptibleNodeSelector: texts,
+      interruptibleNodeSelector: stringMap,
       interruptibleRequirement: requirement.optional(),
       nonInterruptibleRequirement: requirement.optional(),
       podSecurityContext: json.optional(),
@@ -107,12 +108,12 @@ export const podServiceConfig = z.strictObject({
       /** Namespace of the Leases; it must exist. */
       namespace: z.string().default("flyte"),
       /** Name of the group of replicas. */
-      group: z.string().default("plugin-pod"),
+      group: z.string().default(manifest.id),
       /** Time without renewal after which the leader is replaced. */
       leaseMs: z.int().min(1_000).default(10_000),
     })
     .prefault({}),
-  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
+  kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
    * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are not taken: a type
@@ -121,7 +122,7 @@ export const podServiceConfig = z.strictObject({
   taskTypes: z
     .array(z.string().min(1))
     .min(1)
-    .default(["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"]),
+    .default([...manifest.taskTypes]),
   pods: podConfig.prefault({}),
   graces: z
     .strictObject({
@@ -169,5 +170,5 @@ export const podServiceConfig = z.strictObject({
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
   logLevel,
-  ops: opsSettings(10_260),
+  ops: opsSettings(manifest.opsPort),
 });

@@ -26,30 +26,30 @@ export interface EngineConfig {
   readonly defaultActiveDeadline: number;
   readonly retryBackoff: BackoffConfig;
   /** Backoff for resending a request without progress. */
-  readonly resend: BackoffConfig;
+  readonly requestResendBackoff: BackoffConfig;
   /** Backoff for republishing the terminal event until admin has recorded it. */
-  readonly republish: BackoffConfig;
+  readonly terminalRepublishBackoff: BackoffConfig;
   /** Backoff for failed reads and writes of blobs. */
   readonly blobRetry: BackoffConfig;
   /** Backoff for failed calls. */
-  readonly askRetry: BackoffConfig;
+  readonly callRetryBackoff: BackoffConfig;
   /** Poll intervals for child executions and signals. */
-  readonly awaitedAgain: AwaitedAgain;
+  readonly wakeupFallbackBackoff: WakeupFallbackBackoff;
   /** Undefined: caching is off. */
   readonly cache: CacheConfig | undefined;
   /** On load, republishes events of nodes that ended at most this long before the last change. */
   readonly republishWindow: number;
   /** Timeout of an unanswered abort when the attempt never reported anything. */
-  readonly abandonUnanswered: number;
+  readonly unstartedAbortTimeout: number;
   /**
    * Timeout of an unanswered abort of a started attempt: its node ends, and objects still running are deleted with the
    * resource. 0: never.
    */
-  readonly abandonAborts: number;
+  readonly abortTimeout: number;
   /** Time without response after which a request is reported as waiting for its plugin service; 0 means never. */
-  readonly unansweredAfter: number;
+  readonly pluginResponseTimeout: number;
   /** Time after which an attempt fails whose plugin is missing or silent; 0: never. */
-  readonly pluginDeadline: number;
+  readonly pluginUnavailableTimeout: number;
   /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
   readonly maxInstances: number;
   /** Maximum nesting depth of sub-workflows, including the workflow itself. */
@@ -59,29 +59,29 @@ export interface EngineConfig {
   /** Limit for the items of an array that sets none. */
   readonly arrayParallelism: ParallelismBehavior;
   /** Minimum interval between events of an array's item changes. */
-  readonly arrayEventPause: number;
+  readonly arrayEventInterval: number;
   /**
    * Maximum of nodes started per observation; the others wait for a `room` observation. Their requests and events are
    * in memory together before the first is encoded: 250 instead of 16 lets the garbage collector copy a third more.
    */
-  readonly startsPerRound: number;
+  readonly maxStartsPerObservation: number;
   /** Maximum of nodes reconciled per observation; the others wait for `room`, so that a large graph does not block other executions. */
-  readonly looksPerRound: number;
+  readonly maxReconcilesPerObservation: number;
   /** Maximum size of inputs and outputs passed by value, bytes; larger ones go to the blob store. */
-  readonly inlineLimit: number;
+  readonly maxInlineOutputBytes: number;
   /**
    * Writes inputs of any size to the blob store before an attempt starts. For a control plane that reads a task
    * execution's inputs only at `input_uri`, such as Go FlyteAdmin.
    */
   readonly storesInputs: boolean;
   /** Maximum total of outputs that one status holds by value for their consumers, bytes. */
-  readonly inlineBudget: number;
+  readonly maxTotalInlineOutputBytes: number;
   /** The same limit, including outputs without remaining consumers and end facts kept until admin has recorded the execution's end. */
-  readonly keptBudget: number;
+  readonly maxKeptOutputBytes: number;
   /** Approximate size of node statuses, bytes of JSON, above which they move from the resource to slices. */
-  readonly inlineStatusLimit: number;
+  readonly maxInlineStatusBytes: number;
   /** Limits of a status slice. */
-  readonly slices: SliceLimits;
+  readonly sliceLimits: SliceLimits;
   /** Deletes objects of ended attempts even after success. */
   readonly deleteResourcesOnFinalize: boolean;
   /** Returns a number in [0, 1), for jitter only. */
@@ -89,7 +89,7 @@ export interface EngineConfig {
 }
 
 /** Poll intervals. */
-export interface AwaitedAgain {
+export interface WakeupFallbackBackoff {
   /** For the end of a child execution. */
   readonly readExecution: BackoffConfig;
   /** For the value of a signal. */
@@ -99,10 +99,10 @@ export interface AwaitedAgain {
 const ONCE_A_MINUTE: BackoffConfig = { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 };
 
 /** For a control plane that sends wake-ups for ends and signals: a wake-up may be lost. */
-const LOST_WAKES: AwaitedAgain = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
+const FALLBACK_POLL: WakeupFallbackBackoff = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
 
 /** For a control plane without wake-ups, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
-export const POLLED: AwaitedAgain = {
+export const PRIMARY_POLL: WakeupFallbackBackoff = {
   readExecution: { initial: 1_000, factor: 1.25, max: 10_000, jitter: 0.3 },
   awaitSignal: { initial: 3_000, factor: 1, max: 3_000, jitter: 0.3 },
 };
@@ -119,30 +119,30 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     defaultExecutionDeadline: 0,
     defaultActiveDeadline: 0,
     retryBackoff: { initial: 100, factor: 3, max: 60_000, jitter: 0.5 },
-    resend: { initial: 30_000, factor: 2, max: 300_000, jitter: 0.1 },
-    republish: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
+    requestResendBackoff: { initial: 30_000, factor: 2, max: 300_000, jitter: 0.1 },
+    terminalRepublishBackoff: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
     blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
-    askRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
-    awaitedAgain: LOST_WAKES,
+    callRetryBackoff: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
+    wakeupFallbackBackoff: FALLBACK_POLL,
     cache: undefined,
     republishWindow: 60_000,
-    abandonUnanswered: 600_000,
-    abandonAborts: 1_800_000,
-    unansweredAfter: 60_000,
-    pluginDeadline: 0,
+    unstartedAbortTimeout: 600_000,
+    abortTimeout: 1_800_000,
+    pluginResponseTimeout: 60_000,
+    pluginUnavailableTimeout: 0,
     maxInstances: 200_000,
     maxDepth: 100,
     maxDynamicDepth: 32,
     arrayParallelism: "unlimited",
-    arrayEventPause: 500,
-    startsPerRound: 16,
-    looksPerRound: 10_000,
-    inlineLimit: 8 * 1024,
+    arrayEventInterval: 500,
+    maxStartsPerObservation: 16,
+    maxReconcilesPerObservation: 10_000,
+    maxInlineOutputBytes: 8 * 1024,
     storesInputs: false,
-    inlineBudget: 128 * 1024,
-    keptBudget: 4 * 1024 * 1024,
-    inlineStatusLimit: 256 * 1024,
-    slices: { nodes: 256, bytes: 128 * 1024 },
+    maxTotalInlineOutputBytes: 128 * 1024,
+    maxKeptOutputBytes: 4 * 1024 * 1024,
+    maxInlineStatusBytes: 256 * 1024,
+    sliceLimits: { nodes: 256, bytes: 128 * 1024 },
     deleteResourcesOnFinalize: false,
     random,
   };

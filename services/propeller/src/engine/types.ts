@@ -2,9 +2,10 @@ import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_p
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { Answer, Question } from "./ask/question.js";
+import type { CallResult, Call } from "./calls/call.js";
 import type { EngineConfig } from "./config.js";
-import type { PluginsKnown } from "./plugin/known.js";
+import type { EnginePolicy } from "./run/engine-policy.js";
+import type { PluginHealth } from "./attempt/plugin-health.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
@@ -20,7 +21,7 @@ export type Observation =
   /** `wakeAt` is reached. */
   | { readonly kind: "timer" }
   /** Capacity is available: start more nodes, see `wantsRoom`. */
-  | { readonly kind: "room" }
+  | { readonly kind: "capacity" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
   | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }
@@ -28,19 +29,19 @@ export type Observation =
   /** A blob is written; after `error` the engine retries with backoff. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
   /** Result of the call with this id; ignored when the call is no longer pending. */
-  | { readonly kind: "answered"; readonly id: string; readonly answer: Answer }
+  | { readonly kind: "callResult"; readonly id: string; readonly result: CallResult }
   /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
-  | { readonly kind: "awaited"; readonly nodeId?: string; readonly signalId?: string }
+  | { readonly kind: "wakeup"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is durable. */
   | { readonly kind: "persisted"; readonly revision: number }
   /** Admin has stored the terminal event. */
-  | { readonly kind: "recorded"; readonly phase: string }
+  | { readonly kind: "endRecorded"; readonly phase: string }
   /** Admin rejects events of this execution permanently. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
   /** Admin rejects events about this node (by its unique id) because it does not know the node: its event was lost. */
   | { readonly kind: "unknownNode"; readonly nodeId: string }
   /** Availability of task types, when it changes and for a new run. */
-  | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
+  | { readonly kind: "plugins"; readonly plugins: PluginHealth }
   /** A process started to serve these task types: an earlier process may have lost its requests. */
   | { readonly kind: "pluginStarted"; readonly taskTypes: ReadonlySet<string> }
   /** The status exceeds the size of the resource: the execution fails with `WorkflowTooLarge`. */
@@ -54,7 +55,7 @@ export type ReadResult<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
   /** The blob is invalid. */
-  | { readonly kind: "garbled"; readonly message: string }
+  | { readonly kind: "corrupt"; readonly message: string }
   | { readonly kind: "error"; readonly message: string };
 
 /**
@@ -63,26 +64,26 @@ export type ReadResult<T> =
  * once, be repeated or be lost.
  */
 export type Effect =
-  | { readonly kind: "sendTask"; readonly request: TaskRequest; readonly afterRevision?: number }
+  | { readonly kind: "sendTaskRequest"; readonly request: TaskRequest; readonly afterRevision?: number }
   | { readonly kind: "publish"; readonly event: ExecutionEvent; readonly afterRevision?: number }
   | { readonly kind: "readOutputs"; readonly uri: string }
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
   /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
-  | { readonly kind: "ask"; readonly id: string; readonly ask: Question; readonly afterRevision?: number }
+  | { readonly kind: "call"; readonly id: string; readonly call: Call; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
-  | { readonly kind: "finish"; readonly afterRevision: number }
+  | { readonly kind: "finalize"; readonly afterRevision: number }
   /** Kubernetes event on the resource; may be lost. */
-  | { readonly kind: "note"; readonly note: Note }
+  | { readonly kind: "kubeEvent"; readonly kubeEvent: KubeEvent }
   | {
-      readonly kind: "count";
+      readonly kind: "metric";
       readonly metric: EngineMetric;
       readonly labels?: Readonly<Record<string, string>>;
       readonly seconds?: number;
     };
 
 /** A Kubernetes event on the resource. */
-export interface Note {
+export interface KubeEvent {
   readonly type: "Normal" | "Warning";
   /** UpperCamelCase. */
   readonly reason: string;
@@ -116,9 +117,9 @@ export interface ResourcePatch {
   /** Must be durable before the patch is sent, which names them. */
   readonly blobs?: readonly SliceBlob[];
   /** Blobs that are unused once the patch is durable. Their deletion is optional. */
-  readonly unused?: readonly string[];
+  readonly obsoleteSlices?: readonly string[];
   /** With the last patch: only these blobs below the address are still needed. */
-  readonly sweep?: { readonly prefix: string; readonly keep: readonly string[] };
+  readonly deleteOtherSlices?: { readonly prefix: string; readonly keep: readonly string[] };
 }
 
 /** Counts of one run, for metrics. */
@@ -128,7 +129,7 @@ export interface RunCounts {
   /** Task nodes among them, which count against `max parallelism`. */
   readonly activeTasks: number;
   /** Task nodes that are ready and wait for the parallelism limit. */
-  readonly waitingTasks: number;
+  readonly queuedTasks: number;
 }
 
 /** One running workflow: its status and its next effects. Not safe for concurrent use. */
@@ -142,17 +143,17 @@ export interface WorkflowRun {
   /** Counts changes of the status; 0 after loading. */
   readonly revision: number;
   /** Changes since the last call (or the load), or undefined when there are none. Costs as much as nodes have changed. */
-  takePatch(): ResourcePatch | undefined;
+  takeStatusPatch(): ResourcePatch | undefined;
   /** Earliest time at which the engine needs a `timer` observation, ms. */
-  readonly wakeAt: number | undefined;
+  readonly nextTimerAt: number | undefined;
   /** Nodes could start and wait for a `room` observation, since their effects stay in memory until they are sent. */
-  readonly wantsRoom: boolean;
+  readonly needsCapacity: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;
   /** The status is terminal; the run may still wait for admin to record it. */
   readonly terminal: boolean;
   /** `finish` was emitted: no effects follow. */
-  readonly finished: boolean;
+  readonly isFinalizing: boolean;
   readonly counts: RunCounts;
 }
 
@@ -161,15 +162,6 @@ export interface RunInput {
   readonly config: EngineConfig;
   /** ms since the epoch. */
   readonly now: number;
-  /** For tests only: a full-walk mode for comparison, and mistakes that the simulation must find. */
-  readonly testing?: {
-    readonly fullWalks?: boolean;
-    readonly forgetsFollowers?: boolean;
-    readonly forgetsStarts?: boolean;
-    readonly forgetsChildren?: boolean;
-    readonly crowdsArrays?: boolean;
-    readonly forgetsOutputs?: boolean;
-    readonly forgetsBelow?: boolean;
-    readonly forgetsItems?: boolean;
-  };
+  /** Default: `defaultPolicy`. */
+  readonly policy?: EnginePolicy;
 }

@@ -8,9 +8,9 @@ export interface PropellerMetrics {
   readonly registry: Metrics;
   readonly transitions: Counter;
   readonly effectErrors: Counter;
-  readonly notesDropped: Counter<"why">;
-  readonly roundErrors: Counter;
-  readonly rounds: Histogram;
+  readonly kubeEventsDropped: Counter<"why">;
+  readonly reconcileErrors: Counter;
+  readonly reconcileSeconds: Histogram;
   readonly statusWrites: Histogram;
   readonly statusWriteBytes: Histogram;
   readonly executionsStarted: Counter;
@@ -23,34 +23,34 @@ export interface PropellerGauges {
   queueDepth(): number;
   queueLatencyMs(): number;
   freeWorkers(): number;
-  levels(): Levels;
+  loadSnapshot(): LoadSnapshot;
   /** Milliseconds since the last heartbeat of a plugin service, by task type. */
-  pluginSilences(): ReadonlyMap<string, number>;
+  pluginHeartbeatAges(): ReadonlyMap<string, number>;
   informerLagMs(): number | undefined;
   shards(): number;
 }
 
 /** Counts of all objects in memory. */
-export interface Levels extends RunCounts {
+export interface LoadSnapshot extends RunCounts {
   /** Number of workflows by phase number. */
   readonly workflows: ReadonlyMap<number, number>;
 }
 
 /** Sums the counts of the runs in memory. */
-export function levelsOf(runs: Iterable<{ readonly phase: number; readonly counts: RunCounts }>): Levels {
+export function sumLoad(runs: Iterable<{ readonly phase: number; readonly counts: RunCounts }>): LoadSnapshot {
   const workflows = new Map<number, number>();
-  const sum = { activeNodes: 0, activeTasks: 0, waitingTasks: 0 };
+  const sum = { activeNodes: 0, activeTasks: 0, queuedTasks: 0 };
   for (const { phase, counts } of runs) {
     workflows.set(phase, (workflows.get(phase) ?? 0) + 1);
     sum.activeNodes += counts.activeNodes;
     sum.activeTasks += counts.activeTasks;
-    sum.waitingTasks += counts.waitingTasks;
+    sum.queuedTasks += counts.queuedTasks;
   }
   return { workflows, ...sum };
 }
 
 /** Counts a decision of the engine. */
-export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "count" }>): void {
+export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "metric" }>): void {
   metrics.transitions.inc({ what: metric, detail: Object.values(labels).join(" ") });
   const phase = labels["phase"] ?? "";
   if (metric === "workflowStarted") metrics.executionsStarted.inc();
@@ -78,14 +78,14 @@ export function createMetrics(): PropellerMetrics {
       labelNames: ["effect"],
       registers,
     }),
-    notesDropped: new Counter({
+    kubeEventsDropped: new Counter({
       name: "flyte_propeller_kubernetes_events_dropped_total",
       help: "Kubernetes events on workflows that were left out, by why.",
       labelNames: ["why"],
       registers,
     }),
-    roundErrors: new Counter({ name: "flyte_propeller_round_errors_total", help: "Rounds that failed.", registers }),
-    rounds: new Histogram({ name: "flyte_propeller_round_seconds", help: "Duration of a round.", buckets, registers }),
+    reconcileErrors: new Counter({ name: "flyte_propeller_round_errors_total", help: "Rounds that failed.", registers }),
+    reconcileSeconds: new Histogram({ name: "flyte_propeller_round_seconds", help: "Duration of a round.", buckets, registers }),
     executionsStarted: new Counter({ name: "flyte_propeller_executions_started_total", help: "Executions that began.", registers }),
     executionsEnded: new Counter({
       name: "flyte_propeller_executions_ended_total",
@@ -129,16 +129,16 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
   gauge("queue_depth", "Workflows that wait for a worker.", gauges.queueDepth);
   gauge("queue_latency_seconds", "How long the first one has waited.", () => gauges.queueLatencyMs() / 1_000);
   gauge("free_workers", "Workers without a workflow.", gauges.freeWorkers);
-  gauge("active_nodes", "Nodes that have begun and not ended.", () => gauges.levels().activeNodes);
-  gauge("active_tasks", "Task nodes among them.", () => gauges.levels().activeTasks);
-  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.levels().waitingTasks);
+  gauge("active_nodes", "Nodes that have begun and not ended.", () => gauges.loadSnapshot().activeNodes);
+  gauge("active_tasks", "Task nodes among them.", () => gauges.loadSnapshot().activeTasks);
+  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.loadSnapshot().queuedTasks);
   new Gauge({
     name: "flyte_propeller_workflows",
     help: "Workflows in memory, by phase.",
     labelNames: ["phase"],
     registers: [registry],
     collect() {
-      const { workflows } = gauges.levels();
+      const { workflows } = gauges.loadSnapshot();
       for (const { phase, name } of workflowPhases) this.set({ phase: name }, workflows.get(phase) ?? 0);
     },
   });
@@ -148,7 +148,7 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
     labelNames: ["task_type"],
     registers: [registry],
     collect() {
-      for (const [taskType, ms] of gauges.pluginSilences()) this.set({ task_type: taskType }, ms / 1_000);
+      for (const [taskType, ms] of gauges.pluginHeartbeatAges()) this.set({ task_type: taskType }, ms / 1_000);
     },
   });
   gauge("informer_lag_seconds", "Time since the watch last proved to be alive.", () => (gauges.informerLagMs() ?? 0) / 1_000);

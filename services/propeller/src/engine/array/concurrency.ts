@@ -13,8 +13,8 @@ export type ParallelismBehavior =
 export type Concurrency = { readonly kind: "own"; readonly limit: number } | { readonly kind: "workflow" };
 
 export function concurrencyOf({ parallelismOption }: ArrayNode, behavior: ParallelismBehavior): Concurrency {
-  const asked = parallelismOption.case === "parallelism" ? parallelismOption.value : undefined;
-  if (asked !== undefined && asked > 0) return { kind: "own", limit: asked };
-  const shared = behavior === "workflow" || (behavior === "hybrid" && asked === undefined);
+  const pending = parallelismOption.case === "parallelism" ? parallelismOption.value : undefined;
+  if (pending !== undefined && pending > 0) return { kind: "own", limit: pending };
+  const shared = behavior === "workflow" || (behavior === "hybrid" && pending === undefined);
   return shared ? { kind: "workflow" } : { kind: "own", limit: Number.POSITIVE_INFINITY };
 }

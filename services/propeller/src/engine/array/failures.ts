@@ -1,17 +1,17 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 
 /** Maximum of distinct messages kept; further ones are only counted. */
-const KEPT = 10;
-const MORE = "... and many more.";
+const MAX_MESSAGES = 10;
+const TRUNCATED = "... and many more.";
 
 /** Errors of failed items: each message once, with the indexes of its items. */
 export class ItemFailures {
   readonly #messages = new Map<string, number[]>();
-  #first: { readonly index: number; readonly error: ExecutionErrorJson } | undefined;
-  #others = 0;
+  #lowest: { readonly index: number; readonly error: ExecutionErrorJson } | undefined;
+  #uncounted = 0;
 
   get any(): boolean {
-    return this.#first !== undefined;
+    return this.#lowest !== undefined;
   }
 
   has(message: string): boolean {
@@ -20,12 +20,12 @@ export class ItemFailures {
 
   /** Returns true when the message is kept. */
   add(index: number, error: ExecutionErrorJson): boolean {
-    if (this.#first === undefined || index < this.#first.index) this.#first = { index, error };
+    if (this.#lowest === undefined || index < this.#lowest.index) this.#lowest = { index, error };
     const known = this.#messages.get(error.message);
     if (known !== undefined) known.push(index);
-    else if (this.#messages.size < KEPT) this.#messages.set(error.message, [index]);
+    else if (this.#messages.size < MAX_MESSAGES) this.#messages.set(error.message, [index]);
     else {
-      this.#others++;
+      this.#uncounted++;
       return false;
     }
     return true;
@@ -36,29 +36,29 @@ export class ItemFailures {
     let text = "";
     for (const message of [...this.#messages.keys()].toSorted()) {
       text += `${ranges(this.#messages.get(message) ?? [])}: ${message}\n`;
-      if (text.length >= limit - MORE.length) return text + MORE;
+      if (text.length >= limit - TRUNCATED.length) return text + TRUNCATED;
     }
-    return this.#others === 0 ? text : text + MORE;
+    return this.#uncounted === 0 ? text : text + TRUNCATED;
   }
 
   /** Error of the array, with the kind and code of its first failed item. */
   error(limit: number): ExecutionErrorJson {
-    const { code = "ArrayNodeFailing", kind = "UNKNOWN" } = this.#first?.error ?? {};
+    const { code = "ArrayNodeFailing", kind = "UNKNOWN" } = this.#lowest?.error ?? {};
     return { code, kind, message: this.summary(limit) };
   }
 }
 
-function ranges(places: readonly number[]): string {
+function ranges(indexes: readonly number[]): string {
   let text = "";
   let [start, end] = [-1, -2];
   const close = () => {
     if (start >= 0) text += start === end ? `[${start}]` : `[${start}-${end}]`;
   };
-  for (const place of places.toSorted((a, b) => a - b)) {
-    if (place <= end + 1) end = Math.max(end, place);
+  for (const index of indexes.toSorted((a, b) => a - b)) {
+    if (index <= end + 1) end = Math.max(end, index);
     else {
       close();
-      [start, end] = [place, place];
+      [start, end] = [index, index];
     }
   }
   close();

@@ -22,14 +22,14 @@ export function itemModel(subNode: NodeModel, index: number): NodeModel {
 }
 
 /** Inputs of one item: its element of each list, and the bound inputs. */
-export function itemInputs(inputs: LiteralMap, index: number, boundInputs: readonly string[]): LiteralMap {
+export function elementInputs(inputs: LiteralMap, index: number, boundInputs: readonly string[]): LiteralMap {
   return mapInputs(inputs, boundInputs, (literal) =>
     literal.value.case === "collection" ? (literal.value.value.literals[index] ?? literal) : literal,
   );
 }
 
 /** Inputs of one item in lists of one element, for programs that select their element themselves. */
-export function inLists(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
+export function wrapInLists(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
   return mapInputs(inputs, boundInputs, (literal) => collectionLiteral([literal]));
 }
 
@@ -40,7 +40,7 @@ function mapInputs(inputs: LiteralMap, boundInputs: readonly string[], change: (
 }
 
 /** Inputs that are the same for all items. */
-export function boundPart(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
+export function boundInputsOf(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
   return literalMap(Object.entries(inputs.literals).filter(([name]) => boundInputs.includes(name)));
 }
 
@@ -55,16 +55,16 @@ export function itemTemplate(template: TaskTemplate, boundInputs: readonly strin
     ...template,
     interface: {
       ...own,
-      ...(inputs && own.inputs !== undefined ? { inputs: single(own.inputs, boundInputs) } : {}),
-      ...(own.outputs === undefined ? {} : { outputs: single(own.outputs, []) }),
+      ...(inputs && own.inputs !== undefined ? { inputs: unwrapListTypes(own.inputs, boundInputs) } : {}),
+      ...(own.outputs === undefined ? {} : { outputs: unwrapListTypes(own.outputs, []) }),
     },
   };
 }
 
-function single(map: VariableMap, except: readonly string[]): VariableMap {
+function unwrapListTypes(map: VariableMap, except: readonly string[]): VariableMap {
   const variables = Object.entries(map.variables).map(([name, variable]) => {
-    const inner = variable.type?.type.case === "collectionType" ? variable.type.type.value : undefined;
-    return [name, inner === undefined || except.includes(name) ? variable : { ...variable, type: inner }] as const;
+    const childScope = variable.type?.type.case === "collectionType" ? variable.type.type.value : undefined;
+    return [name, childScope === undefined || except.includes(name) ? variable : { ...variable, type: childScope }] as const;
   });
   return create(VariableMapSchema, { variables: Object.fromEntries(variables) });
 }

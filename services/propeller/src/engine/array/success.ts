@@ -7,7 +7,7 @@ export interface ItemCounts {
 }
 
 /** Number of items that must succeed; all by default. */
-export function neededSuccesses({ successCriteria: criteria }: ArrayNode, size: number): number {
+export function requiredSuccesses({ successCriteria: criteria }: ArrayNode, size: number): number {
   switch (criteria.case) {
     case "minSuccesses":
       return criteria.value;
@@ -19,7 +19,7 @@ export function neededSuccesses({ successCriteria: criteria }: ArrayNode, size: 
 }
 
 /** An array fails as soon as success is impossible; it succeeds only when all items have ended. */
-export function decideArray({ size, succeeded, failed }: ItemCounts, needed: number): "run" | "fail" | "succeed" {
-  if (size - failed < needed) return "fail";
+export function decideArray({ size, succeeded, failed }: ItemCounts, required: number): "run" | "fail" | "succeed" {
+  if (size - failed < required) return "fail";
   return succeeded + failed === size ? "succeed" : "run";
 }

@@ -4,16 +4,16 @@ export interface CacheConfig {
   /** Maximum age of cached outputs; 0 means no limit. */
   readonly maxAge: number;
   /** Timeout of a lookup, after which the node runs without the catalog. */
-  readonly patience: number;
+  readonly lookupTimeout: number;
   /** Interval of reservation heartbeats; the reservation expires after three missed ones. */
-  readonly heartbeat: number;
+  readonly heartbeatInterval: number;
   /** Backoff between lookups while another execution computes. */
-  readonly waitAgain: BackoffConfig;
+  readonly reservationPollBackoff: BackoffConfig;
 }
 
 export const defaultCacheConfig: CacheConfig = {
   maxAge: 0,
-  patience: 10_000,
-  heartbeat: 10_000,
-  waitAgain: { initial: 1_000, factor: 1.5, max: 10_000, jitter: 0.5 },
+  lookupTimeout: 10_000,
+  heartbeatInterval: 10_000,
+  reservationPollBackoff: { initial: 1_000, factor: 1.5, max: 10_000, jitter: 0.5 },
 };

@@ -16,13 +16,13 @@ export interface NodeCache {
   key: CatalogMetadata | undefined;
   reservation: Reservation;
   /** This node holds the reservation and sends heartbeats. */
-  holds: boolean;
+  holdsReservation: boolean;
   /** The lookup was repeated after the reservation was acquired. */
-  confirming: boolean;
+  recheckedAfterReserve: boolean;
   /** The node may compute: it holds the reservation, or none is available. */
-  turn: boolean;
+  mayCompute: boolean;
   /** Number of tries in which another owner held the reservation. */
-  waits: number;
+  reserveAttempts: number;
 }
 
 export function newNodeCache(plan: CachePlan): NodeCache {
@@ -31,9 +31,9 @@ export function newNodeCache(plan: CachePlan): NodeCache {
     status: undefined,
     key: undefined,
     reservation: Reservation.RESERVATION_DISABLED,
-    holds: false,
-    confirming: false,
-    turn: false,
-    waits: 0,
+    holdsReservation: false,
+    recheckedAfterReserve: false,
+    mayCompute: false,
+    reserveAttempts: 0,
   };
 }

@@ -7,14 +7,14 @@ export function armsOf(node: RuntimeNode): readonly RuntimeNode[] {
 }
 
 /** Chosen arm of a branch. */
-export function takenArm(node: RuntimeNode): RuntimeNode | undefined {
+export function chosenArm(node: RuntimeNode): RuntimeNode | undefined {
   const id = node.status.branchStatus?.finalNodeId;
   return id === undefined ? undefined : node.scope.nodes.get(id);
 }
 
 /** True when the node's branch lets it run: of arms only the chosen one, or any before the choice. */
-export function mayBeTaken({ id, branch }: RuntimeNode): boolean {
+export function mayBeChosen({ id, branch }: RuntimeNode): boolean {
   if (branch === undefined) return true;
   const chosen = branch.status.branchStatus?.finalNodeId;
-  return branch.begun && (chosen === undefined || chosen === id);
+  return branch.started && (chosen === undefined || chosen === id);
 }

@@ -3,22 +3,22 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { itemIndex } from "../array/items.js";
-import type { ArrayRun } from "../array/run.js";
+import type { ArrayState } from "../array/array-state.js";
 import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "../data/paths.js";
-import type { NodeAsks } from "../ask/asked.js";
-import type { FormerNode } from "../recovery/questions.js";
+import type { PendingCalls } from "../calls/pending-call.js";
+import type { PriorNode } from "../calls/recovery.js";
 import type { NodeCache } from "../cache/state.js";
-import type { FailurePolicy } from "../failure/policy.js";
+import type { FailurePolicy } from "../policy/failure-policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 
 /** Status of a node that has not started: the resource has no entry for it. */
-export const NOT_BEGUN: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
+export const NOT_STARTED: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
 
 /**
  * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`: all have ended, the
  * failure node runs. `done`: decided.
  */
-export type ScopeStage = "run" | "stop" | "handle" | "done";
+export type ScopeStage = "running" | "aborting" | "handlingFailure" | "done";
 
 /** Definitions that the nodes of a graph refer to: those of the resource, or of a dynamic node's spec. */
 export type Definitions = Pick<WorkflowModel, "tasks" | "subWorkflows">;
@@ -36,34 +36,34 @@ export interface ScopeFacts {
 /** One instance of a graph: the workflow itself, or an attempt of a sub-workflow node. */
 export class Scope {
   readonly nodes = new Map<string, RuntimeNode>();
-  stage: ScopeStage = "run";
+  stage: ScopeStage = "running";
   /** Reachable nodes that have not ended. */
-  unsettled = 0;
+  openNodes = 0;
   /** Nodes that have started and not ended, including the failure node. */
-  live = 0;
-  anyFailed = false;
+  activeNodes = 0;
+  hasFailure = false;
   /** The last started node to end has failed. */
-  lastEndFailed = false;
+  lastEndedFailed = false;
   /** No node can start any more after a failure; their dependents publish nothing. */
-  exhausted = false;
+  blockedByFailure = false;
   /** Reason for aborting its nodes. */
-  stopReason = "";
+  abortReason = "";
   /** Inputs of the graph, when they differ from those of its owner or of the workflow. */
   inputs: LiteralMap | undefined;
   /** Error of the failing graph; undefined while it is not failing, or when its parent aborts it. */
   error: ExecutionErrorJson | undefined;
   /** Id of the node that caused `error`. */
-  failedNode = "";
+  failedNodeId = "";
   failureNode: RuntimeNode | undefined;
   /** Set when the nodes are the items of an array node; they are created when they start, and have no dependencies. */
-  array: ArrayRun | undefined;
+  array: ArrayState | undefined;
 
   readonly index: GraphIndex;
   readonly owner: RuntimeNode | undefined;
   readonly policy: FailurePolicy;
   readonly definitions: Definitions;
   /** Nesting depth. */
-  readonly level: number;
+  readonly depth: number;
   readonly #executionDir: string;
 
   constructor({ index, owner, policy, definitions, executionDir }: ScopeFacts) {
@@ -71,7 +71,7 @@ export class Scope {
     this.owner = owner;
     this.policy = policy;
     this.definitions = definitions;
-    this.level = owner === undefined ? 0 : owner.scope.level + 1;
+    this.depth = owner === undefined ? 0 : owner.scope.depth + 1;
     this.#executionDir = executionDir;
   }
 
@@ -80,7 +80,7 @@ export class Scope {
   }
 
   /** The graph has no path from its start to its end. */
-  get broken(): boolean {
+  get isInvalid(): boolean {
     return !this.index.order.has(START_NODE) || !this.index.order.has(END_NODE);
   }
 
@@ -96,17 +96,17 @@ export class Scope {
 }
 
 /** Request to the plugin service for the running attempt. */
-export interface RequestState {
+export interface TaskRequestState {
   desired: DesiredState;
   /** Time of the last send, ms. */
   sentAt: number;
   /** Time of the last new report of the plugin service, ms. */
-  heardAt: number;
+  lastEventAt: number;
   /** Number of sends without news in between. */
-  tries: number;
+  sendCount: number;
 }
 
-export interface PendingOutputs {
+export interface UncommittedSuccess {
   /** Also kept by value, if small enough; undefined when only their location is known. */
   readonly value: LiteralMap | undefined;
   readonly deckUri: string;
@@ -117,94 +117,94 @@ export interface PendingOutputs {
 
 /** A node of a running workflow. Its status is immutable and replaced, so that it can be compared with the written one. */
 export class RuntimeNode {
-  status: NodeStatus = NOT_BEGUN;
+  status: NodeStatus = NOT_STARTED;
   /** Status in the resource, as of the last taken patch. */
-  written: NodeStatus = NOT_BEGUN;
+  persistedStatus: NodeStatus = NOT_STARTED;
   /** Scope whose node statuses the resource holds below this node. */
-  innerWritten: Scope | undefined;
+  persistedChildScope: Scope | undefined;
 
   // Dependency counts, updated with every end of an upstream node.
   /** Upstream nodes that have not ended. */
-  unfinished = 0;
+  pendingUpstream = 0;
   /** Upstream nodes that ended without success. */
-  spoiled = 0;
+  unsuccessfulUpstream = 0;
 
   /** Started: holds its slot, counts as live. */
-  begun = false;
+  started = false;
   /** Ended, possibly without a terminal phase when it was aborted. */
-  settled = false;
+  ended = false;
   /** Observation in which it became ready; later starts wait for the status to be durable. */
-  readySeq = -1;
+  readyAtObservation = -1;
   /** In the queue of nodes to reconcile. */
-  queued = false;
+  inNodeQueue = false;
   /** In the queue of nodes that wait for capacity. */
-  waits = false;
+  inStartQueue = false;
   /** Counts against the parallelism limit. */
-  slot = false;
+  holdsSlot = false;
 
   /** The current attempt produced a graph, which runs or ran below it. */
-  expanded = false;
+  hasDynamicGraph = false;
   /** Deck location of the attempt that produced it; in memory only. */
   deckUri = "";
   /** Scope below the node while it runs. */
-  inner: Scope | undefined;
+  childScope: Scope | undefined;
   inputs: LiteralMap | undefined;
   /** The inputs are in the blob store. */
-  inputsWritten = false;
+  inputsInBlobStore = false;
   /** An item that selects its inputs from the array's own. */
-  sharesInputs = false;
+  readsArrayInputs = false;
   /** Outputs by value, while consumers may need them. */
   outputs: LiteralMap | undefined;
   /** Consumers that have not ended. */
   consumers = 0;
   /** Blobs that it waits for. */
-  waitingFor: Set<string> | undefined;
+  pendingReads: Set<string> | undefined;
   /** Pending calls. */
-  asks: NodeAsks | undefined;
+  pendingCalls: PendingCalls | undefined;
   /** Cache state, once known. */
   cache: NodeCache | undefined;
   /** The node's outcome in the recovered execution was requested. */
-  lookedBack = false;
+  recoveryChecked = false;
   /** Outcome in the recovered execution, when it is reused. */
-  recovered: FormerNode | undefined;
+  recoveredFrom: PriorNode | undefined;
   /** Checkpoint location of the failed node in the recovered execution. */
-  formerCheckpoint: string | undefined;
+  priorCheckpointUri: string | undefined;
   /** Blobs being written before the node continues. */
-  writes: Set<string> | undefined;
+  pendingWrites: Set<string> | undefined;
   /** A success that waits until its outputs are written. */
-  pendingOutputs: PendingOutputs | undefined;
+  uncommittedSuccess: UncommittedSuccess | undefined;
 
-  request: RequestState | undefined;
+  taskRequest: TaskRequestState | undefined;
   /** Child execution of the current attempt: requested, possibly without a response, or known to exist and not known to have ended. */
-  child: "none" | "asked" | "made" = "none";
+  childState: "none" | "requested" | "exists" = "none";
   /** The current attempt has, or had, a child execution; for events. */
-  launched = false;
+  hasChildExecution = false;
   /** Reason of its abort; undefined while it is not being aborted. */
-  stopping: string | undefined;
+  abortReason: string | undefined;
   /** The attempt ran when this process loaded the workflow: a later step may have started without being written. */
-  unconfirmed = false;
+  maybeAheadOfStatus = false;
   /** It may have succeeded before this process loaded the workflow, and dependents may have started. */
-  presumed = false;
+  maybeSucceeded = false;
   /** It became ready by the end of such a node and could not start at once: it may have started before the restart. */
-  maybeBegun = false;
+  maybeStarted = false;
   /** Time of the last abort sent in reply to a report of an ended attempt, ms. */
-  zombieAt = 0;
+  zombieAbortedAt = 0;
 
   /** ms; exact while this process lives, else read from the status. */
   queuedAt: number | undefined;
   attemptStartedAt: number | undefined;
   /** Time since which the attempt is reported as waiting for a plugin service, ms. */
-  waitingSince: number | undefined;
+  blockedSince: number | undefined;
   /** Time at which a sleeping gate opens, ms. */
-  sleepsUntil: number | undefined;
+  gateOpensAt: number | undefined;
   endedAt: number | undefined;
   /** Time at which the current attempt superseded the last one, ms. */
-  retriedAt: number | undefined;
+  supersededAt: number | undefined;
   /** Reported end of the last ended attempt, ms, by the plugin service's clock. */
-  endToldAt: number | undefined;
+  terminalReportedAt: number | undefined;
 
   #uniqueId: string | undefined;
-  #uniqueFor = -1;
+  #uniqueIdAttempt = -1;
 
   constructor(
     readonly model: NodeModel,
@@ -212,30 +212,30 @@ export class RuntimeNode {
     /** Branch of which it is an arm. */
     readonly branch: RuntimeNode | undefined,
     /** Sort key: position in its graphs, outermost first. */
-    readonly order: string,
+    readonly topologicalKey: string,
   ) {}
 
   /** Resets the node to its initial state: for an arm whose branch starts again. */
   reset(): void {
-    this.begun = false;
-    this.settled = false;
+    this.started = false;
+    this.ended = false;
     this.cache = undefined;
-    this.lookedBack = false;
-    this.readySeq = -1;
-    this.child = "none";
-    this.launched = false;
-    this.expanded = false;
+    this.recoveryChecked = false;
+    this.readyAtObservation = -1;
+    this.childState = "none";
+    this.hasChildExecution = false;
+    this.hasDynamicGraph = false;
     this.deckUri = "";
-    this.unconfirmed = false;
-    this.presumed = false;
-    this.maybeBegun = false;
+    this.maybeAheadOfStatus = false;
+    this.maybeSucceeded = false;
+    this.maybeStarted = false;
     this.queuedAt = undefined;
     this.attemptStartedAt = undefined;
-    this.waitingSince = undefined;
-    this.sleepsUntil = undefined;
+    this.blockedSince = undefined;
+    this.gateOpensAt = undefined;
     this.endedAt = undefined;
-    this.retriedAt = undefined;
-    this.endToldAt = undefined;
+    this.supersededAt = undefined;
+    this.terminalReportedAt = undefined;
   }
 
   get id(): string {
@@ -265,9 +265,9 @@ export class RuntimeNode {
   /** `node_id` of events. */
   get uniqueId(): string {
     const parentAttempt = this.branch?.attempt ?? 0;
-    if (this.#uniqueId === undefined || this.#uniqueFor !== parentAttempt) {
+    if (this.#uniqueId === undefined || this.#uniqueIdAttempt !== parentAttempt) {
       this.#uniqueId = nodeUniqueId({ parent: this.parentRef, nodeId: this.model.id });
-      this.#uniqueFor = parentAttempt;
+      this.#uniqueIdAttempt = parentAttempt;
     }
     return this.#uniqueId;
   }
@@ -280,29 +280,29 @@ export class RuntimeNode {
   get inputsUri(): string {
     const { array, owner } = this.scope;
     if (array === undefined || owner === undefined) return inputsUri(this.dataDir);
-    return this.sharesInputs ? owner.inputsUri : itemInputsUri(owner.dataDir, itemIndex(this.id));
+    return this.readsArrayInputs ? owner.inputsUri : itemInputsUri(owner.dataDir, itemIndex(this.id));
   }
 
   get attemptDir(): string {
     return attemptDir(this.dataDir, this.attempt);
   }
 
-  get terminal(): boolean {
+  get isTerminal(): boolean {
     return isTerminalNode(this.status.phase);
   }
 
-  get succeeded(): boolean {
+  get hasSucceeded(): boolean {
     return this.status.phase === NodePhase.Succeeded || this.status.phase === NodePhase.Recovered;
   }
 
-  get failed(): boolean {
+  get hasFailed(): boolean {
     return this.status.phase === NodePhase.Failed || this.status.phase === NodePhase.TimedOut;
   }
 }
 
 /** Number of dynamic nodes above a graph. */
-export function depthOf(scope: Scope): number {
+export function dynamicDepthOf(scope: Scope): number {
   let depth = 0;
-  for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.expanded) depth++;
+  for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.hasDynamicGraph) depth++;
   return depth;
 }

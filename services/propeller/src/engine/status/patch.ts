@@ -17,8 +17,8 @@ export function mergeDiff(before: Json, after: Json): Record<string, unknown> | 
     const old = ownField(before, key);
     if (value === undefined || value === old) continue;
     if (isObject(value) && isObject(old)) {
-      const inner = mergeDiff(old, value);
-      if (inner !== undefined) put(key, inner);
+      const childScope = mergeDiff(old, value);
+      if (childScope !== undefined) put(key, childScope);
     } else put(key, value);
   }
   return patch;

@@ -1,64 +1,64 @@
 import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { slicesPrefix } from "../data/paths.js";
-import { NOT_BEGUN, type RuntimeNode } from "../graph/runtime.js";
+import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
-import type { Walk } from "../walk/walk.js";
+import type { RunState } from "../run/run-state.js";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
-import { statusesOf } from "./statuses.js";
+import { statusesOf } from "./node-statuses.js";
 import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;
 
 /** The complete status, as the resource should hold it. */
-export function wholeStatus(walk: Walk): WorkflowStatus {
-  return { ...walk.status, nodeStatus: statusesOf(walk.root) };
+export function wholeStatus(state: RunState): WorkflowStatus {
+  return { ...state.status, nodeStatus: statusesOf(state.root) };
 }
 
 /** Changes since the last call. */
-export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "unused" | "sweep"> {
+export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSlices" | "deleteOtherSlices"> {
   /** Merge patch of `status`. */
   readonly status: Patch;
 }
 
 /** Returns the changes since the last call; costs as much as nodes have changed, or as their slices hold. */
-export function takeStatusChanges(walk: Walk): StatusChanges | undefined {
-  const patch: Patch = mergeDiff(walk.writtenStatus, walk.status) ?? {};
-  walk.writtenStatus = walk.status;
-  if (walk.slices === undefined) {
-    takeInline(walk, patch);
-    if (!tooLargeInline(walk)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
+export function collectStatusPatch(state: RunState): StatusChanges | undefined {
+  const patch: Patch = mergeDiff(state.persistedStatus, state.status) ?? {};
+  state.persistedStatus = state.status;
+  if (state.slices === undefined) {
+    patchInline(state, patch);
+    if (!tooLargeInline(state)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
     patch["nodeStatus"] = null;
-    walk.slices = StatusSlices.empty(slicesInput(walk));
-    fillSlices(walk.slices, [], statusesOf(walk.root));
-  } else takeIntoSlices(walk, walk.slices);
-  walk.dirty.clear();
-  if (walk.finishing === "asked") return takeLast(walk, walk.slices, patch);
-  const changes = walk.slices.take();
+    state.slices = StatusSlices.empty(slicesInput(state));
+    fillSlices(state.slices, [], statusesOf(state.root));
+  } else patchSlices(state, state.slices);
+  state.dirtyNodes.clear();
+  if (state.finalization === "requested") return patchFinal(state, state.slices, patch);
+  const changes = state.slices.collectChanges();
   if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
   return Object.keys(patch).length === 0 ? undefined : { status: patch };
 }
 
 /** Restores the state of the node statuses in the resource. */
-export function restoreWritten(walk: Walk, { status, slices: loaded = [] }: ParsedWorkflow): void {
+export function restorePersisted(state: RunState, { status, slices: loaded = [] }: ParsedWorkflow): void {
   const { slices: root, nodeCounts: counts = {}, nodeStatus } = status;
-  if (root === undefined) walk.inlineBytes = jsonSize(nodeStatus ?? {});
-  else walk.slices = StatusSlices.restore(slicesInput(walk), { root, counts, loaded });
+  if (root === undefined) state.inlineStatusBytes = jsonSize(nodeStatus ?? {});
+  else state.slices = StatusSlices.restore(slicesInput(state), { root, counts, loaded });
 }
 
-function slicesInput({ config, dataDir }: Walk): SlicesInput {
+function slicesInput({ config, dataDir }: RunState): SlicesInput {
   const nonce = Math.floor(config.random() * 36 ** 6).toString(36);
-  return { prefix: slicesPrefix(dataDir), limits: config.slices, nonce };
+  return { prefix: slicesPrefix(dataDir), limits: config.sliceLimits, nonce };
 }
 
-function takeInline(walk: Walk, patch: Patch): void {
-  for (const node of walk.dirty) {
-    inheritWritten(walk, node, patch);
-    walk.inlineBytes += ownSize(node.status) - ownSize(node.written);
-    const change = takeNodePatch(node);
-    if (change !== undefined) merge(placeOf(patch, node), node.id, change);
+function patchInline(state: RunState, patch: Patch): void {
+  for (const node of state.dirtyNodes) {
+    adoptPersisted(state, node, patch);
+    state.inlineStatusBytes += ownSize(node.status) - ownSize(node.persistedStatus);
+    const change = collectNodePatch(node);
+    if (change !== undefined) merge(statusMapOf(patch, node), node.id, change);
   }
-  walk.dirty.clear();
+  state.dirtyNodes.clear();
 }
 
 /** Bytes of a node's own status; nodes below it are counted separately. */
@@ -69,25 +69,28 @@ function ownSize(status: NodeStatus): number {
 }
 
 /** The running sum includes nodes of discarded graphs, so it is checked before use. */
-function tooLargeInline(walk: Walk): boolean {
-  const limit = walk.config.inlineStatusLimit;
-  if (walk.inlineBytes <= limit || walk.finishing === "asked") return false;
-  walk.inlineBytes = jsonSize(statusesOf(walk.root));
-  return walk.inlineBytes > limit;
+function tooLargeInline(state: RunState): boolean {
+  const limit = state.config.maxInlineStatusBytes;
+  if (state.inlineStatusBytes <= limit || state.finalization === "requested") return false;
+  state.inlineStatusBytes = jsonSize(statusesOf(state.root));
+  return state.inlineStatusBytes > limit;
 }
 
 /** A finished status that is small enough is written without slices. */
-function takeLast(walk: Walk, slices: StatusSlices, patch: Patch): StatusChanges {
+function patchFinal(state: RunState, slices: StatusSlices, patch: Patch): StatusChanges {
   const { prefix } = slices;
-  if (slices.bytes <= walk.config.inlineStatusLimit) {
-    walk.slices = undefined;
-    return { status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(walk.root) }, sweep: { prefix, keep: [] } };
+  if (slices.bytes <= state.config.maxInlineStatusBytes) {
+    state.slices = undefined;
+    return {
+      status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(state.root) },
+      deleteOtherSlices: { prefix, keep: [] },
+    };
   }
-  const changes = slices.take();
+  const changes = slices.collectChanges();
   return {
     status: { ...patch, ...changes?.patch },
     ...(changes === undefined ? {} : { blobs: changes.blobs }),
-    sweep: { prefix, keep: slices.uris() },
+    deleteOtherSlices: { prefix, keep: slices.uris() },
   };
 }
 
@@ -99,33 +102,37 @@ function fillSlices(slices: StatusSlices, above: readonly string[], statuses: Re
   }
 }
 
-function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
-  for (const node of walk.dirty) {
+function patchSlices(state: RunState, slices: StatusSlices): void {
+  for (const node of state.dirtyNodes) {
     const { owner } = node.scope;
     if (owner !== undefined) {
       // A new instance of a graph replaces the old one.
-      if (owner.innerWritten !== undefined && owner.innerWritten !== node.scope) slices.removeBelow(idsOf(owner));
-      owner.innerWritten = node.scope;
+      if (owner.persistedChildScope !== undefined && owner.persistedChildScope !== node.scope) slices.removeBelow(idsOf(owner));
+      owner.persistedChildScope = node.scope;
     }
-    const leftBehind = hasLeftBehind(node);
-    node.written = node.status;
+    const leftBehind = hasStaleChildren(node);
+    node.persistedStatus = node.status;
     const path = idsOf(node);
-    if (node.status === NOT_BEGUN) slices.remove(path);
+    if (node.status === NOT_STARTED) slices.remove(path);
     else slices.set(path, node.status);
-    if (node.inner === undefined && !keepsBelow(node) && (node.innerWritten !== undefined || node.terminal || leftBehind)) {
+    if (
+      node.childScope === undefined &&
+      !keepsChildStatuses(node) &&
+      (node.persistedChildScope !== undefined || node.isTerminal || leftBehind)
+    ) {
       slices.removeBelow(path);
-      node.innerWritten = undefined;
+      node.persistedChildScope = undefined;
     }
   }
 }
 
 /** The resource holds statuses of a graph that has not been entered since loading and never will be. */
-function hasLeftBehind({ written, status }: RuntimeNode): boolean {
+function hasStaleChildren({ persistedStatus: written, status }: RuntimeNode): boolean {
   return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
 }
 
 /** The graph below is discarded, and the resource keeps the statuses of its nodes. */
-function keepsBelow({ status }: RuntimeNode): boolean {
+function keepsChildStatuses({ status }: RuntimeNode): boolean {
   return status.subNodeStatus !== undefined;
 }
 
@@ -138,47 +145,47 @@ function idsOf(node: RuntimeNode): string[] {
   return path;
 }
 
-function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
-  const before = node.written;
-  const leftBehind = hasLeftBehind(node);
-  node.written = node.status;
-  if (node.status === NOT_BEGUN) return before === NOT_BEGUN ? undefined : null;
+function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
+  const before = node.persistedStatus;
+  const leftBehind = hasStaleChildren(node);
+  node.persistedStatus = node.status;
+  if (node.status === NOT_STARTED) return before === NOT_STARTED ? undefined : null;
   const { subNodeStatus: _b, ...old } = before;
   const { subNodeStatus: _a, ...next } = node.status;
   // A node without a status has no entry in the resource, not even a phase.
-  const change = before === NOT_BEGUN ? { ...next } : (mergeDiff(old, next) ?? {});
-  if (node.inner === undefined && !keepsBelow(node) && (node.innerWritten !== undefined || leftBehind)) {
-    node.innerWritten = undefined;
+  const change = before === NOT_STARTED ? { ...next } : (mergeDiff(old, next) ?? {});
+  if (node.childScope === undefined && !keepsChildStatuses(node) && (node.persistedChildScope !== undefined || leftBehind)) {
+    node.persistedChildScope = undefined;
     change["subNodeStatus"] = null;
   }
-  if (node.scope.owner !== undefined) node.scope.owner.innerWritten = node.scope;
+  if (node.scope.owner !== undefined) node.scope.owner.persistedChildScope = node.scope;
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
 /** A new instance of a graph replaces the old one: the old one's statuses must be removed from the resource. */
-function inheritWritten(walk: Walk, node: RuntimeNode, patch: Patch): void {
+function adoptPersisted(state: RunState, node: RuntimeNode, patch: Patch): void {
   const { owner } = node.scope;
-  const old = owner?.innerWritten;
+  const old = owner?.persistedChildScope;
   if (owner === undefined || old === undefined || old === node.scope) return;
-  owner.innerWritten = node.scope;
+  owner.persistedChildScope = node.scope;
   for (const [id, gone] of old.nodes) {
-    if (gone.written === NOT_BEGUN) continue;
+    if (gone.persistedStatus === NOT_STARTED) continue;
     const heir = node.scope.nodes.get(id);
     if (heir === undefined) {
-      setOwnField(placeOf(patch, node), id, null);
+      setOwnField(statusMapOf(patch, node), id, null);
       continue;
     }
-    heir.written = gone.written;
-    heir.innerWritten = gone.innerWritten;
-    walk.dirty.add(heir);
+    heir.persistedStatus = gone.persistedStatus;
+    heir.persistedChildScope = gone.persistedChildScope;
+    state.dirtyNodes.add(heir);
   }
 }
 
 /** `nodeStatus` or `subNodeStatus` map that holds the node's own. */
-function placeOf(patch: Patch, node: RuntimeNode): Patch {
+function statusMapOf(patch: Patch, node: RuntimeNode): Patch {
   const { owner } = node.scope;
   if (owner === undefined) return child(patch, "nodeStatus");
-  return child(child(placeOf(patch, owner), owner.id), "subNodeStatus");
+  return child(child(statusMapOf(patch, owner), owner.id), "subNodeStatus");
 }
 
 function child(parent: Patch, key: string): Patch {

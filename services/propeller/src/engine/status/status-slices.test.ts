@@ -10,8 +10,8 @@ import {
 } from "@flyte-ts/workflow-crd";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Driver } from "../../simulation/build/driver.js";
-import type { NodeSpec } from "../../simulation/build/workflow.js";
+import { Driver } from "../../../simulation/fixtures/driver.js";
+import type { NodeSpec } from "../../../simulation/fixtures/workflow.js";
 import { jsonSize } from "./json-size.js";
 import { StatusSlices } from "./status-slices.js";
 
@@ -47,7 +47,7 @@ class Stored {
 const input = { prefix: "s3://b/e/status", limits: { nodes: 2, bytes: 1_000 }, nonce: "n" };
 
 function expectWritten(stored: Stored, slices: StatusSlices): void {
-  const changes = slices.take();
+  const changes = slices.collectChanges();
   if (changes === undefined) return;
   for (const { uri, entries } of changes.blobs) {
     expect(stored.given.has(uri), "a name that was given before").toBe(false);
@@ -57,7 +57,7 @@ function expectWritten(stored: Stored, slices: StatusSlices): void {
     stored.blobs.set(uri, encodeSlice(entries));
   }
   stored.status = applyMergePatch(stored.status as never, changes.patch as never) as never;
-  for (const uri of changes.unused) stored.blobs.delete(uri);
+  for (const uri of changes.obsolete) stored.blobs.delete(uri);
   expect([...stored.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
 }
 
@@ -74,7 +74,7 @@ function again(slices: StatusSlices, stored: Stored, nonce: string | undefined):
   const { slices: root, nodeCounts = {} } = stored.status;
   if (nonce === undefined || root === undefined) return slices;
   const restored = StatusSlices.restore({ ...input, nonce }, { root, counts: nodeCounts, loaded: stored.loaded });
-  expect(restored.take()).toBeUndefined();
+  expect(restored.collectChanges()).toBeUndefined();
   return restored;
 }
 
@@ -117,11 +117,11 @@ describe("slices", () => {
   it("cost a change what one slice holds", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 100, bytes: 100_000 } });
     for (let index = 0; index < 10_000; index++) slices.set([`n${index}`], { phase: 1 });
-    expect(slices.take()?.blobs).toHaveLength(100);
+    expect(slices.collectChanges()?.blobs).toHaveLength(100);
     slices.set(["n4321"], { phase: 2 });
-    const changes = slices.take();
+    const changes = slices.collectChanges();
     expect(changes?.blobs.map(({ entries }) => entries.length)).toEqual([100]);
-    expect(changes?.unused).toHaveLength(1);
+    expect(changes?.obsolete).toHaveLength(1);
     expect(changes?.patch).toEqual({
       slices: { generation: 2, names: { 43: "43.2.n" } },
       nodeCounts: { Queued: 9_999, Running: 1 },
@@ -132,11 +132,11 @@ describe("slices", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 10, bytes: 100_000 } });
     for (let round = 0; round < 100; round++) {
       for (let index = 0; index < 50; index++) slices.set(["sub", `n${round}-${index}`], { phase: 1 });
-      slices.take();
+      slices.collectChanges();
       slices.removeBelow(["sub"]);
       slices.set([`n${round}`], { phase: 5 });
     }
-    slices.take();
+    slices.collectChanges();
     expect(slices.uris().length).toBeLessThanOrEqual(20);
   });
 
@@ -151,7 +151,7 @@ describe("a workflow whose status grows", () => {
   const wide = (size: number, kind: NodeSpec) => ({
     main: { nodes: Object.fromEntries(Array.from({ length: size }, (_, index) => [`n${index}`, kind])) },
   });
-  const config = { inlineStatusLimit: 3_500, slices: { nodes: 10, bytes: 100_000 } };
+  const config = { maxInlineStatusBytes: 3_500, sliceLimits: { nodes: 10, bytes: 100_000 } };
 
   it("keeps it in the resource, then in slices, and reads as ever when it has ended and is small", () => {
     const d = Driver.of(wide(40, { kind: "task" }), config);
@@ -164,7 +164,7 @@ describe("a workflow whose status grows", () => {
     expect(d.slicesWritten - before).toBe(1);
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
     expect(d.resource.status.phase).toBe(3);
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.finished).toBe(true);
     expect(d.resource.status).not.toHaveProperty("slices");
     expect(d.resource.status).not.toHaveProperty("nodeCounts");
@@ -173,9 +173,9 @@ describe("a workflow whose status grows", () => {
   });
 
   it("leaves it in slices when it has ended and is large", () => {
-    const d = Driver.of(wide(40, { kind: "task" }), { ...config, inlineStatusLimit: 500 });
+    const d = Driver.of(wide(40, { kind: "task" }), { ...config, maxInlineStatusBytes: 500 });
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
-    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeCounts).toEqual({ Succeeded: 42 });
     expect(d.blobs.size).toBe(Object.keys(d.resource.status.slices?.names ?? {}).length);
   });
@@ -184,21 +184,21 @@ describe("a workflow whose status grows", () => {
     const graphs = { inner: wide(40, { kind: "task" }).main };
     const d = Driver.of({ main: { nodes: { sub: { kind: "sub", graph: "inner" } } }, graphs }, config);
     d.reply("sub/n3", "SUCCEEDED");
-    const next = d.reread(config);
+    const next = d.restart(config);
     expect(next.run.status).toEqual(d.storedStatus);
     next.observe({ kind: "load" });
     for (let index = 0; index < 40; index++) if (index !== 3) next.reply(`sub/n${index}`, "SUCCEEDED");
     expect(next.resource.status.phase).toBe(3);
     expect(next.resource.status.nodeCounts).toEqual({ Succeeded: 45 });
     expect(Object.keys(next.storedStatus.nodeStatus?.["sub"]?.subNodeStatus ?? {})).toHaveLength(42);
-    next.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    next.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
     expect(next.storedStatus.nodeStatus?.["sub"]).toEqual({ phase: 5, stoppedAt: expect.any(String) as string });
   });
 
   it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {
-    const d = Driver.of(wide(40, { kind: "task" }), { inlineStatusLimit: 1_000_000 });
+    const d = Driver.of(wide(40, { kind: "task" }), { maxInlineStatusBytes: 1_000_000 });
     expect(d.resource.status.slices).toBeUndefined();
-    const next = d.reread(config);
+    const next = d.restart(config);
     next.observe({ kind: "load" });
     next.reply("n0", "RUNNING");
     expect(next.resource.status.nodeStatus).toBeUndefined();

@@ -15,7 +15,7 @@ export interface SliceChanges {
   readonly patch: Readonly<Record<string, unknown>>;
   readonly blobs: readonly SliceBlob[];
   /** Blobs that are unreferenced once the patch is durable. */
-  readonly unused: readonly string[];
+  readonly obsolete: readonly string[];
 }
 
 export interface SliceLimits {
@@ -40,18 +40,18 @@ export interface StoredSlices {
   readonly loaded: readonly LoadedSlice[];
 }
 
-interface Place {
+interface PathNode {
   readonly id: string;
-  readonly above: Place | undefined;
+  readonly parent: PathNode | undefined;
   status: NodeStatus | undefined;
   bytes: number;
   slice: Slice | undefined;
-  below: Map<string, Place> | undefined;
+  children: Map<string, PathNode> | undefined;
 }
 
 interface Slice {
   readonly key: string;
-  readonly places: Set<Place>;
+  readonly entries: Set<PathNode>;
   bytes: number;
   /** Name of its blob; undefined before the first write. */
   name: string | undefined;
@@ -62,17 +62,17 @@ interface Slice {
  * changes are rewritten, under new names: the root in the resource decides which of them are valid.
  */
 export class StatusSlices {
-  readonly #top: Place = place("", undefined);
+  readonly #top: PathNode = newPathNode("", undefined);
   readonly #slices = new Map<string, Slice>();
   readonly #changed = new Set<Slice>();
   readonly #counts = new Map<number, number>();
   /** Slices with free space, the one being filled last. */
-  readonly #roomy = new Set<Slice>();
-  #filling: Slice | undefined;
+  readonly #openSlices = new Set<Slice>();
+  #currentSlice: Slice | undefined;
   #nextKey = 0;
   #generation: number;
   /** State as of the last taken changes. */
-  #written: { slices?: SliceRoot; nodeCounts?: Record<string, number> } = {};
+  #persisted: { slices?: SliceRoot; nodeCounts?: Record<string, number> } = {};
   #bytes = 0;
 
   private constructor(
@@ -91,19 +91,19 @@ export class StatusSlices {
   static restore(input: SlicesInput, { root, counts, loaded }: StoredSlices): StatusSlices {
     const slices = new StatusSlices({ ...input, prefix: root.prefix }, root.generation);
     for (const { key, name, entries } of loaded) {
-      const slice: Slice = { key, places: new Set(), bytes: 0, name };
+      const slice: Slice = { key, entries: new Set(), bytes: 0, name };
       slices.#slices.set(key, slice);
       slices.#nextKey = Math.max(slices.#nextKey, Number(key) + 1 || 0);
       for (const { path, status } of entries) {
-        const at = slices.#make(path);
+        const at = slices.#findOrCreate(path);
         at.slice = slice;
-        slice.places.add(at);
+        slice.entries.add(at);
         slices.#assign(at, status);
       }
       slices.#changed.delete(slice);
-      if (slices.#hasRoom(slice)) slices.#roomy.add(slice);
+      if (slices.#isHalfEmpty(slice)) slices.#openSlices.add(slice);
     }
-    slices.#written = { slices: { ...root, names: { ...root.names } }, nodeCounts: { ...counts } };
+    slices.#persisted = { slices: { ...root, names: { ...root.names } }, nodeCounts: { ...counts } };
     return slices;
   }
 
@@ -117,9 +117,9 @@ export class StatusSlices {
   }
 
   set(path: readonly string[], status: NodeStatus): void {
-    const at = this.#make(path);
+    const at = this.#findOrCreate(path);
     const { subNodeStatus: _, ...own } = status;
-    at.slice ??= this.#put(at);
+    at.slice ??= this.#assignSlice(at);
     this.#assign(at, own);
   }
 
@@ -128,28 +128,28 @@ export class StatusSlices {
     const at = this.#find(path);
     if (at === undefined) return;
     this.#clear(at);
-    at.above?.below?.delete(at.id);
+    at.parent?.children?.delete(at.id);
   }
 
   /** Removes all below the node. */
   removeBelow(path: readonly string[]): void {
     const at = this.#find(path);
-    for (const below of at?.below?.values() ?? []) this.#clear(below);
-    if (at !== undefined) at.below = undefined;
+    for (const below of at?.children?.values() ?? []) this.#clear(below);
+    if (at !== undefined) at.children = undefined;
   }
 
   /** Changes since the last call, or undefined when there are none. Costs as much as the changed slices. */
-  take(): SliceChanges | undefined {
+  collectChanges(): SliceChanges | undefined {
     if (this.#changed.size === 0) return undefined;
     this.#generation++;
-    const names = { ...this.#written.slices?.names };
+    const names = { ...this.#persisted.slices?.names };
     const blobs: SliceBlob[] = [];
-    const unused: string[] = [];
+    const obsolete: string[] = [];
     for (const slice of this.#changed) {
-      if (slice.name !== undefined) unused.push(sliceUri(this.input.prefix, slice.name));
+      if (slice.name !== undefined) obsolete.push(sliceUri(this.input.prefix, slice.name));
       delete names[slice.key];
-      if (slice.places.size === 0) {
-        this.#forget(slice);
+      if (slice.entries.size === 0) {
+        this.#removeSlice(slice);
         continue;
       }
       slice.name = `${slice.key}.${this.#generation}.${this.input.nonce}`;
@@ -159,14 +159,14 @@ export class StatusSlices {
     this.#changed.clear();
     const root: SliceRoot = { version: SLICE_VERSION, prefix: this.input.prefix, generation: this.#generation, names };
     const next = { slices: root, nodeCounts: this.#namedCounts() };
-    const patch = mergeDiff(this.#written, next) ?? {};
-    this.#written = next;
-    return { patch, blobs, unused };
+    const patch = mergeDiff(this.#persisted, next) ?? {};
+    this.#persisted = next;
+    return { patch, blobs, obsolete };
   }
 
   /** Addresses of all slices that the status names, as of the last taken changes. */
   uris(): readonly string[] {
-    return Object.values(this.#written.slices?.names ?? {}).map((name) => sliceUri(this.input.prefix, name));
+    return Object.values(this.#persisted.slices?.names ?? {}).map((name) => sliceUri(this.input.prefix, name));
   }
 
   #namedCounts(): Record<string, number> {
@@ -178,47 +178,47 @@ export class StatusSlices {
     return counts;
   }
 
-  #find(path: readonly string[]): Place | undefined {
-    let at: Place | undefined = this.#top;
-    for (const id of path) at = at?.below?.get(id);
+  #find(path: readonly string[]): PathNode | undefined {
+    let at: PathNode | undefined = this.#top;
+    for (const id of path) at = at?.children?.get(id);
     return at;
   }
 
-  #make(path: readonly string[]): Place {
+  #findOrCreate(path: readonly string[]): PathNode {
     let at = this.#top;
     for (const id of path) {
-      at.below ??= new Map();
-      let next = at.below.get(id);
+      at.children ??= new Map();
+      let next = at.children.get(id);
       if (next === undefined) {
-        next = place(id, at);
-        at.below.set(id, next);
+        next = newPathNode(id, at);
+        at.children.set(id, next);
       }
       at = next;
     }
     return at;
   }
 
-  #assign(at: Place, status: NodeStatus): void {
+  #assign(at: PathNode, status: NodeStatus): void {
     const before = at.status;
     if (before !== undefined) this.#count(before.phase, -1);
     this.#count(status.phase, 1);
-    this.#grow(at, jsonSize(status) + ENTRY_BYTES + at.id.length);
+    this.#resize(at, jsonSize(status) + ENTRY_BYTES + at.id.length);
     at.status = status;
   }
 
-  #clear(at: Place): void {
-    for (const below of at.below?.values() ?? []) this.#clear(below);
-    at.below = undefined;
+  #clear(at: PathNode): void {
+    for (const below of at.children?.values() ?? []) this.#clear(below);
+    at.children = undefined;
     if (at.status === undefined || at.slice === undefined) return;
     this.#count(at.status.phase, -1);
-    this.#grow(at, 0);
-    at.slice.places.delete(at);
-    if (this.#hasRoom(at.slice)) this.#roomy.add(at.slice);
+    this.#resize(at, 0);
+    at.slice.entries.delete(at);
+    if (this.#isHalfEmpty(at.slice)) this.#openSlices.add(at.slice);
     at.status = undefined;
     at.slice = undefined;
   }
 
-  #grow(at: Place, bytes: number): void {
+  #resize(at: PathNode, bytes: number): void {
     const more = bytes - at.bytes;
     at.bytes = bytes;
     this.#bytes += more;
@@ -232,53 +232,53 @@ export class StatusSlices {
   }
 
   /** Assigns a slice to a new node. */
-  #put(at: Place): Slice {
-    let slice = this.#filling;
-    if (slice === undefined || this.#full(slice) || !this.#slices.has(slice.key)) {
-      [slice] = this.#roomy;
+  #assignSlice(at: PathNode): Slice {
+    let slice = this.#currentSlice;
+    if (slice === undefined || this.#isFull(slice) || !this.#slices.has(slice.key)) {
+      [slice] = this.#openSlices;
       if (slice === undefined) {
-        slice = { key: String(this.#nextKey++), places: new Set(), bytes: 0, name: undefined };
+        slice = { key: String(this.#nextKey++), entries: new Set(), bytes: 0, name: undefined };
         this.#slices.set(slice.key, slice);
       }
-      this.#roomy.delete(slice);
-      this.#filling = slice;
+      this.#openSlices.delete(slice);
+      this.#currentSlice = slice;
     }
-    slice.places.add(at);
+    slice.entries.add(at);
     return slice;
   }
 
-  #full({ places, bytes }: Slice): boolean {
+  #isFull({ entries: places, bytes }: Slice): boolean {
     return places.size >= this.input.limits.nodes || bytes >= this.input.limits.bytes;
   }
 
   /** Less than half full, to avoid many small slices. */
-  #hasRoom(slice: Slice): boolean {
+  #isHalfEmpty(slice: Slice): boolean {
     const { nodes, bytes } = this.input.limits;
-    return slice !== this.#filling && slice.places.size <= nodes / 2 && slice.bytes <= bytes / 2;
+    return slice !== this.#currentSlice && slice.entries.size <= nodes / 2 && slice.bytes <= bytes / 2;
   }
 
-  #forget(slice: Slice): void {
+  #removeSlice(slice: Slice): void {
     this.#slices.delete(slice.key);
-    this.#roomy.delete(slice);
-    if (this.#filling === slice) this.#filling = undefined;
+    this.#openSlices.delete(slice);
+    if (this.#currentSlice === slice) this.#currentSlice = undefined;
   }
 }
 
 /** Brackets, commas and the path of an entry. */
 const ENTRY_BYTES = 12;
 
-function place(id: string, above: Place | undefined): Place {
-  return { id, above, status: undefined, bytes: 0, slice: undefined, below: undefined };
+function newPathNode(id: string, above: PathNode | undefined): PathNode {
+  return { id, parent: above, status: undefined, bytes: 0, slice: undefined, children: undefined };
 }
 
-function entriesOf({ places }: Slice): readonly SliceEntry[] {
+function entriesOf({ entries: places }: Slice): readonly SliceEntry[] {
   const entries: SliceEntry[] = [];
   for (const at of places) if (at.status !== undefined) entries.push({ path: pathOf(at), status: at.status });
   return entries;
 }
 
-function pathOf(at: Place): readonly string[] {
+function pathOf(at: PathNode): readonly string[] {
   const path: string[] = [];
-  for (let here: Place = at; here.above !== undefined; here = here.above) path.push(here.id);
+  for (let here: PathNode = at; here.parent !== undefined; here = here.parent) path.push(here.id);
   return path.reverse();
 }

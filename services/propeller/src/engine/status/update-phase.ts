@@ -1,7 +1,7 @@
 import { NodePhase, isTerminalNode } from "@flyte-ts/domain";
 import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
-import { MAX_STATUS_MESSAGE, boundMessage } from "../failure/bound-message.js";
-import { toSeconds } from "../time/rfc3339.js";
+import { MAX_STATUS_MESSAGE, boundMessage } from "../errors/bound-message.js";
+import { rfc3339Seconds } from "../time/rfc3339.js";
 
 /** `workflowNodeStatus.phase` of a sub-workflow that fails. */
 export const SUB_WORKFLOW_FAILING = 2;
@@ -20,7 +20,7 @@ export interface PhaseChange {
  * sub-workflow (contract §4, recorded statuses). Its start time stays until the execution's end is recorded.
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
-  const time = toSeconds(now);
+  const time = rfc3339Seconds(now);
   if (isTerminalNode(phase)) {
     return {
       phase,
@@ -45,12 +45,12 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
 
 /** Changes the message of the same phase. */
 export function changeMessage(status: NodeStatus, message: string, now: number): NodeStatus {
-  return { ...status, message: boundMessage(message, MAX_STATUS_MESSAGE), lastUpdatedAt: toSeconds(now) };
+  return { ...status, message: boundMessage(message, MAX_STATUS_MESSAGE), lastUpdatedAt: rfc3339Seconds(now) };
 }
 
 /** The node's attempt runs: `startedAt` is that of the first attempt, `laStartedAt` that of this one. */
 export function attemptStarted(status: NodeStatus, now: number): NodeStatus {
-  const time = toSeconds(now);
+  const time = rfc3339Seconds(now);
   return {
     ...changePhase(status, { phase: NodePhase.Running, message: "running", now }),
     startedAt: status.startedAt ?? time,

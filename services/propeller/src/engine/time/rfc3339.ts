@@ -1,5 +1,5 @@
 /** Time in the resource's format: RFC 3339, UTC, whole seconds (as Kubernetes writes its times). */
-export function toSeconds(ms: number): string {
+export function rfc3339Seconds(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
     lastSecond = second;
@@ -13,7 +13,7 @@ let lastSecond = Number.NaN;
 let lastText = "";
 
 /** Time with milliseconds, for fields that Kubernetes does not read. */
-export function toMillis(ms: number): string {
+export function rfc3339Millis(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -28,8 +28,8 @@ export function fromRfc3339(text: string | undefined): number | undefined {
  * Event time, for admin, of a change that the status dates in whole seconds: the latest possible moment, so that it
  * follows its causes, but not later than `now`. Undefined for an absent or malformed time.
  */
-export function toldAgainAt(text: string | undefined, now: number): number | undefined {
-  const latest = latestOf(text);
+export function republishedAtMs(text: string | undefined, now: number): number | undefined {
+  const latest = latestPossibleMs(text);
   return latest === undefined ? undefined : Math.min(latest, now);
 }
 
@@ -37,7 +37,7 @@ export function toldAgainAt(text: string | undefined, now: number): number | und
  * Latest moment that a time in whole seconds may represent. Deadlines restored from a status use it, so that a restart
  * never makes them early.
  */
-export function latestOf(text: string | undefined): number | undefined {
+export function latestPossibleMs(text: string | undefined): number | undefined {
   const ms = fromRfc3339(text);
   if (ms === undefined || text === undefined) return undefined;
   return text.includes(".") ? ms : ms + 999;

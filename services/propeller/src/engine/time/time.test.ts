@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { goDuration } from "./duration.js";
-import { latestOf, toSeconds } from "./rfc3339.js";
+import { latestPossibleMs, rfc3339Seconds } from "./rfc3339.js";
 import { TimerHeap } from "./timer-heap.js";
 
 describe("times of a status", () => {
   it("are whole seconds, and never make a deadline come too early when read back", () => {
     const at = Date.parse("2026-11-21T10:00:00.999Z");
-    expect(toSeconds(at)).toBe("2026-11-21T10:00:00Z");
-    expect(latestOf(toSeconds(at))).toBeGreaterThanOrEqual(at);
-    expect(latestOf("2026-11-21T10:00:00.325Z")).toBe(Date.parse("2026-11-21T10:00:00.325Z"));
-    expect(latestOf("soon")).toBeUndefined();
+    expect(rfc3339Seconds(at)).toBe("2026-11-21T10:00:00Z");
+    expect(latestPossibleMs(rfc3339Seconds(at))).toBeGreaterThanOrEqual(at);
+    expect(latestPossibleMs("2026-11-21T10:00:00.325Z")).toBe(Date.parse("2026-11-21T10:00:00.325Z"));
+    expect(latestPossibleMs("soon")).toBeUndefined();
   });
 });
 
@@ -31,13 +31,13 @@ describe("TimerHeap", () => {
   it("gives each subject once, at the earliest time asked for", () => {
     const timers = new TimerHeap<{ name: string }>();
     const [a, b, c] = [{ name: "a" }, { name: "b" }, { name: "c" }];
-    timers.set(a, 30);
-    timers.set(a, 10);
-    timers.set(b, 20);
-    timers.set(c, 15);
-    timers.drop(c);
+    timers.schedule(a, 30);
+    timers.schedule(a, 10);
+    timers.schedule(b, 20);
+    timers.schedule(c, 15);
+    timers.cancel(c);
     expect(timers.next).toBe(10);
-    expect(timers.takeDue(25)).toEqual([a, b]);
-    expect(timers.takeDue(100)).toEqual([]);
+    expect(timers.popDue(25)).toEqual([a, b]);
+    expect(timers.popDue(100)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async/collections";
 
 interface Entry<T> {
   readonly at: number;
@@ -7,7 +7,7 @@ interface Entry<T> {
 
 /** Timers by subject. A postponed subject keeps its old entry and fires early once, which costs less than finding the entry. */
 export class TimerHeap<T extends object> {
-  readonly #heap = new Heap<Entry<T>>((a, b) => a.at < b.at);
+  readonly #heap = new BinaryHeap<Entry<T>>((a, b) => a.at < b.at);
   readonly #earliest = new Map<T, number>();
 
   /** Earliest time at which a timer may be due, ms. */
@@ -16,19 +16,19 @@ export class TimerHeap<T extends object> {
   }
 
   /** Schedules `subject` for `at` or earlier. */
-  set(subject: T, at: number): void {
+  schedule(subject: T, at: number): void {
     const earliest = this.#earliest.get(subject);
     if (earliest !== undefined && earliest <= at) return;
     this.#earliest.set(subject, at);
     this.#heap.push({ at, subject });
   }
 
-  drop(subject: T): void {
+  cancel(subject: T): void {
     this.#earliest.delete(subject);
   }
 
   /** Removes and returns the subjects due at `now`, each once; timers set meanwhile are returned by the next call. */
-  takeDue(now: number): T[] {
+  popDue(now: number): T[] {
     const due: T[] = [];
     for (let top = this.#heap.peek(); top !== undefined && top.at <= now; top = this.#heap.peek()) {
       this.#heap.pop();

@@ -9,13 +9,13 @@ import type { EventSink } from "./event-sink.js";
  */
 export function busSink(bus: Pick<Bus, "publish">): EventSink {
   return {
-    publish: (key, event, asLongAs) => {
+    publish: (key, event, fence) => {
       // A resource has the name of its execution.
       const execution = key.slice(key.indexOf("/") + 1);
       return bus.publish(
         executionEventSubject(shardOf(execution)),
         encodeMessage(ExecutionEventSchema, { ...event, workflowKey: key }),
-        asLongAs,
+        fence,
       );
     },
   };

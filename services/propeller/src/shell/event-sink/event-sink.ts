@@ -3,19 +3,19 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Observation } from "../../engine/types.js";
 
-export interface AsLongAs {
-  readonly while: () => boolean;
+export interface Fence {
+  readonly shouldSend: () => boolean;
 }
 
 /** Destination of workflow and node events. */
 export interface EventSink {
-  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `while` returns false. */
-  publish(key: string, event: ExecutionEvent, asLongAs?: AsLongAs): Promise<void>;
+  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `shouldSend` returns false. */
+  publish(key: string, event: ExecutionEvent, fence?: Fence): Promise<void>;
   /**
    * Resolves when all events of the workflow published before are stored or rejected. Absent where the control plane
    * accepts requests that name a node before the node's events.
    */
-  recorded?(key: string): Promise<void>;
+  whenRecorded?(key: string): Promise<void>;
 }
 
 /** A sink through which propeller forwards the events of plugin services, for a recorder that does not consume the bus. */

@@ -12,7 +12,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { expect, test } from "vitest";
 import type { Observation } from "../../engine/types.js";
 import { GrpcSink } from "./grpc-sink.js";
-import { eventName, nodeNamedBy, type PublishedEvent } from "./published-event.js";
+import { eventDedupKey, requiredNodeId, type PublishedEvent } from "./published-event.js";
 
 const outputs = { literals: { o: { value: { case: "scalar" as const, value: { value: { case: "noneType" as const, value: {} } } } } } };
 const event = (init: MessageInitShape<typeof ExecutionEventSchema>) => create(ExecutionEventSchema, init);
@@ -39,10 +39,10 @@ function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 
   const nodes = new Set<string | undefined>();
   const take = async (published: PublishedEvent) => {
     await gate;
-    const name = eventName(published);
+    const name = eventDedupKey(published);
     calls.push(name);
     events.push(published);
-    const named = nodeNamedBy(published);
+    const named = requiredNodeId(published);
     if (named !== undefined && !nodes.has(named)) throw notFound();
     const answer = answers[name]?.shift();
     if (answer !== undefined) throw answer;
@@ -58,8 +58,8 @@ function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 
     observe: (key, observation) => observed.push([key, observation]),
     logger: createLogger({ service: "test", level: "silent" }),
     concurrency: 2,
-    maxWaiting: 6,
-    delay: () => 1,
+    maxQueueLength: 6,
+    backoffMs: () => 1,
     now: () => (clock += step),
   });
   return {
@@ -100,8 +100,8 @@ test("events of an execution go in order over failures, and the answer to the en
     `node n0 ${Node.SUCCEEDED}`,
     `workflow ${Workflow.SUCCEEDED}`,
   ]);
-  expect(f.observed).toEqual([["d/a", { kind: "recorded", phase: "SUCCEEDED" }]]);
-  expect(f.sink.waiting).toBe(0);
+  expect(f.observed).toEqual([["d/a", { kind: "endRecorded", phase: "SUCCEEDED" }]]);
+  expect(f.sink.queueLength).toBe(0);
 });
 
 test("an execution that waits for its recorder does not hold up another, and repeats are sent once", async () => {
@@ -178,11 +178,11 @@ test("an execution with few events does not wait for all those of executions wit
 
 test("what was published before is recorded when `recorded` resolves, what another event stands for too", async () => {
   const f = fixture();
-  await f.sink.recorded("d/a");
+  await f.sink.whenRecorded("d/a");
   const release = f.hold();
   for (const id of ["v", "w", "x", "y", "z"]) void f.sink.publish("d/a", node(id, Node.QUEUED));
   void f.sink.publish("d/a", node("n", Node.QUEUED));
-  const recorded = f.sink.recorded("d/a").then(() => f.calls.push("recorded"));
+  const recorded = f.sink.whenRecorded("d/a").then(() => f.calls.push("recorded"));
   // Exceeds the limit by one: n's first event is dropped.
   void f.sink.publish("d/a", node("n", Node.RUNNING));
   release();

@@ -4,10 +4,10 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { AsLongAs, ForwardingSink, Observe } from "./event-sink.js";
-import { eventName, nodeNamedBy, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
-import { SendTurns } from "./send-turns.js";
-import { type EventVerdict, judgeAnswer } from "./verdict.js";
+import type { Fence, ForwardingSink, Observe } from "./event-sink.js";
+import { eventDedupKey, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
+import { SendScheduler } from "./send-scheduler.js";
+import { type SendOutcome, classifyResponse } from "./send-outcome.js";
 
 export interface GrpcSinkOptions {
   readonly admin: Pick<ServiceClient<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
@@ -16,47 +16,47 @@ export interface GrpcSinkOptions {
   /** Maximum of concurrent calls, over all executions. */
   readonly concurrency: number;
   /** Queue length beyond which events superseded by a later one of their node are dropped. */
-  readonly maxWaiting: number;
+  readonly maxQueueLength: number;
   /** Backoff before an event is resent, ms, by the number of failures from 0. */
-  readonly delay: (failures: number) => number;
+  readonly backoffMs: (failures: number) => number;
   /** Monotonic clock, ms. */
   readonly now: () => number;
-  readonly onSent?: (verdict: EventVerdict) => void;
+  readonly onSent?: (outcome: SendOutcome) => void;
 }
 
-interface Entry {
+interface QueuedEvent {
   readonly name: string;
   readonly published: PublishedEvent;
   /** True while this process holds the workflow. */
-  readonly wanted: () => boolean;
+  readonly mayDeliver: () => boolean;
   readonly done: () => void;
   /** Resolved by `done`. */
-  readonly ended: Promise<void>;
+  readonly delivered: Promise<void>;
   /** Superseded by a later event. */
-  leftOut: boolean;
+  superseded: boolean;
 }
 
 /** Queue of one execution's events; the first is in flight. */
-interface Lane {
-  readonly entries: Entry[];
+interface ExecutionQueue {
+  readonly entries: QueuedEvent[];
   /** Time (ms) since which every response was NOT_FOUND; undefined after any other response. */
   notFoundSince: number | undefined;
   /** Number of NOT_FOUND responses since then. */
-  notFoundTries: number;
+  notFoundAttempts: number;
 }
 
 /** Events of one execution sent before another waiting execution gets the slot. */
-const BURST = 8;
+const MAX_BURST = 8;
 
-const always = (): boolean => true;
+const alwaysAllowed = (): boolean => true;
 
 /**
  * Time for which NOT_FOUND is retried, ms. Go FlyteAdmin creates the resource of an execution before its row; after a
  * restart, and with several propellers, a task's event may precede its node's.
  */
-const NOT_FOUND_PATIENCE_MS = 60_000;
+const NOT_FOUND_TIMEOUT_MS = 60_000;
 /** Maximum backoff during that time, ms. */
-const NOT_FOUND_PAUSE_MS = 2_000;
+const MAX_NOT_FOUND_BACKOFF_MS = 2_000;
 
 function endsExecution(published: PublishedEvent): boolean {
   return published.kind === "workflow" && isTerminalWorkflowEvent(published.event.phase);
@@ -68,65 +68,65 @@ function endsExecution(published: PublishedEvent): boolean {
  * The response to the terminal event is the only confirmation of the record.
  */
 export class GrpcSink implements ForwardingSink {
-  readonly #lanes = new Map<string, Lane>();
-  readonly #ready = new SendTurns();
+  readonly #queues = new Map<string, ExecutionQueue>();
+  readonly #turns = new SendScheduler();
   #running = 0;
-  #waiting = 0;
+  #queueLength = 0;
   #closed = false;
 
   constructor(private readonly options: GrpcSinkOptions) {}
 
   /** Number of events neither accepted nor refused. */
-  get waiting(): number {
-    return this.#waiting;
+  get queueLength(): number {
+    return this.#queueLength;
   }
 
-  publish(...[key, event, asLongAs]: Parameters<ForwardingSink["publish"]>): Promise<void> {
+  publish(...[key, event, fence]: Parameters<ForwardingSink["publish"]>): Promise<void> {
     const published = publishedEvent(event);
-    return published === undefined ? Promise.resolve() : this.#add(key, published, asLongAs);
+    return published === undefined ? Promise.resolve() : this.#enqueue(key, published, fence);
   }
 
   forward(...[key, event, outputs]: Parameters<ForwardingSink["forward"]>): Promise<void> {
-    return this.#add(key, publishedTaskEvent(event, outputs));
+    return this.#enqueue(key, publishedTaskEvent(event, outputs));
   }
 
-  async recorded(key: string): Promise<void> {
+  async whenRecorded(key: string): Promise<void> {
     for (;;) {
-      const last = this.#lanes.get(key)?.entries.at(-1);
-      await last?.ended;
+      const last = this.#queues.get(key)?.entries.at(-1);
+      await last?.delivered;
       // The superseding event comes later in the queue.
-      if (last?.leftOut !== true) return;
+      if (last?.superseded !== true) return;
     }
   }
 
   close(): void {
     this.#closed = true;
-    for (const { entries } of this.#lanes.values()) for (const entry of entries) entry.done();
-    this.#lanes.clear();
+    for (const { entries } of this.#queues.values()) for (const entry of entries) entry.done();
+    this.#queues.clear();
   }
 
-  #add(key: string, published: PublishedEvent, asLongAs?: AsLongAs): Promise<void> {
+  #enqueue(key: string, published: PublishedEvent, fence?: Fence): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    const name = eventName(published);
-    const lane = this.#lanes.get(key);
+    const name = eventDedupKey(published);
+    const queue = this.#queues.get(key);
     // The first event of the queue is in flight.
-    if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
-    this.#waiting++;
+    if (queue?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
+    this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry = { name, published, wanted: asLongAs?.while ?? always, done: resolve, ended: promise, leftOut: false };
-    if (lane === undefined) {
-      this.#lanes.set(key, { entries: [entry], notFoundSince: undefined, notFoundTries: 0 });
-      this.#ready.add(key);
+    const entry = { name, published, mayDeliver: fence?.shouldSend ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
+    if (queue === undefined) {
+      this.#queues.set(key, { entries: [entry], notFoundSince: undefined, notFoundAttempts: 0 });
+      this.#turns.add(key);
       this.#start();
     } else {
-      if (this.#waiting > this.options.maxWaiting) this.#leaveOut(lane.entries, published);
-      lane.entries.push(entry);
+      if (this.#queueLength > this.options.maxQueueLength) this.#dropSuperseded(queue.entries, published);
+      queue.entries.push(entry);
     }
     return promise;
   }
 
   /** Drops older events of the same node when the queue is too long: the newer one supersedes them. */
-  #leaveOut(entries: Entry[], { kind, event }: PublishedEvent): void {
+  #dropSuperseded(entries: QueuedEvent[], { kind, event }: PublishedEvent): void {
     if (kind !== "node") return;
     const at = entries.findIndex(
       ({ published }, index) => index > 0 && published.kind === "node" && published.event.id?.nodeId === event.id?.nodeId,
@@ -134,14 +134,14 @@ export class GrpcSink implements ForwardingSink {
     if (at < 0) return;
     const [left] = entries.splice(at, 1);
     if (left === undefined) return;
-    this.#waiting--;
-    left.leftOut = true;
+    this.#queueLength--;
+    left.superseded = true;
     left.done();
   }
 
   #start(): void {
     while (this.#running < this.options.concurrency) {
-      const key = this.#ready.take();
+      const key = this.#turns.next();
       if (key === undefined) return;
       this.#running++;
       void this.#drain(key).finally(() => {
@@ -156,27 +156,27 @@ export class GrpcSink implements ForwardingSink {
    * out NOT_FOUND holds no slot.
    */
   async #drain(key: string): Promise<void> {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) return;
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
     let sent = 0;
-    for (let [entry] = lane.entries; entry !== undefined && !this.#closed; [entry] = lane.entries) {
-      if (sent >= BURST && !this.#ready.isEmpty) {
-        this.#ready.add(key);
+    for (let [entry] = queue.entries; entry !== undefined && !this.#closed; [entry] = queue.entries) {
+      if (sent >= MAX_BURST && !this.#turns.isEmpty) {
+        this.#turns.add(key);
         return;
       }
-      if ((await this.#deliver(key, lane, entry)) === "early") {
-        if (this.#moveUnknownAhead(key, lane, entry)) continue;
-        this.#park(key, lane);
+      if ((await this.#deliver(key, queue, entry)) === "early") {
+        if (this.#moveMissingNodeFirst(key, queue, entry)) continue;
+        this.#requeueAfterBackoff(key, queue);
         return;
       }
       sent++;
-      this.#ready.sent(key);
-      lane.entries.shift();
-      this.#waiting--;
+      this.#turns.onSent(key);
+      queue.entries.shift();
+      this.#queueLength--;
       entry.done();
-      if (endsExecution(entry.published)) this.#ready.ended(key);
+      if (endsExecution(entry.published)) this.#turns.remove(key);
     }
-    this.#lanes.delete(key);
+    this.#queues.delete(key);
   }
 
   /**
@@ -185,8 +185,8 @@ export class GrpcSink implements ForwardingSink {
    *
    * @returns true when another event is first in the queue now
    */
-  #moveUnknownAhead(key: string, { entries }: Lane, { published }: Entry): boolean {
-    const nodeId = nodeNamedBy(published);
+  #moveMissingNodeFirst(key: string, { entries }: ExecutionQueue, { published }: QueuedEvent): boolean {
+    const nodeId = requiredNodeId(published);
     if (nodeId === undefined) return false;
     const at = entries.findIndex(({ published: { kind, event } }) => kind === "node" && event.id?.nodeId === nodeId);
     if (at < 0) this.options.observe(key, { kind: "unknownNode", nodeId });
@@ -194,59 +194,59 @@ export class GrpcSink implements ForwardingSink {
     return at > 0;
   }
 
-  #park(key: string, lane: Lane): void {
-    const pause = Math.min(this.options.delay(lane.notFoundTries++), NOT_FOUND_PAUSE_MS);
+  #requeueAfterBackoff(key: string, queue: ExecutionQueue): void {
+    const pause = Math.min(this.options.backoffMs(queue.notFoundAttempts++), MAX_NOT_FOUND_BACKOFF_MS);
     const goOn = (): void => {
       if (this.#closed) return;
-      this.#ready.add(key);
+      this.#turns.add(key);
       this.#start();
     };
     setTimeout(goOn, pause).unref();
   }
 
   /** @returns `early`: the recorder may still learn of the event's node or execution. */
-  async #deliver(key: string, lane: Lane, { published, name, wanted }: Entry): Promise<"early" | "done"> {
-    const { delay, logger, onSent } = this.options;
-    for (let failures = 0; !this.#closed && wanted(); failures++) {
-      const { verdict, problem } = await this.#try(published);
+  async #deliver(key: string, queue: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
+    const { backoffMs: delay, logger, onSent } = this.options;
+    for (let failures = 0; !this.#closed && mayDeliver(); failures++) {
+      const { verdict: outcome, problem } = await this.#trySend(published);
       const message = problem instanceof Error ? problem.message : "";
-      if (verdict === "again") {
-        onSent?.(verdict);
+      if (outcome === "again") {
+        onSent?.(outcome);
         if (failures % 10 === 0) logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
         // Keeps its slot: while the recorder is unavailable, no other queue could use it.
         await sleep(delay(failures), undefined, { ref: false });
         continue;
       }
-      if (verdict === "notFound" && this.#isEarly(lane)) {
+      if (outcome === "notFound" && this.#isEarly(queue)) {
         onSent?.("again");
         return "early";
       }
-      onSent?.(verdict);
-      if (verdict !== "notFound") lane.notFoundSince = undefined;
-      if (verdict === "dropped" || verdict === "notFound")
+      onSent?.(outcome);
+      if (outcome !== "notFound") queue.notFoundSince = undefined;
+      if (outcome === "dropped" || outcome === "notFound")
         logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane refuses it");
-      this.#conclude(key, published, { verdict, message });
+      this.#reportOutcome(key, published, { verdict: outcome, message });
       break;
     }
     return "done";
   }
 
   /** Counted per queue, not per event: a missing execution costs the time once. */
-  #isEarly(lane: Lane): boolean {
+  #isEarly(queue: ExecutionQueue): boolean {
     const now = this.options.now();
-    if (lane.notFoundSince === undefined) {
-      lane.notFoundSince = now;
-      lane.notFoundTries = 0;
+    if (queue.notFoundSince === undefined) {
+      queue.notFoundSince = now;
+      queue.notFoundAttempts = 0;
     }
-    return now < lane.notFoundSince + NOT_FOUND_PATIENCE_MS;
+    return now < queue.notFoundSince + NOT_FOUND_TIMEOUT_MS;
   }
 
-  async #try(published: PublishedEvent): Promise<{ readonly verdict: EventVerdict; readonly problem?: unknown }> {
+  async #trySend(published: PublishedEvent): Promise<{ readonly verdict: SendOutcome; readonly problem?: unknown }> {
     try {
       await this.#send(published);
       return { verdict: "recorded" };
     } catch (problem) {
-      return { verdict: judgeAnswer(problem), problem };
+      return { verdict: classifyResponse(problem), problem };
     }
   }
 
@@ -263,16 +263,20 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /** Reports the meaning of a response for the workflow. */
-  #conclude(key: string, { kind, event }: PublishedEvent, { verdict, message }: { verdict: EventVerdict; message: string }): void {
+  #reportOutcome(
+    key: string,
+    { kind, event }: PublishedEvent,
+    { verdict: outcome, message }: { verdict: SendOutcome; message: string },
+  ): void {
     const { observe } = this.options;
-    if (verdict === "incompatibleCluster") observe(key, { kind: "rejected", cause: verdict, message });
+    if (outcome === "incompatibleCluster") observe(key, { kind: "rejected", cause: outcome, message });
     if (kind !== "workflow") return;
     const { phase } = event;
-    if (verdict === "notFound") observe(key, { kind: "rejected", cause: verdict, message });
-    else if (verdict === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
-    else if (isTerminalWorkflowEvent(phase) && verdict !== "again") {
+    if (outcome === "notFound") observe(key, { kind: "rejected", cause: outcome, message });
+    else if (outcome === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
+    else if (isTerminalWorkflowEvent(phase) && outcome !== "again") {
       // A terminal event that can never be recorded must not retain the resource forever.
-      observe(key, { kind: "recorded", phase: WorkflowExecution_Phase[phase] });
+      observe(key, { kind: "endRecorded", phase: WorkflowExecution_Phase[phase] });
     }
   }
 }

@@ -49,7 +49,7 @@ function withOutputs<T extends WithResult>(event: T, outputs: LiteralMap | undef
 }
 
 /** Deduplication key: subject and phase of an event. */
-export function eventName(published: PublishedEvent): string {
+export function eventDedupKey(published: PublishedEvent): string {
   switch (published.kind) {
     case "workflow":
       return `workflow ${published.event.phase}`;
@@ -63,7 +63,7 @@ export function eventName(published: PublishedEvent): string {
 }
 
 /** Unique id of the node that must be recorded before the event: an attempt's own, or a node's parent. */
-export function nodeNamedBy({ kind, event }: PublishedEvent): string | undefined {
+export function requiredNodeId({ kind, event }: PublishedEvent): string | undefined {
   if (kind === "task") return event.parentNodeExecutionId?.nodeId || undefined;
   return kind === "node" ? event.parentNodeMetadata?.nodeId || undefined : undefined;
 }

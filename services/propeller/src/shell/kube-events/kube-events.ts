@@ -1,7 +1,7 @@
 import { EVENTS, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
-import { boundMessage } from "../../engine/failure/bound-message.js";
-import type { Note } from "../../engine/types.js";
+import { boundMessage } from "../../engine/errors/bound-message.js";
+import type { KubeEvent } from "../../engine/types.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface KubeEventsOptions {
@@ -27,17 +27,17 @@ export type DropReason = "workflowRate" | "rate" | "queue" | "failed";
 const WORKFLOW_BURST = 25;
 const WORKFLOW_INTERVAL_MS = 300_000;
 /** Different messages of one reason recorded separately; later ones share one event. */
-const ALIKE = 10;
+const MAX_SIMILAR = 10;
 /** Maximum message length: the API accepts 1,024 bytes. */
-const LONGEST = 1_000;
-const QUEUE = 1_000;
+const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_QUEUE = 1_000;
 /** Ratio of the pause after a write to the write's duration: a busy server has priority for other work. */
-const RESTS = 10;
-const LONGEST_PAUSE_MS = 1_000;
+const PAUSE_FACTOR = 10;
+const MAX_BACKOFF_MS = 1_000;
 /** Maximum of workflows whose events are tracked. */
-const REMEMBERED = 5_000;
+const MAX_TRACKED_WORKFLOWS = 5_000;
 
-interface WorkflowNotes {
+interface WorkflowEventState {
   readonly bucket: TokenBucket;
   /** Recorded events, by reason and message. */
   readonly known: Map<string, { readonly name: string; count: number; readonly first: string }>;
@@ -49,7 +49,7 @@ interface WorkflowNotes {
  * combines similar ones and drops those above the rate limit. Recording never delays or fails a reconcile.
  */
 export class KubeEvents {
-  readonly #workflows = new Map<string, WorkflowNotes>();
+  readonly #workflows = new Map<string, WorkflowEventState>();
   readonly #all: TokenBucket;
   readonly #queue: (() => Promise<unknown>)[] = [];
   #running = false;
@@ -59,18 +59,18 @@ export class KubeEvents {
     this.#all = new TokenBucket(options.burst, 1_000 / options.perSecond, options.now());
   }
 
-  record(key: string, { type, reason, message }: Note): void {
+  record(key: string, { type, reason, message }: KubeEvent): void {
     const { uidOf, now, onDropped } = this.options;
     const uid = uidOf(key);
     if (uid === undefined) return;
     const at = now();
-    const notes = this.#notesOf(key, at);
+    const notes = this.#stateOf(key, at);
     if (!notes.bucket.take(at)) return onDropped("workflowRate");
     if (!this.#all.take(at)) return onDropped("rate");
     const seen = (notes.alike.get(reason) ?? 0) + 1;
     notes.alike.set(reason, seen);
-    const many = seen > ALIKE;
-    const said = boundMessage(many ? `(combined from similar events) ${message}` : message, LONGEST);
+    const many = seen > MAX_SIMILAR;
+    const said = boundMessage(many ? `(combined from similar events) ${message}` : message, MAX_MESSAGE_LENGTH);
     // Combined events have the newest message.
     const name = many ? reason : `${reason}\n${said}`;
     const known = notes.known.get(name);
@@ -86,19 +86,19 @@ export class KubeEvents {
     this.#enqueue(() => this.options.client.mergePatch(EVENTS, { namespace: namespaceOf(key), name: known.name, body }));
   }
 
-  #notesOf(key: string, now: number): WorkflowNotes {
+  #stateOf(key: string, now: number): WorkflowEventState {
     const found = this.#workflows.get(key);
     if (found !== undefined) return found;
     const made = { bucket: new TokenBucket(WORKFLOW_BURST, WORKFLOW_INTERVAL_MS, now), known: new Map(), alike: new Map() };
     this.#workflows.set(key, made);
     for (const oldest of this.#workflows.keys()) {
-      if (this.#workflows.size <= REMEMBERED) break;
+      if (this.#workflows.size <= MAX_TRACKED_WORKFLOWS) break;
       this.#workflows.delete(oldest);
     }
     return made;
   }
 
-  #event(key: string, facts: Note & { readonly uid: string; readonly time: string }): KubeObject {
+  #event(key: string, facts: KubeEvent & { readonly uid: string; readonly time: string }): KubeObject {
     const { uid, type, reason, message, time } = facts;
     const namespace = namespaceOf(key);
     const name = key.slice(namespace.length + 1);
@@ -123,7 +123,7 @@ export class KubeEvents {
   }
 
   #enqueue(write: () => Promise<unknown>): void {
-    if (this.#queue.length >= QUEUE) return this.options.onDropped("queue");
+    if (this.#queue.length >= MAX_QUEUE) return this.options.onDropped("queue");
     this.#queue.push(write);
     if (!this.#running) void this.#work();
   }
@@ -139,7 +139,7 @@ export class KubeEvents {
         this.options.onDropped("failed");
         this.options.onError(error);
       }
-      if (this.#queue.length > 0) await sleep(Math.max(1_000 / perSecond, Math.min(RESTS * (now() - from), LONGEST_PAUSE_MS)));
+      if (this.#queue.length > 0) await sleep(Math.max(1_000 / perSecond, Math.min(PAUSE_FACTOR * (now() - from), MAX_BACKOFF_MS)));
     }
     this.#running = false;
   }

@@ -29,14 +29,14 @@ const attempt = (phase: Task, at: number) =>
 test("an execution is one trace: its nodes below it, attempts and inner nodes below their nodes, each told once", () => {
   const recorded: Span[] = [];
   const spans = new ExecutionSpans({ record: (span) => recorded.push(span), close: () => Promise.resolve() });
-  spans.told("ns/e", workflow(Workflow.RUNNING, 1_000));
-  spans.told("ns/e", node("n0", Node.QUEUED, { at: 1_100 }));
-  spans.told("ns/e", node("n0", Node.RUNNING, { at: 1_200 }));
-  spans.attempt("ns/e", attempt(Task.QUEUED, 1_150));
-  spans.attempt("ns/e", attempt(Task.SUCCEEDED, 1_400));
-  spans.attempt("ns/e", attempt(Task.SUCCEEDED, 1_400));
-  spans.told("ns/e", node("n0-0-x", Node.QUEUED, { at: 1_300, parentNodeMetadata: { nodeId: "n0" } }));
-  spans.told(
+  spans.onEvent("ns/e", workflow(Workflow.RUNNING, 1_000));
+  spans.onEvent("ns/e", node("n0", Node.QUEUED, { at: 1_100 }));
+  spans.onEvent("ns/e", node("n0", Node.RUNNING, { at: 1_200 }));
+  spans.onTaskEvent("ns/e", attempt(Task.QUEUED, 1_150));
+  spans.onTaskEvent("ns/e", attempt(Task.SUCCEEDED, 1_400));
+  spans.onTaskEvent("ns/e", attempt(Task.SUCCEEDED, 1_400));
+  spans.onEvent("ns/e", node("n0-0-x", Node.QUEUED, { at: 1_300, parentNodeMetadata: { nodeId: "n0" } }));
+  spans.onEvent(
     "ns/e",
     node("n0-0-x", Node.FAILED, {
       at: 1_350,
@@ -44,9 +44,9 @@ test("an execution is one trace: its nodes below it, attempts and inner nodes be
       outputResult: { case: "error", value: { code: "C", message: "broke" } },
     }),
   );
-  spans.told("ns/e", node("n0", Node.SUCCEEDED, { at: 1_500 }));
-  spans.wrote("ns/e", { start: 1_500, end: 1_510, outcome: "written" });
-  for (let i = 0; i < 2; i++) spans.told("ns/e", workflow(Workflow.SUCCEEDED, 1_600));
+  spans.onEvent("ns/e", node("n0", Node.SUCCEEDED, { at: 1_500 }));
+  spans.onStatusWrite("ns/e", { start: 1_500, end: 1_510, outcome: "written" });
+  for (let i = 0; i < 2; i++) spans.onEvent("ns/e", workflow(Workflow.SUCCEEDED, 1_600));
   const id = (part: string) => spanIdOf(traceId, part);
   expect(
     recorded.map(({ name, start, end, spanId, parentSpanId, failure }) => ({ name, start, end, spanId, parentSpanId, failure })),

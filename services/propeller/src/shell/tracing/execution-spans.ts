@@ -14,7 +14,7 @@ interface OpenTrace {
 }
 
 /** Maximum of running executions that are traced. */
-const REMEMBERED = 20_000;
+const MAX_OPEN_TRACES = 20_000;
 
 const WORKFLOW = "workflow";
 const nodePart = (nodeId: string) => `node/${nodeId}`;
@@ -29,20 +29,20 @@ export class ExecutionSpans {
   constructor(private readonly sink: SpanSink) {}
 
   /** Handles a published workflow or node event. */
-  told(key: string, { event }: ExecutionEvent): void {
+  onEvent(key: string, { event }: ExecutionEvent): void {
     switch (event.case) {
       case "workflow":
         return this.#workflow(key, event.value);
       case "node":
         return this.#node(key, event.value);
       case "task":
-        return this.attempt(key, event.value);
+        return this.onTaskEvent(key, event.value);
       case "notice":
       case undefined:
     }
   }
 
-  attempt(key: string, event: TaskExecutionEvent): void {
+  onTaskEvent(key: string, event: TaskExecutionEvent): void {
     const node = event.parentNodeExecutionId;
     const trace = this.#open.get(key);
     if (node?.executionId === undefined || trace === undefined) return;
@@ -64,7 +64,7 @@ export class ExecutionSpans {
   }
 
   /** Handles a status write of a running execution. */
-  wrote(key: string, { start, end, outcome }: { readonly start: number; readonly end: number; readonly outcome: string }): void {
+  onStatusWrite(key: string, { start, end, outcome }: { readonly start: number; readonly end: number; readonly outcome: string }): void {
     const trace = this.#open.get(key);
     if (trace === undefined) return;
     this.sink.record({
@@ -126,14 +126,14 @@ export class ExecutionSpans {
     this.#open.set(key, made);
     // Executions that moved to another process never end here.
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size <= REMEMBERED) break;
+      if (this.#open.size <= MAX_OPEN_TRACES) break;
       this.#open.delete(oldest);
     }
     return made;
   }
 
   /** Records the span of a started part; repeated ends have none. */
-  #end(trace: OpenTrace, part: string, facts: EndFacts): void {
+  #end(trace: OpenTrace, part: string, facts: EndedSpan): void {
     const start = trace.starts.get(part);
     if (start === undefined) return;
     trace.starts.delete(part);
@@ -149,7 +149,7 @@ export class ExecutionSpans {
   }
 }
 
-interface EndFacts {
+interface EndedSpan {
   readonly name: string;
   readonly parent: string | undefined;
   readonly end: number;

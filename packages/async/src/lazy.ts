@@ -1,0 +1,18 @@
+/** Loads a value on first use and keeps it; the use after a failed load starts another one. */
+export class Lazy<T> {
+  #value: Promise<T> | undefined;
+
+  constructor(private readonly load: () => Promise<T>) {}
+
+  /** @throws the error of the load, to all callers that share it. */
+  get(): Promise<T> {
+    if (this.#value === undefined) {
+      const value = this.load();
+      this.#value = value;
+      value.catch(() => {
+        if (this.#value === value) this.#value = undefined;
+      });
+    }
+    return this.#value;
+  }
+}

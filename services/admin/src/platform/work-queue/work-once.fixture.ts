@@ -1,0 +1,12 @@
+import type { ClaimedRow } from "./lease.js";
+import type { QueueHandler } from "./worker.js";
+
+/** Claims up to `limit` rows once and processes them; returns their number. */
+export async function workOnce<Row extends ClaimedRow>(
+  { claim: take, process: carryOut }: QueueHandler<Row>,
+  limit: number,
+): Promise<number> {
+  const rows = await take(limit, []);
+  await Promise.all(rows.map(carryOut));
+  return rows.length;
+}

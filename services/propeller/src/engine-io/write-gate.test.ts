@@ -1,0 +1,159 @@
+import { WorkflowPhase } from "@flyte-ts/domain";
+import { expect, test } from "vitest";
+import type { Effect, WorkflowRun } from "../engine/types.js";
+import { WriteGate } from "./write-gate.js";
+
+/** A run that changes when the test requests it. */
+class Run {
+  revision = 0;
+  terminal = false;
+  finished = false;
+  phase: number = WorkflowPhase.Running;
+  #taken = 0;
+
+  takePatch(): object | undefined {
+    if (this.#taken === this.revision) return undefined;
+    this.#taken = this.revision;
+    return { status: {} };
+  }
+}
+
+function fixture() {
+  const run = new Run();
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1" }, 0);
+  const change = (...held: Effect["kind"][]) => {
+    run.revision++;
+    return io.admit(held.map((kind) => ({ kind, afterRevision: run.revision }) as unknown as Effect));
+  };
+  const written = (now: number) => io.onWritten({ resourceVersion: "2" }, now).released.map(({ kind }) => kind);
+  return { run, io, change, written };
+}
+
+test("what nothing waits for is written a little later, together; the alarm says when", () => {
+  const { io, change, written } = fixture();
+  change();
+  expect(io.nextWrite(1_000)).toBeDefined();
+  change("publish");
+  expect(io.nextWriteAt).toBeUndefined();
+  expect(written(1_010)).toEqual([]);
+  expect(io.nextWrite(1_010)).toBeUndefined();
+  // The duration of the last write, plus 100 ms.
+  expect(io.nextWriteAt).toBe(1_120);
+  change("publish");
+  expect(io.nextWrite(1_119)).toBeUndefined();
+  expect(io.nextWrite(1_120)?.revision).toBe(3);
+  expect(written(1_121)).toEqual(["publish", "publish"]);
+  expect(io.nextWriteAt).toBeUndefined();
+});
+
+test("a run that was just taken up is written a little later, unless the execution waits for it or ends", () => {
+  const quiet = fixture();
+  quiet.change("publish");
+  expect(quiet.io.nextWrite(99)).toBeUndefined();
+  expect(quiet.io.nextWriteAt).toBe(100);
+  expect(quiet.io.nextWrite(100)).toBeDefined();
+  const waiting = fixture();
+  waiting.change("publish");
+  waiting.change("sendTaskRequest");
+  expect(waiting.io.nextWrite(1)?.revision).toBe(2);
+  const short = fixture();
+  short.change("publish");
+  short.run.terminal = true;
+  short.change("publish");
+  expect(short.io.nextWrite(1)?.revision).toBe(2);
+});
+
+test("what the execution waits for is written at once, and so is its end", () => {
+  const { run, io, change, written } = fixture();
+  change();
+  io.nextWrite(100);
+  written(100);
+  change("sendTaskRequest");
+  expect(io.nextWrite(101)).toBeDefined();
+  expect(written(102)).toEqual(["sendTaskRequest"]);
+  change("publish");
+  expect(io.nextWrite(103)).toBeUndefined();
+  run.terminal = true;
+  change("publish");
+  expect(io.nextWrite(103)).toBeDefined();
+});
+
+test("not too much is kept waiting, and a clock that is set back keeps nothing waiting", () => {
+  const { io, change, written } = fixture();
+  change();
+  io.nextWrite(100_000);
+  written(100_000);
+  change("publish");
+  expect(io.nextWrite(100_001)).toBeUndefined();
+  expect(io.nextWrite(5_000)).toBeDefined();
+  written(5_000);
+  for (let i = 0; i < 999; i++) change("publish");
+  expect(io.nextWrite(5_001)).toBeUndefined();
+  change("publish");
+  expect(io.nextWrite(5_001)).toBeDefined();
+});
+
+test("the last write comes later, but at once where somebody waits for the resource to go", () => {
+  const ended = (phase: number) => {
+    const one = fixture();
+    Object.assign(one.run, { terminal: true, phase });
+    one.change("publish");
+    one.io.nextWrite(1_000);
+    one.written(1_010);
+    one.run.finished = true;
+    one.change("finalize");
+    return one;
+  };
+  const { io, written } = ended(WorkflowPhase.Success);
+  expect(io.nextWrite(4_009)).toBeUndefined();
+  expect(io.nextWriteAt).toBe(4_010);
+  expect(io.nextWrite(4_010)).toBeDefined();
+  expect(written(4_020)).toEqual(["finalize"]);
+  expect(ended(WorkflowPhase.Aborted).io.nextWrite(1_010)).toBeDefined();
+});
+
+test("what waits is given out when its revision is durable, and no sooner", () => {
+  const { io, change, written } = fixture();
+  expect(change("sendTaskRequest")).toEqual([]);
+  io.nextWrite(0);
+  change("kubeEvent");
+  expect(io.deferredCount).toBe(2);
+  expect(written(1)).toEqual(["sendTaskRequest"]);
+  io.nextWrite(1);
+  expect(written(2)).toEqual(["kubeEvent"]);
+  expect(io.isIdle).toBe(true);
+});
+
+test("a change of the resource by somebody else is known once no write is in flight", () => {
+  const run = new Run();
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  io.onGeneration(4);
+  expect(io.isOverwritten).toBe(false);
+  run.revision++;
+  expect(io.nextWrite(1_000)).toBeDefined();
+  // The watch may deliver the write before its response arrives.
+  io.onGeneration(5);
+  expect(io.isOverwritten).toBe(false);
+  io.onWritten({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.isOverwritten).toBe(false);
+  io.onGeneration(3);
+  expect(io.isOverwritten).toBe(false);
+  io.onGeneration(6);
+  expect(io.isOverwritten).toBe(true);
+});
+
+test("a change that came right after a write is known when the write is answered", () => {
+  const run = new Run();
+  const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  run.revision++;
+  expect(io.nextWrite(1_000)).toBeDefined();
+  io.onGeneration(6);
+  io.onWritten({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.isOverwritten).toBe(true);
+});
+
+test("without generations nothing is concluded", () => {
+  const { io } = fixture();
+  io.onGeneration(0);
+  expect(io.isOverwritten).toBe(false);
+});

@@ -1,0 +1,26 @@
+import type { RuntimeNode } from "../graph/runtime.js";
+import { sendRunRequest } from "./requests.js";
+import { acquireReservation } from "../dependencies/cache.js";
+import { succeedAfterWrite } from "../lifecycle/mark-running.js";
+import type { EffectTiming, RunState } from "../run/run-state.js";
+
+export interface RunRequestOptions {
+  readonly timing: EffectTiming;
+  /** The status is from before a restart: the attempt may already run. */
+  readonly maybeRunning: boolean;
+}
+
+/** Requests an attempt once it may compute; until then the node is reconciled again. */
+export function requestRunWhenReserved(state: RunState, node: RuntimeNode, { timing, maybeRunning }: RunRequestOptions): void {
+  const turn = acquireReservation(state, node, maybeRunning);
+  switch (turn.kind) {
+    case "wait":
+      return;
+    case "hit":
+      succeedAfterWrite(state, node, turn.success);
+      return;
+    case "proceed":
+      sendRunRequest(state, node, timing);
+      return;
+  }
+}

@@ -1,0 +1,45 @@
+import { NodePhase } from "@flyte-ts/domain";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { decideStart } from "../decide/node-start.js";
+import { changePhase } from "../status/update-phase.js";
+import { sendCleanupRequest } from "./requests.js";
+import { applyDecision } from "../lifecycle/start-node.js";
+import { resolveInputs } from "../data/outputs.js";
+import { requestRunWhenReserved } from "./request-run.js";
+import { inputLocation } from "../data/input-location.js";
+import { abortNode } from "../abort/abort.js";
+import type { RunState } from "../run/run-state.js";
+
+/**
+ * Continues an attempt from the status that this process has not acted on: the attempt after a failure, or one that ran
+ * when the workflow was loaded.
+ */
+export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
+  const { phase } = node.status;
+  if (node.taskRequest !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running)) return;
+  if (node.inputs === undefined) {
+    const bound = resolveInputs(state, node);
+    if (bound.kind === "waiting") return;
+    state.blobReads.unsubscribe(node);
+    if (bound.kind === "error") {
+      // An attempt from before a restart may run; it is aborted first.
+      const error = state.errors.replace(bound.error, node.status.error);
+      state.setNodeStatus(
+        node,
+        changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error, now: state.now }),
+      );
+      abortNode(state, node, bound.error.message);
+      return;
+    }
+    node.inputs = bound.inputs;
+    // Inputs too large for messages were written before the node was queued.
+    const place = inputLocation(state, node, bound.inputs);
+    node.inputsInBlobStore = place !== "message";
+    node.readsArrayInputs = place === "arrayFile";
+  }
+  if (node.model.target.kind === "task") {
+    // The last attempt's cleanup may have been lost with the process that wrote its end.
+    if (node.maybeAheadOfStatus && node.attempt > 0) sendCleanupRequest(state, node, { attempt: node.attempt - 1, remove: true });
+    requestRunWhenReserved(state, node, { timing: "afterWrite", maybeRunning: node.maybeAheadOfStatus });
+  } else applyDecision(state, node, decideStart(node, node.inputs));
+}

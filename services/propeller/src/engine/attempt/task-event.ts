@@ -1,0 +1,193 @@
+import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { outputsUri } from "../data/paths.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../decide/task.js";
+import { zombieAbortRequest } from "../messages/zombie-abort.js";
+import { attemptStarted } from "../status/update-phase.js";
+import { rfc3339Millis } from "../time/rfc3339.js";
+import { recordItemEvent, reportingArrayOf } from "../array/item-events.js";
+import { scheduleTimers, sendCleanupRequest } from "./requests.js";
+import { markDynamic } from "../dependencies/dynamic.js";
+import { storesOutputs } from "../dependencies/cache.js";
+import { commitSuccess } from "../data/commit-outputs.js";
+import { liveDeck } from "../data/live-deck.js";
+import { markRetryable, decideRetryAfter } from "./retry.js";
+import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
+import { endAborted, failNode, succeedNode } from "../lifecycle/end-node.js";
+import { isAbortedByParent, markAttemptAborted, abortSpeculativeDependents } from "../abort/abort.js";
+import type { RunState } from "../run/run-state.js";
+
+// Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply loops.
+const MIN_ZOMBIE_ABORT_INTERVAL = 5_000;
+
+/** Handles a plugin service's report on an attempt. Old, duplicate and superseded events change nothing. */
+export function onTaskEvent(state: RunState, report: TaskEvent): void {
+  const found = findNode(state.root, report.nodePath);
+  const event = report.event;
+  if (found === undefined || event === undefined) {
+    state.emitMetric("taskEventIgnored");
+    return;
+  }
+  const { node, exact } = found;
+  const sameNode = exact && event.parentNodeExecutionId?.nodeId === node.uniqueId;
+  if (sameNode && event.retryAttempt === node.attempt && node.taskRequest !== undefined && !node.ended) {
+    onAttemptEvent(state, node, report);
+    return;
+  }
+  state.emitMetric("taskEventIgnored");
+  const endedAt = sameNode ? endedSince(node, event.retryAttempt) : node.endedAt;
+  if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
+  node.zombieAbortedAt = state.now;
+  const request = zombieAbortRequest(report, state.now);
+  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request: request });
+}
+
+/** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
+function endedSince(node: RuntimeNode, attempt: number): number | undefined {
+  if (node.ended) return node.terminalReportedAt ?? node.endedAt;
+  if (!node.started) return undefined;
+  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure
+    ? (node.terminalReportedAt ?? node.supersededAt)
+    : undefined;
+}
+
+function reportedAtMs({ event }: TaskEvent): number {
+  return event?.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
+}
+
+/** Finds the node on a path or, where the graph below it is gone, its last existing ancestor. */
+function findNode(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
+  let scope: Scope | undefined = root;
+  let node: RuntimeNode | undefined;
+  for (const id of path.split("/")) {
+    if (scope === undefined) return node === undefined ? undefined : { node, exact: false };
+    node = scope.nodes.get(id);
+    if (node === undefined) return undefined;
+    scope = node.childScope;
+  }
+  return node === undefined ? undefined : { node, exact: true };
+}
+
+function onAttemptEvent(state: RunState, node: RuntimeNode, report: TaskEvent): void {
+  const decision = decideTaskEvent(report, node.status.TaskNodeStatus, rfc3339Millis(state.now));
+  if (node.taskRequest !== undefined) node.taskRequest.lastEventAt = state.now;
+  if (isTerminalTaskEvent(report.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.terminalReportedAt = reportedAtMs(report);
+  if (decision.kind !== "ignore" && report.event !== undefined) recordItemEvent(state, node, report.event);
+  switch (decision.kind) {
+    case "ignore":
+      state.emitMetric("taskEventIgnored");
+      return;
+    case "progress":
+      onProgress(state, node, decision);
+      return;
+    case "succeed":
+      node.taskRequest = undefined;
+      onAttemptSucceeded(state, node, decision);
+      return;
+    case "fail":
+      node.taskRequest = undefined;
+      onAttemptFailed(state, node, decision);
+      return;
+    case "expand":
+      node.taskRequest = undefined;
+      onDynamicSpec(state, node, decision.deckUri);
+      return;
+    case "aborted":
+      node.taskRequest = undefined;
+      if (node.abortReason === undefined) onAttemptFailed(state, node, ABORTED);
+      else onAttemptAborted(state, node);
+      return;
+  }
+}
+
+const ABORTED: Extract<AttemptDecision, { kind: "fail" }> = {
+  kind: "fail",
+  error: ABORTED_OUTSIDE,
+  recoverable: true,
+  cleanup: false,
+  deckUri: "",
+};
+
+function onProgress(state: RunState, node: RuntimeNode, { task }: Extract<AttemptDecision, { kind: "progress" }>): void {
+  if (node.taskRequest !== undefined) node.taskRequest.sendCount = 1;
+  const begins = node.attemptStartedAt === undefined && node.abortReason === undefined;
+  const firstAttempt = node.status.startedAt === undefined;
+  const status = begins ? attemptStarted(node.status, state.now) : node.status;
+  if (begins) node.attemptStartedAt = state.now;
+  state.setNodeStatus(node, { ...status, TaskNodeStatus: task });
+  if (begins && firstAttempt)
+    state.events.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(state, node), cache: node.cache }, "immediate");
+  scheduleTimers(state, node);
+}
+
+function onAttemptSucceeded(
+  state: RunState,
+  node: RuntimeNode,
+  { outputs, deckUri: deck }: Extract<AttemptDecision, { kind: "succeed" }>,
+): void {
+  const uri = outputs.uri === "" ? outputsUri(node.attemptDir) : outputs.uri;
+  const abortedByParent = isAbortedByParent(node);
+  const small = outputs.value !== undefined && fitsInline(state, sizeOf(outputs.value));
+  if (outputs.value !== undefined && !small && !abortedByParent) {
+    node.abortReason = undefined;
+    const keeps = node.scope.array !== undefined && sizeOf(outputs.value) <= state.config.maxInlineOutputBytes;
+    writeOutputs(state, node, outputs.value, { value: keeps ? outputs.value : undefined, deckUri: deck });
+    return;
+  }
+  if (!abortedByParent && storesOutputs(state, node)) {
+    node.abortReason = undefined;
+    node.uncommittedSuccess = { value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small };
+    commitSuccess(state, node);
+    return;
+  }
+  const { maybeAheadOfStatus } = node;
+  state.speculative = true;
+  // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
+  const value = small || abortedByParent ? outputs.value : undefined;
+  succeedNode(state, node, { outputs: { value, uri }, deckUri: deck });
+  if (state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
+}
+
+/** A node that is being aborted starts no graph. */
+function onDynamicSpec(state: RunState, node: RuntimeNode, deckUri: string): void {
+  if (state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (node.abortReason !== undefined) onAttemptAborted(state, node);
+  else if (reportingArrayOf(node) === undefined) markDynamic(state, node, deckUri);
+  else failNode(state, node, DYNAMIC_ITEM);
+}
+
+/** Nodes below an item would have no published parent. */
+const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map made a dynamic workflow" };
+
+function onAttemptFailed(
+  state: RunState,
+  node: RuntimeNode,
+  { error, recoverable, cleanup, deckUri: deck }: Extract<AttemptDecision, { kind: "fail" }>,
+): void {
+  if (node.abortReason !== undefined) {
+    onAttemptAborted(state, node);
+    return;
+  }
+  const decision = recoverable ? decideRetryAfter(state, node, error) : ({ retry: false, error } as const);
+  if (decision.retry) {
+    markRetryable(state, node, error, { ended: true, clean: cleanup });
+    return;
+  }
+  const remove = cleanup || state.config.deleteResourcesOnFinalize;
+  if (remove) sendCleanupRequest(state, node, { attempt: node.attempt, remove });
+  failNode(state, node, decision.error, { deckUri: deck, attemptEnded: true });
+}
+
+/** Handles the end of an attempt whose node is being aborted. */
+function onAttemptAborted(state: RunState, node: RuntimeNode): void {
+  if (!isAbortedByParent(node)) {
+    state.enqueueNode(node);
+    return;
+  }
+  markAttemptAborted(state, node, rfc3339Millis(state.now));
+  endAborted(state, node, node.abortReason ?? "");
+}

@@ -1,0 +1,29 @@
+import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { ClosureModel, ExecutionOptions } from "@flyte-ts/workflow-crd";
+
+/** Calls of dynamic nodes. */
+export interface DynamicCalls {
+  /** Reads the graph that a task produced, compiled. An invalid graph is refused. */
+  readonly readDynamic: {
+    readonly fields: {
+      /** Folder of the attempt, which has `futures.pb` and gets the compiled form. */
+      readonly attemptDir: string;
+      /** Identifier of the resulting workflow. */
+      readonly id: Identifier;
+      /** The task that produced it, whose outputs are the graph's. */
+      readonly parent: TaskTemplate;
+      readonly options: Pick<ExecutionOptions, "resources">;
+      /** An earlier compiled form may exist: it is used, even if its source has changed since. */
+      readonly compiledBefore: boolean;
+    };
+    readonly value: DynamicWorkflow;
+  };
+}
+
+export interface DynamicWorkflow {
+  readonly model: ClosureModel;
+  /** Compiled form for events; undefined when it is too large: then it is only in the attempt's folder. */
+  readonly closure: CompiledWorkflowClosure | undefined;
+}

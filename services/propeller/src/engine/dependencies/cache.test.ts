@@ -1,0 +1,361 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  CatalogCacheStatus as Status,
+  CatalogMetadataSchema,
+  CatalogReservation_Status as Reservation,
+} from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { describe, expect, it } from "vitest";
+import { Driver } from "../../../simulation/fixtures/driver.js";
+import { numbers, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
+import type { CallResult, CallKind, ValueOf } from "../calls/call.js";
+import { defaultCacheConfig } from "../cache/config.js";
+
+const one = numbers({ o0: 1 });
+const key = create(CatalogMetadataSchema, { artifactTag: { artifactId: "a", name: "t" } });
+const hit = { outputs: one, createdAt: 0, key };
+const config = { cache: defaultCacheConfig };
+
+function cached(serialize = false, more: Partial<WorkflowSpec> = {}): WorkflowSpec {
+  return {
+    inputs: { a: 7 },
+    main: {
+      nodes: {
+        n0: { kind: "task", inputs: { a: ".a" }, cache: { task: "c", serialize }, attempts: 2 },
+        n1: { kind: "task", inputs: { a: "n0.o0" } },
+      },
+      outputs: { o0: "n1.o0" },
+    },
+    ...more,
+  };
+}
+
+/** Completes the newest call of a kind. */
+function answer<K extends CallKind>(d: Driver, kind: K, value: ValueOf<K>): void {
+  settle(d, kind, { kind: "value", value });
+}
+
+function settle(d: Driver, kind: CallKind, given: CallResult): void {
+  const pending = d.asks.findLast(({ call: ask }) => ask.kind === kind);
+  if (pending === undefined) throw new Error(`${kind} was not asked; asked: ${askedOf(d).join(", ")}`);
+  d.observe({ kind: "callResult", id: pending.id, result: given });
+}
+
+const askedOf = (d: Driver) => d.asks.map(({ call: ask }) => ask.kind);
+const takeAsks = (d: Driver) => d.asks.splice(0).map(({ call: ask }) => ask.kind);
+
+function told(d: Driver, text: string) {
+  const [node, phase] = text.split(" ");
+  const found = d.events.filter((_, index) => `${node} ${phase}` === texts(d)[index]).at(-1)?.event;
+  const childScope = found?.event.case === "node" ? found.event.value : undefined;
+  const meta = childScope?.targetMetadata.case === "taskNodeMetadata" ? childScope.targetMetadata.value : undefined;
+  return { inner: childScope, meta, event: found };
+}
+
+function texts(d: Driver): string[] {
+  return d.events.map(({ event: { event } }) => {
+    if (event.case !== "node") return "";
+    const names: Record<number, string> = { 1: "QUEUED", 2: "RUNNING", 3: "SUCCEEDED", 5: "FAILED" };
+    return `${event.value.id?.nodeId ?? ""} ${names[event.value.phase] ?? String(event.value.phase)}`;
+  });
+}
+
+describe("outputs that are cached", () => {
+  it("are the node's, and nothing runs", () => {
+    const d = Driver.of(cached(), config);
+    expect(d.takeRequests()).toEqual([]);
+    expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
+    expect(d.asks).toMatchObject([{ ask: { kind: "catalogGet", call: { dataset: { name: "flyte_task-c" } }, task: { name: "c" } } }]);
+    answer(d, "catalogGet", hit);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
+    expect(d.request("n1").inputs?.literals["a"]).toEqual(one.literals["o0"]);
+    const { meta, inner: childScope, event } = told(d, "n0 SUCCEEDED");
+    expect(meta).toMatchObject({ cacheStatus: Status.CACHE_HIT, catalogKey: { artifactTag: { name: "t" } }, checkpointUri: "" });
+    expect(childScope?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
+    expect(event?.outputs).toEqual(one);
+    expect(event?.inputs).toEqual(numbers({ a: 7 }));
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5 });
+  });
+
+  it.each([
+    ["of other names", numbers({ other: 1 })],
+    ["too many", numbers({ o0: 1, o1: 2 })],
+    ["too few", numbers({})],
+  ])("%s do not count", (_, outputs) => {
+    const d = Driver.of(cached(), config);
+    answer(d, "catalogGet", { ...hit, outputs });
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+  });
+
+  it("count only while they are not too old", () => {
+    const old = Driver.of(cached(), { cache: { ...defaultCacheConfig, maxAge: 1_000 } });
+    answer(old, "catalogGet", { ...hit, createdAt: old.now - 1_001 });
+    expect(old.takeRequests()).toEqual(["n0/0 RUN"]);
+    const young = Driver.of(cached(), { cache: { ...defaultCacheConfig, maxAge: 1_000 } });
+    answer(young, "catalogGet", { ...hit, createdAt: young.now - 999 });
+    expect(young.takeRequests()).toEqual(["n1/0 RUN"]);
+  });
+
+  it("that are large are written before the node ends", () => {
+    const d = Driver.of(cached(), { ...config, maxInlineOutputBytes: 1 });
+    d.observe({ kind: "outputsWritten", uri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/inputs.pb" });
+    answer(d, "catalogGet", hit);
+    const uri = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
+    expect(d.writes).toContain(uri);
+    d.takeEventTexts();
+    d.observe({ kind: "outputsWritten", uri });
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
+    expect(d.takeRequests()).toEqual([]);
+  });
+});
+
+describe("outputs that are not cached", () => {
+  it("are computed, stored, and then told", () => {
+    const d = Driver.of(cached(), config);
+    answer(d, "catalogGet", undefined);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    d.reply("n0", "RUNNING");
+    expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
+    d.takeEventTexts();
+    takeAsks(d);
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.takeEventTexts()).toEqual([]);
+    expect(d.asks).toMatchObject([
+      {
+        ask: {
+          kind: "catalogPut",
+          outputs: { value: one },
+          overwrite: false,
+          owner: undefined,
+          source: { taskId: { name: "c" }, nodeExecutionId: { nodeId: "n0" }, retryAttempt: 0 },
+        },
+      },
+    ]);
+    answer(d, "catalogPut", key);
+    expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_POPULATED, catalogKey: { artifactTag: { name: "t" } } });
+    expect(told(d, "n0 SUCCEEDED").meta?.checkpointUri).not.toBe("");
+    expect(told(d, "n0 SUCCEEDED").event?.outputs).toEqual(one);
+  });
+
+  it("are stored again, under the same id, after a restart that came before the end was durable", () => {
+    const d = Driver.of(cached(), config);
+    answer(d, "catalogGet", undefined);
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    const first = d.asks.at(-1)?.call;
+    const again = d.restart(config);
+    again.observe({ kind: "load" });
+    expect(takeAsks(again)).toEqual([]);
+    expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
+    again.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(again.asks.at(-1)?.call).toEqual(first);
+    answer(again, "catalogPut", key);
+    expect(again.takeRequests()).toEqual(["n1/0 RUN"]);
+  });
+
+  it("are not stored when the attempt fails", () => {
+    const d = Driver.of(cached(), config);
+    answer(d, "catalogGet", undefined);
+    takeAsks(d);
+    d.reply("n0", "FAILED", { recoverable: false });
+    expect(takeAsks(d)).toEqual([]);
+    expect(told(d, "n0 FAILED").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
+  });
+});
+
+describe("a catalog that is down", () => {
+  it("delays a node for a while, then it runs without", () => {
+    const d = Driver.of(cached(), config);
+    for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {
+      settle(d, "catalogGet", { kind: "error", message: "down" });
+      if (d.takeRequestTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+    }
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeGreaterThanOrEqual(defaultCacheConfig.lookupTimeout);
+    expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeLessThan(defaultCacheConfig.lookupTimeout * 4);
+    takeAsks(d);
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(takeAsks(d)).toEqual([]);
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
+  });
+
+  it("that refuses is not asked again", () => {
+    const d = Driver.of(cached(), config);
+    settle(d, "catalogGet", { kind: "refused", code: "INVALID_ARGUMENT", message: "no" });
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+  });
+
+  it("cannot keep a success back", () => {
+    const d = Driver.of(cached(), config);
+    answer(d, "catalogGet", undefined);
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    d.takeEventTexts();
+    for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").inner === undefined; i++) {
+      settle(d, "catalogPut", { kind: "error", message: "down" });
+      if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+    }
+    // Control planes show the cache status only with its key.
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
+    expect(d.resource.status.nodeStatus?.["n0"]?.catalog).toMatchObject({ status: Status.CACHE_PUT_FAILURE });
+    const next = d.restart(config);
+    next.observe({ kind: "load" });
+    expect(told(next, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
+  });
+});
+
+it("who overwrites does not look and replaces", () => {
+  const d = Driver.of(cached(true, { overwriteCache: true }), config);
+  expect(takeAsks(d)).toEqual([]);
+  expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+  d.reply("n0", "RUNNING");
+  expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_SKIPPED });
+  d.reply("n0", "SUCCEEDED", { outputs: one });
+  expect(d.asks).toMatchObject([{ ask: { kind: "catalogPut", overwrite: true } }]);
+});
+
+it("without a catalog nothing is asked", () => {
+  const d = Driver.of(cached(true));
+  expect(takeAsks(d)).toEqual([]);
+  expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+  d.reply("n0", "SUCCEEDED", { outputs: one });
+  expect(takeAsks(d)).toEqual([]);
+  expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
+    cacheStatus: Status.CACHE_DISABLED,
+    reservationStatus: Reservation.RESERVATION_DISABLED,
+  });
+});
+
+describe("a task whose calls are serialised", () => {
+  const ours = { held: "byUs", heartbeatMs: 10_000 } as const;
+  const theirs = { held: "byAnother" } as const;
+
+  function reserved(): Driver {
+    const d = Driver.of(cached(true), config);
+    answer(d, "catalogGet", undefined);
+    expect(d.takeRequests()).toEqual([]);
+    answer(d, "catalogReserve", ours);
+    expect(d.takeRequests()).toEqual([]);
+    answer(d, "catalogGet", undefined);
+    return d;
+  }
+
+  it("runs when the reservation is its own and nothing came before it", () => {
+    const d = reserved();
+    expect(askedOf(d)).toEqual(["catalogGet", "catalogReserve", "catalogGet"]);
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    d.reply("n0", "RUNNING");
+    expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_ACQUIRED });
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.asks.at(-1)).toMatchObject({ ask: { kind: "catalogPut", owner: "exec-n0-0" } });
+    answer(d, "catalogPut", key);
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
+      cacheStatus: Status.CACHE_POPULATED,
+      reservationStatus: Reservation.RESERVATION_RELEASED,
+    });
+  });
+
+  it("takes what came before it, and lets the reservation go", () => {
+    const d = Driver.of(cached(true), config);
+    answer(d, "catalogGet", undefined);
+    answer(d, "catalogReserve", ours);
+    answer(d, "catalogGet", hit);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
+    expect(takeAsks(d)).toContain("catalogRelease");
+  });
+
+  it("waits while another computes, looks now and then, and takes what the other leaves", () => {
+    const d = Driver.of(cached(true), config);
+    answer(d, "catalogGet", undefined);
+    answer(d, "catalogReserve", theirs);
+    answer(d, "catalogGet", undefined);
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: "waiting on serialized cache" });
+    for (let i = 0; i < 5; i++) {
+      takeAsks(d);
+      d.advance(15_000);
+      expect(askedOf(d)).toContain("catalogReserve");
+      answer(d, "catalogReserve", theirs);
+      answer(d, "catalogGet", undefined);
+    }
+    expect(d.takeRequests()).toEqual([]);
+    takeAsks(d);
+    d.advance(15_000);
+    answer(d, "catalogReserve", theirs);
+    answer(d, "catalogGet", hit);
+    expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
+  });
+
+  it("waits on after a restart, and was not asked to run meanwhile", () => {
+    const d = Driver.of(cached(true), config);
+    answer(d, "catalogGet", undefined);
+    answer(d, "catalogReserve", theirs);
+    const again = d.restart(config);
+    again.observe({ kind: "load" });
+    expect(again.takeRequests()).toEqual([]);
+    answer(again, "catalogReserve", theirs);
+    expect(again.takeRequests()).toEqual([]);
+    again.observe({ kind: "abort" });
+    expect(again.takeRequests()).toEqual([]);
+    expect(again.takeEventTexts()).toContain("n0 ABORTED");
+  });
+
+  it("runs on after a restart, and keeps its reservation", () => {
+    const d = reserved();
+    const again = d.restart(config);
+    again.observe({ kind: "load" });
+    expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
+    expect(takeAsks(again)).toEqual(["catalogReserve"]);
+  });
+
+  it("extends its reservation while it runs", () => {
+    const d = reserved();
+    d.reply("n0", "RUNNING");
+    for (let i = 0; i < 10; i++) {
+      takeAsks(d);
+      d.advance(10_000);
+      expect(askedOf(d)).toEqual(["catalogReserve"]);
+      answer(d, "catalogReserve", ours);
+    }
+  });
+
+  it("lets the reservation go when it fails for good, when it is stopped, and not between attempts", () => {
+    const d = reserved();
+    takeAsks(d);
+    d.reply("n0", "FAILED");
+    expect(takeAsks(d)).toEqual([]);
+    d.advance(1_000);
+    expect(d.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
+    expect(takeAsks(d)).toEqual(["catalogReserve"]);
+    const stopped = reserved();
+    takeAsks(stopped);
+    stopped.observe({ kind: "abort" });
+    expect(takeAsks(stopped)).not.toContain("catalogRelease");
+    stopped.reply("n0", "ABORTED");
+    expect(takeAsks(stopped)).toContain("catalogRelease");
+  });
+
+  it("takes its turn anew for the next attempt", () => {
+    const d = reserved();
+    d.reply("n0", "FAILED");
+    d.advance(1_000);
+    answer(d, "catalogReserve", ours);
+    answer(d, "catalogGet", undefined);
+    expect(d.takeRequests().at(-1)).toBe("n0/1 RUN");
+    takeAsks(d);
+    d.reply("n0", "FAILED", { recoverable: false });
+    expect(takeAsks(d)).toContain("catalogRelease");
+  });
+
+  it("runs without when nobody can say who holds the reservation", () => {
+    const d = Driver.of(cached(true), config);
+    answer(d, "catalogGet", undefined);
+    for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {
+      settle(d, "catalogReserve", { kind: "error", message: "down" });
+      if (d.takeRequestTexts().length === 0) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+    }
+    expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
+    d.reply("n0", "RUNNING");
+    expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_FAILURE });
+  });
+});

@@ -1,0 +1,143 @@
+import type { PendingCall, CallProgress } from "../calls/pending-call.js";
+import type { CallResult, CallKind, CallOf, CallOutcome, ValueOf } from "../calls/call.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { WakeupFallbackBackoff } from "../config.js";
+import { backoffDelay } from "../retry/backoff.js";
+import { scheduleTimers } from "../attempt/requests.js";
+import { addCallBlocker } from "../events/report-blockers.js";
+import type { EffectTiming, RunState } from "../run/run-state.js";
+
+// Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
+
+export interface CallOptions {
+  /** `afterWrite` for calls with side effects: only after the status that justifies them is durable. */
+  readonly timing?: EffectTiming;
+  /** Key of the wake-up that triggers a retry, see `wakes`. */
+  readonly wakeupKey?: string;
+}
+
+/**
+ * Returns the result if known; else starts the call, if it is not pending, and enqueues the node when the result
+ * arrives. A node has one pending call per kind; cancel it with `forget` before another of that kind.
+ */
+export function call<K extends CallKind>(
+  state: RunState,
+  node: RuntimeNode,
+  request: CallOf<K>,
+  { timing = "immediate", wakeupKey: wakeupKey }: CallOptions = {},
+): CallOutcome<ValueOf<K>> | undefined {
+  const known = node.pendingCalls?.get(request.kind);
+  if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;
+  const pending: PendingCall = {
+    call: request as PendingCall["call"],
+    callId: "",
+    attempts: 0,
+    polls: 0,
+    firstSentAt: state.now,
+    result: undefined,
+    error: undefined,
+    retryAt: undefined,
+    wakeupKey: wakeupKey,
+    timing,
+  };
+  node.pendingCalls ??= new Map();
+  node.pendingCalls.set(request.kind, pending);
+  if (wakeupKey !== undefined) subscribeWakeup(state, node, wakeupKey);
+  send(state, node, pending);
+  return undefined;
+}
+
+/** Progress of a node's pending call; undefined when there is none. */
+export function callProgress(node: RuntimeNode, kind: CallKind): CallProgress | undefined {
+  return node.pendingCalls?.get(kind);
+}
+
+/** Retries the call at the given time, or on a wake-up: the result said that it is too early. */
+export function retryCallAt(state: RunState, node: RuntimeNode, { kind, at }: { readonly kind: CallKind; readonly at: number }): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  pending.result = undefined;
+  pending.firstSentAt = at;
+  pending.retryAt = at;
+  scheduleTimers(state, node);
+}
+
+/** Retries on a wake-up, or after a backoff: the result said that it is too early. */
+export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof WakeupFallbackBackoff): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  const pause = backoffDelay(state.config.wakeupFallbackBackoff[kind], pending.polls++, state.config.random);
+  retryCallAt(state, node, { kind, at: state.now + pause });
+}
+
+/** Cancels the call; a result that still arrives is ignored. */
+export function cancelCall(state: RunState, node: RuntimeNode, kind: CallKind): void {
+  const pending = node.pendingCalls?.get(kind);
+  if (pending === undefined) return;
+  state.asked.delete(pending.callId);
+  if (pending.wakeupKey !== undefined) unsubscribeWakeup(state, node, pending.wakeupKey);
+  node.pendingCalls?.delete(kind);
+  if (node.pendingCalls?.size === 0) node.pendingCalls = undefined;
+}
+
+/** Cancels all calls at the end of the node or its attempt. */
+export function cancelCalls(state: RunState, node: RuntimeNode): void {
+  for (const kind of node.pendingCalls?.keys() ?? []) cancelCall(state, node, kind);
+}
+
+/** Handles a result from the shell. */
+export function onCallResult(state: RunState, id: string, answer: CallResult): void {
+  const waiting = state.asked.get(id);
+  if (waiting === undefined) return;
+  state.asked.delete(id);
+  const { node, asked: pending } = waiting;
+  if (answer.kind === "error") {
+    pending.error = answer.message;
+    pending.retryAt = state.now + backoffDelay(state.config.callRetryBackoff, pending.attempts - 1, state.config.random);
+    scheduleTimers(state, node);
+    addCallBlocker(state, node, pending);
+  } else {
+    pending.attempts = 0;
+    pending.error = undefined;
+    pending.result = answer;
+  }
+  // Also after an error: the caller may have reached its timeout.
+  state.enqueueNode(node);
+}
+
+/** Handles a wake-up from admin: results of earlier calls may be outdated. */
+export function onWakeup(state: RunState, wakeupKey: string): void {
+  for (const node of state.wakeupListeners.get(wakeupKey) ?? []) {
+    for (const pending of node.pendingCalls?.values() ?? []) {
+      if (pending.wakeupKey !== wakeupKey || pending.result !== undefined) continue;
+      state.asked.delete(pending.callId);
+      send(state, node, pending);
+    }
+  }
+}
+
+/** Retries the calls that are due. */
+export function retryDueCalls(state: RunState, node: RuntimeNode): void {
+  for (const pending of node.pendingCalls?.values() ?? [])
+    if (pending.retryAt !== undefined && pending.retryAt <= state.now) send(state, node, pending);
+}
+
+function send(state: RunState, node: RuntimeNode, pending: PendingCall): void {
+  pending.callId = state.nextCallId();
+  pending.attempts++;
+  pending.retryAt = undefined;
+  state.asked.set(pending.callId, { node, asked: pending });
+  state.emit({ kind: "call", id: pending.callId, call: pending.call }, pending.timing);
+}
+
+function subscribeWakeup(state: RunState, node: RuntimeNode, wakeupKey: string): void {
+  const listeners = state.wakeupListeners.get(wakeupKey);
+  if (listeners === undefined) state.wakeupListeners.set(wakeupKey, new Set([node]));
+  else listeners.add(node);
+}
+
+function unsubscribeWakeup(state: RunState, node: RuntimeNode, wakeupKey: string): void {
+  const listeners = state.wakeupListeners.get(wakeupKey);
+  listeners?.delete(node);
+  if (listeners?.size === 0) state.wakeupListeners.delete(wakeupKey);
+}

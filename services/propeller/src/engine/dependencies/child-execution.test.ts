@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { PRIMARY_POLL } from "../config.js";
+import { Driver } from "../../../simulation/fixtures/driver.js";
+import { numbers, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
+
+const ONE: WorkflowSpec = {
+  main: {
+    nodes: { n0: { kind: "launch", launchPlan: "child", inputs: { a: ".a" } }, n1: { kind: "task", inputs: { a: "n0.o0" } } },
+    outputs: { o0: "n1.o0" },
+  },
+  inputs: { a: 1 },
+};
+
+function child(event: Driver["events"][number] | undefined): string | undefined {
+  const childScope = event?.event.event;
+  if (childScope?.case !== "node" || childScope.value.targetMetadata.case !== "workflowNodeMetadata") return undefined;
+  return childScope.value.targetMetadata.value.executionId?.name;
+}
+
+describe("a launch plan node", () => {
+  it("asks for its child once its own status is durable, and runs while the child does", () => {
+    const driver = new Driver(Driver.of(ONE).workflow);
+    driver.deferWrites = true;
+    driver.observe({ kind: "load" });
+    expect(driver.pendingCalls("createExecution")).toEqual([]);
+    driver.flush();
+    const [pending] = driver.pendingCalls("createExecution");
+    expect(pending?.request.name).toMatch(/^[a-z][a-z0-9]{19}$|^exec-n0-0$/);
+    expect(pending?.request.inputs).toEqual(numbers({ a: 1 }));
+    expect(pending?.request.spec?.metadata?.parentNodeExecution?.nodeId).toBe("n0");
+    driver.deferWrites = false;
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, workflowNodeStatus: { phase: 1 } });
+    expect(driver.eventTexts.at(-1)).toBe("n0 RUNNING");
+    expect(child(driver.events.at(-1))).toBe(pending?.request.name);
+  });
+
+  it("ends as its child does when admin tells of it, with the child's outputs", () => {
+    const driver = Driver.of(ONE);
+    driver.answer("createExecution", { kind: "value", value: "exists" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    driver.pendingCalls("readExecution");
+    driver.advance(20_000);
+    expect(driver.pendingCalls("readExecution")).toEqual([]);
+    driver.observe({ kind: "wakeup", nodeId: "n0" });
+    expect(driver.pendingCalls("readExecution")).toHaveLength(1);
+    driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: numbers({ o0: 7 }) } });
+    expect(driver.request("n1").inputs).toEqual(numbers({ a: 7 }));
+    expect(
+      child(
+        driver.events.find(
+          ({ event }) => event.event.case === "node" && event.event.value.phase === 3 && event.event.value.id?.nodeId === "n0",
+        ),
+      ),
+    ).toBeDefined();
+  });
+
+  it("looks after its child where the control plane does not tell of ends, less and less often", () => {
+    const driver = Driver.of(ONE, { wakeupFallbackBackoff: PRIMARY_POLL });
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    const readings = (ms: number) => {
+      let count = 0;
+      for (let passed = 0; passed < ms; passed += 500) {
+        driver.advance(500);
+        for (const _ of driver.pendingCalls("readExecution")) {
+          count++;
+          driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+        }
+      }
+      return count;
+    };
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    expect(readings(10_000)).toBeGreaterThan(4);
+    readings(60_000);
+    expect(readings(60_000)).toBeGreaterThan(5);
+    expect(readings(60_000)).toBeLessThan(10);
+  });
+
+  it("tells of its node again before it asks for its child after a restart: the event may be lost", () => {
+    const driver = Driver.of(ONE);
+    const later = driver.restart();
+    later.observe({ kind: "load" });
+    expect(later.pendingCalls("createExecution")).toHaveLength(1);
+    expect(later.eventTexts).toContain("n0 QUEUED");
+  });
+
+  it("names a place for outputs where its child gives none", () => {
+    const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child" } } } });
+    driver.answer("createExecution", { kind: "value", value: "exists" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
+    const told = driver.events.find(
+      ({ event }) => event.event.case === "node" && event.event.value.phase === 3 && event.event.value.id?.nodeId === "n0",
+    );
+    expect(told?.event.event.value).toMatchObject({
+      outputResult: { value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb" },
+    });
+  });
+
+  it("asks again by itself when admin's word is lost", () => {
+    const driver = Driver.of(ONE);
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    driver.pendingCalls("readExecution");
+    driver.advance(61_000);
+    expect(driver.pendingCalls("readExecution")).toHaveLength(1);
+  });
+
+  it("tells the child's error as its own, and is not tried again for it", () => {
+    const driver = Driver.of({ ...ONE, main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 3 } } } });
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    driver.answer("readExecution", {
+      kind: "value",
+      value: { phase: "failed", error: { code: "USER:Boom", kind: "USER", message: "it broke" } },
+    });
+    expect(driver.resource.status).toMatchObject({ phase: 5, error: { code: "USER:Boom", message: "it broke", kind: "USER" } });
+  });
+
+  it("fails when admin refuses the child, and asks again when admin cannot say", () => {
+    const driver = Driver.of(ONE);
+    driver.answer("createExecution", { kind: "error", message: "UNAVAILABLE" });
+    driver.pendingCalls("createExecution");
+    driver.advance(1_000);
+    expect(driver.pendingCalls("createExecution")).toHaveLength(1);
+    driver.answer("createExecution", { kind: "refused", code: "NOT_FOUND", message: "no such launch plan" });
+    expect(driver.resource.status.error).toEqual({
+      code: "RuntimeExecutionError",
+      kind: "USER",
+      message: "[UserError] failed to launch workflow, caused by: rpc error: code = NotFound desc = no such launch plan",
+    });
+  });
+
+  it("stops its child when it is stopped, and has ended when the child has", () => {
+    const driver = Driver.of(ONE);
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    driver.observe({ kind: "abort" });
+    const [pending] = driver.pendingCalls("terminateExecution");
+    expect(pending?.cause).toBe("cascading abort as parent execution id [exec] aborted, reason [Workflow aborted.]");
+    driver.answer("terminateExecution", { kind: "value", value: "requested" });
+    expect(driver.run.terminal).toBe(false);
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    driver.observe({ kind: "wakeup", nodeId: "n0" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "aborted" } });
+    expect(driver.resource.status.phase).toBe(6);
+    expect(driver.eventTexts).toContain("n0 ABORTED");
+  });
+
+  it("makes sure of its child before it stops it, when nobody knows whether it is there", () => {
+    const driver = Driver.of(ONE);
+    driver.pendingCalls("createExecution");
+    driver.observe({ kind: "abort" });
+    expect(driver.pendingCalls("terminateExecution")).toEqual([]);
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    expect(driver.pendingCalls("terminateExecution")).toHaveLength(1);
+    // The same for another process that finds the node queued.
+    const later = Driver.of(ONE).restart();
+    later.observe({ kind: "abort" });
+    later.observe({ kind: "load" });
+    expect(later.pendingCalls("createExecution")).toHaveLength(1);
+    later.answer("createExecution", { kind: "value", value: "exists" });
+    later.answer("terminateExecution", { kind: "value", value: "ended" });
+    expect(later.resource.status.phase).toBe(6);
+  });
+
+  it("begins another child when its time is up and a retry is left", () => {
+    const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 2, timeoutMs: 5_000 } } } });
+    const [first] = driver.pendingCalls("createExecution");
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    driver.advance(5_500);
+    driver.answer("terminateExecution", { kind: "value", value: "ended" });
+    driver.advance(1_000);
+    const [second] = driver.pendingCalls("createExecution");
+    expect(second?.request.name).not.toBe(first?.request.name);
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
+    expect(driver.resource.status.phase).toBe(3);
+  });
+
+  it("is found again by the next process", () => {
+    const driver = Driver.of(ONE);
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    const later = driver.restart();
+    later.observe({ kind: "load" });
+    expect(later.pendingCalls("createExecution")).toEqual([]);
+    later.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: numbers({ o0: 4 }) } });
+    expect(later.request("n1").inputs).toEqual(numbers({ a: 4 }));
+  });
+});

@@ -1,0 +1,141 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { wakeupKeys } from "../calls/pending-call.js";
+import type { CallOutcome } from "../calls/call.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { cascadeCause, onChildPhase, childLookupFailed, onCreateRefused } from "../decide/launch-plan.js";
+import { childExecutionId, childExecutionRequest } from "../messages/child-execution.js";
+import { call, callProgress, pollAsFallback, cancelCall } from "./calls.js";
+import { inlineEventInputs } from "../data/input-location.js";
+import { resolveInputs } from "../data/outputs.js";
+import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
+import { failNode } from "../lifecycle/end-node.js";
+import type { RunState } from "../run/run-state.js";
+
+// A launch plan node starts a child execution. Its name is derived from the node and its attempt, so that creating it is idempotent.
+
+/** Reconciles the node: requests its child, and ends as that does. Called again when a result arrives. */
+export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
+  if (node.childState === "none") node.childState = "requested";
+  if (node.childState === "requested") {
+    if (callProgress(node, "createExecution") === undefined) republishQueued(state, node);
+    const created = createChild(state, node, { launchPlan, inputs: node.inputs });
+    if (created === undefined) return;
+    if (created.kind === "refused") {
+      node.childState = "none";
+      const refused = onCreateRefused(created);
+      if (refused.kind === "fail") failNode(state, node, refused.error);
+      return;
+    }
+  }
+  if (node.attemptStartedAt === undefined) {
+    markRunning(state, node, { workflowNodeStatus: { phase: 1 } });
+  }
+  awaitChild(state, node);
+}
+
+/**
+ * Publishes again, after a restart, the node that the child will name as its parent: the event may have been lost with
+ * the process before.
+ */
+function republishQueued(state: RunState, node: RuntimeNode): void {
+  if (!node.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
+  state.events.node(node, NodeExecution_Phase.QUEUED, { inputs: inlineEventInputs(state, node), cache: node.cache }, "immediate");
+}
+
+interface ChildLaunch {
+  readonly launchPlan: Identifier;
+  readonly inputs: LiteralMap | undefined;
+}
+
+/** Retries until it is certain whether the child exists. */
+function createChild(
+  state: RunState,
+  node: RuntimeNode,
+  { launchPlan, inputs }: ChildLaunch,
+): CallOutcome<"created" | "exists"> | undefined {
+  if (inputs === undefined) return undefined;
+  const request = childExecutionRequest(node, { workflow: state.model, launchPlan, inputs });
+  const created = call(state, node, { kind: "createExecution", request }, { timing: "afterWrite" });
+  if (created?.kind !== "value") return created;
+  cancelCall(state, node, "createExecution");
+  node.childState = "exists";
+  node.hasChildExecution = true;
+  return created;
+}
+
+function awaitChild(state: RunState, node: RuntimeNode): void {
+  const child = readChild(state, node);
+  if (child === undefined) return;
+  if (child.kind === "refused") {
+    node.childState = "none";
+    failNode(state, node, childLookupFailed(node, child).error);
+    return;
+  }
+  const decision = onChildPhase(node, child.value, childExecutionId(state.model, node).name);
+  switch (decision.kind) {
+    case "succeed":
+      node.childState = "none";
+      cancelCall(state, node, "readExecution");
+      succeedAfterWrite(state, node, decision);
+      return;
+    case "fail":
+      node.childState = "none";
+      failNode(state, node, decision.error);
+      return;
+    default:
+      pollAsFallback(state, node, "readExecution");
+  }
+}
+
+function readChild(state: RunState, node: RuntimeNode) {
+  const id = childExecutionId(state.model, node);
+  return call(state, node, { kind: "readExecution", id }, { wakeupKey: wakeupKeys.child(node.uniqueId) });
+}
+
+/**
+ * Terminates the child of a node that is being aborted, and waits until it has ended. Repeats the creation request
+ * while its outcome is unknown: a child created after its abort was requested would keep running.
+ */
+export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
+  if (node.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.childState = "none";
+  if (node.childState === "requested") {
+    node.inputs ??= boundInputs(state, node);
+    const created = createChild(state, node, { launchPlan, inputs: node.inputs });
+    if (created?.kind === "refused") {
+      cancelCall(state, node, "createExecution");
+      node.childState = "none";
+    }
+  }
+  if (node.childState === "exists") terminateChild(state, node);
+  if (node.childState === "none") state.enqueueNode(node);
+}
+
+/** A creation without inputs cannot be repeated: then only terminates a child that may exist. */
+function boundInputs(state: RunState, node: RuntimeNode): LiteralMap | undefined {
+  const bound = resolveInputs(state, node);
+  if (bound.kind === "waiting") return undefined;
+  state.blobReads.unsubscribe(node);
+  if (bound.kind === "error") node.childState = "exists";
+  return bound.kind === "ready" ? bound.inputs : undefined;
+}
+
+function terminateChild(state: RunState, node: RuntimeNode): void {
+  const id = childExecutionId(state.model, node);
+  const cause = cascadeCause(state.model.name, node.abortReason ?? "");
+  const stopped = call(state, node, { kind: "terminateExecution", id, cause }, { timing: "afterWrite" });
+  if (stopped === undefined) return;
+  if (stopped.kind === "value" && stopped.value === "requested") {
+    const child = readChild(state, node);
+    if (child === undefined) return;
+    if (child.kind === "value" && child.value.phase === "running") {
+      pollAsFallback(state, node, "readExecution");
+      return;
+    }
+  }
+  cancelCall(state, node, "terminateExecution");
+  cancelCall(state, node, "readExecution");
+  node.childState = "none";
+}

@@ -1,0 +1,57 @@
+import { isTerminalWorkflow } from "@flyte-ts/domain";
+import type { PendingCall } from "../calls/pending-call.js";
+import { boundMessage, MAX_STATUS_MESSAGE } from "../errors/bound-message.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { rfc3339Seconds } from "../time/rfc3339.js";
+import type { RunState } from "../run/run-state.js";
+
+// Publishes blockers to the execution's owner: the status holds the last published reason, so that a restart neither
+// repeats it as a change nor leaves it published.
+
+/** Consecutive failures that are not reported, for short outages. */
+const MIN_FAILURES_TO_REPORT = 3;
+
+/** Adds the blocker of an attempt that waits for a plugin service. */
+export function addAttemptBlocker(state: RunState, node: RuntimeNode, reason: string): void {
+  const holds = () =>
+    !node.ended && node.blockedSince !== undefined && node.attemptStartedAt === undefined && node.abortReason === undefined;
+  state.blockers.set(node, { text: `node ${node.path}: ${reason}`, isActive: holds });
+}
+
+/** Adds the blocker of a blob that could not be read or written. */
+export function addBlobBlocker(state: RunState, uri: string, message: string): void {
+  const tries = () => Math.max(state.blobReads.consecutiveFailures(uri), state.pendingBlobWrites.get(uri)?.attempts ?? 0);
+  addFailingBlocker(state, uri, { message, by: "the blob store", failures: tries });
+}
+
+/** Adds the blocker of a failing call. */
+export function addCallBlocker(state: RunState, node: RuntimeNode, pending: PendingCall): void {
+  const tries = () =>
+    !node.ended && node.pendingCalls?.get(pending.call.kind) === pending && pending.result === undefined ? pending.attempts : 0;
+  addFailingBlocker(state, pending, { message: `node ${node.path}: ${pending.error ?? ""}`, by: pending.call.kind, failures: tries });
+}
+
+interface FailingDependency {
+  readonly message: string;
+  readonly by: string;
+  /** Current number of consecutive failures. */
+  readonly failures: () => number;
+}
+
+function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures: tries }: FailingDependency): void {
+  if (tries() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
+  const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is tried again, less and less often: ${message}`;
+  state.blockers.set(subject, { text, isActive: () => tries() > 0 });
+  state.emitKubeEvent("Warning", "Waits", text);
+}
+
+/** At the end of an observation: publishes the blocker if it has changed. */
+export function publishBlocker(state: RunState): void {
+  if (state.finalization !== "none" || isTerminalWorkflow(state.status.phase)) return;
+  const reason = boundMessage(state.blockers.firstActive() ?? "", MAX_STATUS_MESSAGE);
+  const changed = reason !== (state.status.notice ?? "");
+  if (!changed && !state.blockerUnpublished) return;
+  state.blockerUnpublished = false;
+  if (changed) state.setWorkflowStatus({ ...state.status, notice: reason });
+  state.events.blocker(reason);
+}

@@ -1,0 +1,28 @@
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { START_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeDecision } from "../decide/decision.js";
+import { attemptStarted } from "../status/update-phase.js";
+import { scheduleTimers } from "../attempt/requests.js";
+import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
+import { succeedNode } from "./end-node.js";
+import type { RunState } from "../run/run-state.js";
+
+/** Marks the node's attempt as running; publishes the first one. */
+export function markRunning(state: RunState, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
+  const first = node.status.startedAt === undefined;
+  node.attemptStartedAt = state.now;
+  state.setNodeStatus(node, { ...attemptStarted(node.status, state.now), ...more });
+  if (first) state.events.node(node, NodeExecution_Phase.RUNNING, {}, state.effectTimingFor(node));
+  scheduleTimers(state, node);
+}
+
+/** Outputs too large for the status are written first. */
+export function succeedAfterWrite(state: RunState, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
+  const value = outputs?.value;
+  if (value === undefined || node.id === START_NODE || fitsInline(state, sizeOf(value))) {
+    succeedNode(state, node, { outputs });
+    return;
+  }
+  writeOutputs(state, node, value, { value: undefined, deckUri: "" });
+}

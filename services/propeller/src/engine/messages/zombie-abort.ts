@@ -1,0 +1,31 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isTerminalTaskEvent, shardOf } from "@flyte-ts/domain";
+import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+
+/**
+ * Reply to an event of an attempt whose workflow has ended or is gone: ABORT while the attempt still runs, none when it
+ * has ended. A restarted plugin service may start an ended attempt again on a duplicate request. The request only names
+ * the attempt, which suffices to remove it.
+ */
+export function zombieAbortRequest(event: TaskEvent, now: number): TaskRequest | undefined {
+  const told = event.event;
+  if (told === undefined || isTerminalTaskEvent(told.phase)) return undefined;
+  const [namespace = "", name = ""] = event.workflowKey.split("/");
+  return create(TaskRequestSchema, {
+    id: { taskId: told.taskId, nodeExecutionId: told.parentNodeExecutionId, retryAttempt: told.retryAttempt },
+    desired: DesiredState.ABORT,
+    generatedName: told.metadata?.generatedName ?? "",
+    workflowKey: event.workflowKey,
+    nodePath: event.nodePath,
+    namespace,
+    template: { id: told.taskId, type: told.taskType },
+    deleteResources: true,
+    pluginState: event.pluginState,
+    knownPhase: told.phase,
+    knownPhaseVersion: told.phaseVersion,
+    shard: shardOf(name),
+    requestedAt: timestampFromMs(now),
+    abortReason: "the execution is over",
+  });
+}

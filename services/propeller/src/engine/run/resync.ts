@@ -1,0 +1,31 @@
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+
+/** Queues of nodes and graphs to reconcile. */
+export interface ReconcileQueue {
+  /** The workflow's own graph. */
+  readonly root: Scope;
+  enqueueNode(node: RuntimeNode): void;
+  enqueueScope(scope: Scope): void;
+}
+
+/** Resync: derives every node's dependencies from the phases of upstream nodes, not from counters, and reconciles all nodes. */
+export function resyncScope(queue: ReconcileQueue, scope: Scope): void {
+  for (const node of scope.nodes.values()) {
+    if (node.ended) continue;
+    recountUpstream(node);
+    queue.enqueueNode(node);
+    if (node.childScope !== undefined) resyncScope(queue, node.childScope);
+  }
+  queue.enqueueScope(scope);
+}
+
+function recountUpstream(node: RuntimeNode): void {
+  const { nodes, index } = node.scope;
+  node.pendingUpstream = 0;
+  node.unsuccessfulUpstream = 0;
+  for (const id of index.upstream.get(node.id) ?? []) {
+    const up = nodes.get(id);
+    if (up === undefined || !up.isTerminal) node.pendingUpstream++;
+    else if (!up.hasSucceeded) node.unsuccessfulUpstream++;
+  }
+}

@@ -1,0 +1,302 @@
+import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
+import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { wakeupKeys } from "../calls/pending-call.js";
+import { START_NODE } from "../graph/index-graph.js";
+import { RuntimeNode } from "../graph/runtime.js";
+import { restorePersisted, collectStatusPatch, wholeStatus } from "../status/resource-status.js";
+import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "../types.js";
+import { onCallResult, onWakeup } from "../dependencies/calls.js";
+import { abortAll } from "../abort/abort-all.js";
+import { publishArrayChanges } from "../array/item-events.js";
+import { rescheduleTimers } from "../attempt/requests.js";
+import { startNode } from "../lifecycle/start-node.js";
+import { BlobReads } from "../data/blob-reads.js";
+import { onBlobTimer, onBlobWritten, blobTimerOf } from "../data/blob-writes.js";
+import { onNodeTimer } from "../attempt/deadlines.js";
+import { restore, resumeRun } from "../restore/restore.js";
+import { reconcileNode } from "../lifecycle/reconcile-node.js";
+import { addBlobBlocker, publishBlocker } from "../events/report-blockers.js";
+import { onPluginStarted, onPluginHealth } from "../attempt/plugin-health-changed.js";
+import { resyncScope } from "./resync.js";
+import { failScope, reconcileScope } from "../lifecycle/reconcile-scope.js";
+import { dequeueStart } from "./scheduler.js";
+import { ABORT_REASON, abortScope } from "../abort/abort.js";
+import { onTaskEvent } from "../attempt/task-event.js";
+import { republishUnknownNode } from "../restore/republish.js";
+import { defaultPolicy } from "./engine-policy.js";
+import { RunState } from "./run-state.js";
+import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "./workflow-phase.js";
+
+/**
+ * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
+ * client changed the resource (a write was refused), the caller creates a new run: transitions that were not durable
+ * are derived again.
+ */
+export function createRun(input: RunInput): WorkflowRun {
+  return new Run(input);
+}
+
+/** Effects that abort all attempts that the resource shows as running, when no run can be created, or none progresses. */
+export function buildAbortEffects({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
+  const state = newRunState({ workflow, config, now });
+  state.beginObservation(now, false);
+  abortAll(state, state.root, reason);
+  return state.endObservation();
+}
+
+function newRunState({ workflow, config, now, policy = defaultPolicy }: RunInput): RunState {
+  const state = new RunState({ model: workflow.model, config, policy, now }, workflow.status);
+  state.blobReads = new BlobReads(config.blobRetry, config.random);
+  restore(state, workflow.status);
+  return state;
+}
+
+class Run implements WorkflowRun {
+  readonly #state: RunState;
+  readonly #workflow: ParsedWorkflow;
+  /** No status patch was taken since the last observation, so `room` continues that observation. */
+  #persistedPending = false;
+
+  constructor(input: RunInput) {
+    this.#workflow = input.workflow;
+    this.#state = newRunState(input);
+    restorePersisted(this.#state, input.workflow);
+  }
+
+  get key(): string {
+    return this.#workflow.model.key;
+  }
+
+  get status(): WorkflowStatus {
+    return wholeStatus(this.#state);
+  }
+
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  get nextTimerAt(): number | undefined {
+    return this.#state.finalization === "none" ? this.#state.timers.next : undefined;
+  }
+
+  get needsCapacity(): boolean {
+    const { startsThrottled: startsThrottled, slotQueue: waiting, startQueue: startQueue, finalization: finalization } = this.#state;
+    return startsThrottled && finalization === "none" && (this.#state.hasWork || waiting.size + startQueue.size > 0);
+  }
+
+  get phase(): number {
+    return this.#state.status.phase;
+  }
+
+  get terminal(): boolean {
+    return isTerminalWorkflow(this.#state.status.phase);
+  }
+
+  get isFinalizing(): boolean {
+    return this.#state.finalization !== "none";
+  }
+
+  get counts(): RunCounts {
+    const { activeNodes, slotsUsed, slotQueue: waiting } = this.#state;
+    return { activeNodes, activeTasks: slotsUsed, queuedTasks: waiting.size };
+  }
+
+  observe(observation: Observation, now: number): readonly Effect[] {
+    const state = this.#state;
+    state.beginObservation(now, observation.kind === "capacity" && this.#persistedPending);
+    this.#persistedPending = true;
+    this.#apply(observation);
+    this.#drain();
+    publishArrayChanges(state);
+    rescheduleTimers(state);
+    publishBlocker(state);
+    return state.endObservation();
+  }
+
+  takeStatusPatch(): ResourcePatch | undefined {
+    const state = this.#state;
+    this.#persistedPending = false;
+    const changes = collectStatusPatch(state);
+    // Changes that cancel each other make no patch, but effects may wait for their revision.
+    const news = changes !== undefined || state.revision > state.patchedRevision;
+    state.patchedRevision = state.revision;
+    if (state.finalization !== "requested") return news ? { status: {}, ...changes } : undefined;
+    state.finalization = "patched";
+    const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
+    return {
+      metadata: {
+        labels: terminatedLabels(new Date(state.now)),
+        finalizers: finalizers.length === 0 ? null : finalizers,
+      },
+      status: {},
+      ...changes,
+    };
+  }
+
+  #apply(observation: Observation): void {
+    const state = this.#state;
+    switch (observation.kind) {
+      case "load":
+        this.#load(observation.isNew ?? false);
+        return;
+      case "resync":
+        if (!this.terminal) resyncScope(state, state.root);
+        return;
+      case "taskEvent":
+        onTaskEvent(state, observation.event);
+        return;
+      case "timer":
+        this.#timer();
+        return;
+      case "capacity":
+        state.startsThrottled = false;
+        return;
+      case "abort":
+        this.#abort(observation.reason ?? ABORT_REASON);
+        return;
+      case "outputsRead":
+      case "literalRead":
+        this.#onBlobRead(observation);
+        return;
+      case "callResult":
+        onCallResult(state, observation.id, observation.result);
+        return;
+      case "wakeup":
+        if (observation.nodeId !== undefined) onWakeup(state, wakeupKeys.child(observation.nodeId));
+        if (observation.signalId !== undefined) onWakeup(state, wakeupKeys.signal(observation.signalId));
+        return;
+      case "outputsWritten":
+        onBlobWritten(state, observation.uri, observation.error);
+        return;
+      case "persisted":
+        state.speculationAllowed ||= observation.revision >= state.startedRevision;
+        return;
+      case "endRecorded":
+        requestFinalization(state);
+        return;
+      case "rejected":
+        this.#onRejected(observation.cause, observation.message);
+        return;
+      case "unknownNode":
+        republishUnknownNode(state, observation.nodeId);
+        return;
+      case "plugins":
+        onPluginHealth(state, observation.plugins);
+        return;
+      case "pluginStarted":
+        onPluginStarted(state, observation.taskTypes);
+        return;
+      case "tooLarge":
+        if (!this.terminal)
+          this.#failWorkflow("WorkflowTooLarge", `Workflow execution state is too large for Flyte to handle. ${observation.message}`);
+        return;
+    }
+  }
+
+  #load(isNew: boolean): void {
+    const state = this.#state;
+    const { status } = state;
+    state.blockerUnpublished = status.notice !== undefined;
+    const { deletionRequested } = this.#workflow;
+    if (status.phase !== WorkflowPhase.Ready) resumeRun(state);
+    else if (!isNew || !deletionRequested) this.#start(isNew);
+    if (this.terminal) return;
+    if (deletionRequested) this.#abort(ABORT_REASON);
+    if (this.terminal) return;
+    resyncScope(state, state.root);
+    this.#timer();
+  }
+
+  /** Allows speculative starts on a new resource. On any other, assumes that an earlier process may have started nodes. */
+  #start(isNew: boolean): void {
+    const state = this.#state;
+    state.speculationAllowed = state.speculative = isNew;
+    state.priorStartPossible = state.policy.priorStartPossible(isNew);
+    const start = state.root.nodes.get(START_NODE);
+    // An abort of all nodes then includes its dependents.
+    if (start !== undefined) start.maybeSucceeded = state.priorStartPossible;
+    startWorkflow(state);
+    if (state.root.isInvalid) this.#failWorkflow("BadSpecificationError", "StartNode not found.");
+  }
+
+  #timer(): void {
+    const state = this.#state;
+    for (const subject of state.timers.popDue(state.now)) {
+      if (subject instanceof RuntimeNode) onNodeTimer(state, subject);
+      else if ("blob" in subject) onBlobTimer(state, subject);
+      else onRepublishTimer(state);
+    }
+  }
+
+  #abort(reason: string): void {
+    const state = this.#state;
+    if (this.terminal || state.abortReason !== undefined) return;
+    if (abortWorkflow(state, reason)) abortScope(state, state.root, reason);
+  }
+
+  #onBlobRead({ uri, result }: Extract<Observation, { kind: "outputsRead" | "literalRead" }>): void {
+    const state = this.#state;
+    const { ready, retryAt } = state.blobReads.onResult(uri, result, state.now);
+    for (const node of ready) state.enqueueNode(node);
+    if (retryAt === undefined) return;
+    state.timers.schedule(blobTimerOf(state, uri), retryAt);
+    if (result.kind === "error") addBlobBlocker(state, uri, result.message);
+  }
+
+  /** Aborts and finalizes the execution: admin rejects its events and will never record its end. */
+  #onRejected(cause: RejectionCause, message: string): void {
+    const state = this.#state;
+    state.eventsRejected = true;
+    if (this.terminal) {
+      requestFinalization(state);
+      return;
+    }
+    switch (cause) {
+      case "notFound":
+        this.#failWorkflow("ExecutionNotFound", "Workflow execution not found in flyteadmin.");
+        return;
+      case "incompatibleCluster":
+        this.#failWorkflow("EventIncompatibleClusterError", `Workflow execution cluster reassigned: ${message}`);
+        return;
+      case "terminal":
+        this.#abort("Workflow is over for the control plane.");
+        return;
+    }
+  }
+
+  #failWorkflow(code: string, message: string): void {
+    const state = this.#state;
+    if (state.abortReason !== undefined || state.root.stage !== "running") return;
+    failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
+  }
+
+  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `room`. */
+  #drain(): void {
+    const state = this.#state;
+    let started = 0;
+    for (let looked = 0; ; looked++) {
+      if (looked >= state.config.maxReconcilesPerObservation) {
+        state.startsThrottled = true;
+        return;
+      }
+      if (!this.terminal) state.policy.readiness.beforeDequeue(state);
+      const node = state.nodeQueue.pop();
+      if (node !== undefined) {
+        node.inNodeQueue = false;
+        reconcileNode(state, node);
+        continue;
+      }
+      const scope = state.dequeueScope();
+      if (scope !== undefined) {
+        reconcileScope(state, scope);
+        continue;
+      }
+      if (started >= state.config.maxStartsPerObservation) state.startsThrottled = true;
+      if (state.startsThrottled) return;
+      const waiting = dequeueStart(state);
+      if (waiting === undefined) return;
+      startNode(state, waiting);
+      started++;
+    }
+  }
+}

@@ -1,8 +1,0 @@
-import { deckUri } from "../data/paths.js";
-import type { RuntimeNode } from "../graph/runtime.js";
-import type { Walk } from "./walk.js";
-
-/** Address of the deck that clients read while the task runs; undefined unless the task is known to write one. */
-export function liveDeck(walk: Walk, node: RuntimeNode): string | undefined {
-  return walk.templateOf(node)?.metadata?.generatesDeck === true ? deckUri(node.attemptDir) : undefined;
-}

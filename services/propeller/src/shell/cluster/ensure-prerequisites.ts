@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  isAlreadyExists,
+  isTransient,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  NAMESPACES,
+  type ResourceRef,
+} from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+
+export interface PrerequisiteOptions {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly createCrd: boolean;
+  /** Namespace of the Lease objects. */
+  readonly namespace: string;
+}
+
+/** Waits for the API server and ensures propeller's prerequisites. */
+export async function ensurePrerequisites({ client, logger, createCrd, namespace }: PrerequisiteOptions): Promise<void> {
+  const retryTransient = async (what: string, attempt: () => Promise<void>) => {
+    for (let delay = 50; ; delay = Math.min(delay * 2, 5_000)) {
+      try {
+        await attempt();
+        return;
+      } catch (error) {
+        if (!isTransient(error) && !(error instanceof KubeError && error.status === 404)) throw error;
+        logger.warn({ what, error: String(error) }, "waiting for the Kubernetes API");
+        await sleep(delay);
+      }
+    }
+  };
+  await retryTransient("namespace", () =>
+    create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }),
+  );
+  if (createCrd)
+    await retryTransient("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
+  // A new custom resource definition is served shortly after its creation.
+  await retryTransient("workflows", async () => {
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
+  });
+}
+
+/** With read access only, propeller uses the existing object; without read access, or when it is missing, it creates it. */
+async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
+  const found = await client.get(ref, { name: object.metadata.name, metadataOnly: true }).catch((error: unknown) => {
+    if (error instanceof KubeError && error.status === 403) return undefined;
+    throw error;
+  });
+  if (found !== undefined) return;
+  try {
+    await client.create(ref, object);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

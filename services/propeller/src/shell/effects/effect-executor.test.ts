@@ -1,0 +1,65 @@
+import { createLogger } from "@flyte-ts/telemetry";
+import { expect, it } from "vitest";
+import { EffectExecutor, type EffectExecutorOptions } from "./effect-executor.js";
+
+it("has room again when what waited for writes no longer does", async () => {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const effects = new EffectExecutor({ logger, now: () => 0 } as EffectExecutorOptions);
+  effects.setDeferred("a", 500);
+  expect(effects.hasCapacity("a")).toBe(true);
+  effects.setDeferred("b", 500);
+  expect(effects.hasCapacity("a")).toBe(false);
+  let told = false;
+  const room = effects.whenCapacity("a").then(() => {
+    told = true;
+  });
+  effects.setDeferred("a", 501);
+  await Promise.resolve();
+  expect(told).toBe(false);
+  effects.setDeferred("a", 0);
+  await room;
+  expect(effects.hasCapacity("a")).toBe(true);
+});
+
+function asking(recorded: Promise<void>) {
+  const asked: string[] = [];
+  const observed: unknown[] = [];
+  const answerer = ({ kind }: { readonly kind: string }) => {
+    asked.push(kind);
+    return Promise.resolve({ kind: "value" as const, value: "created" as const });
+  };
+  const state = { holds: true };
+  const effects = new EffectExecutor({
+    logger: createLogger({ service: "test", level: "silent" }),
+    now: () => 0,
+    holds: () => state.holds,
+    events: { publish: () => Promise.resolve(), recorded: () => recorded },
+    answerers: { createExecution: answerer, readExecution: answerer },
+    observe: (_: string, observation: unknown) => observed.push(observation),
+  } as unknown as EffectExecutorOptions);
+  const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, ask: { kind } } as never]);
+  return { asked, observed, state, effects, ask };
+}
+
+it("creates a child when the events of its parent's node are recorded, and asks all else at once", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { asked, observed, effects, ask } = asking(promise);
+  ask("createExecution");
+  ask("readExecution");
+  await Promise.resolve();
+  expect(asked).toEqual(["readExecution"]);
+  resolve();
+  await effects.drained();
+  expect(asked).toEqual(["readExecution", "createExecution"]);
+  expect(observed).toHaveLength(2);
+});
+
+it("creates no child for a workflow that was given away while its events were on their way", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { asked, effects, ask, state } = asking(promise);
+  ask("createExecution");
+  state.holds = false;
+  resolve();
+  await effects.drained();
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { BinaryHeap } from "@flyte-ts/async";
+import { expect, test } from "vitest";
+import { MinimumDelays } from "./minimum-delays.js";
+import { RequestWindow } from "./request-window.js";
+
+/**
+ * Sends as many requests as the window admits while other workflows are active; `delayOf` gives the response time for a
+ * number of unanswered ones.
+ */
+function exchange(delayOf: (unanswered: number, index: number) => number) {
+  const window = new RequestWindow(new MinimumDelays(), 0);
+  const due = new BinaryHeap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);
+  let now = 0;
+  let sent = 0;
+  const step = () => {
+    for (; window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now, shared: true }); sent++) {
+      due.push({ at: now + delayOf(due.size, sent), name: `a${sent}` });
+    }
+    const next = due.pop();
+    if (next === undefined) throw new Error("nothing was admitted");
+    now = next.at;
+    window.onAnswer(next.name, now);
+    return due.size;
+  };
+  return { run: (steps: number) => Array.from({ length: steps }, step).slice(-100) };
+}
+
+test("a plugin service that answers one request after the other gets few at a time", () => {
+  const { run } = exchange((unanswered) => 1 + unanswered);
+  for (const unanswered of run(5_000)) expect(unanswered).toBeLessThanOrEqual(16);
+});
+
+test("a plugin service that takes its time, but has room for many, gets many", () => {
+  const { run } = exchange(() => 1_000);
+  expect(Math.max(...run(20_000))).toBeGreaterThanOrEqual(990);
+});
+
+test("answers that vary are not taken for a queue", () => {
+  const { run } = exchange((_, index) => 1_000 + ((index * 7_919) % 100) * 20);
+  expect(Math.max(...run(40_000))).toBeGreaterThanOrEqual(500);
+});
+
+test("the window shrinks when a queue builds up, and grows again when it is gone", () => {
+  let busy = false;
+  const { run } = exchange((unanswered) => (busy ? 20 + unanswered : 20));
+  expect(Math.max(...run(10_000))).toBeGreaterThanOrEqual(990);
+  busy = true;
+  expect(Math.max(...run(10_000))).toBeLessThanOrEqual(64);
+  busy = false;
+  expect(Math.max(...run(10_000))).toBeGreaterThanOrEqual(990);
+});
+
+test("alone a workflow is bounded by the largest window", () => {
+  const window = new RequestWindow(new MinimumDelays(), 0);
+  let sent = 0;
+  while (window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now: 0, shared: false })) sent++;
+  expect(sent).toBe(1_000);
+});
+
+test("the least delay of a task type is forgotten after two intervals", () => {
+  const delays = new MinimumDelays();
+  expect(delays.record("t", 5, 0)).toBe(5);
+  expect(delays.record("t", 9, 30_000)).toBe(5);
+  expect(delays.record("other", 9, 30_000)).toBe(9);
+  expect(delays.record("t", 9, 60_000)).toBe(5);
+  expect(delays.record("t", 9, 119_000)).toBe(5);
+  expect(delays.record("t", 9, 120_000)).toBe(9);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { SendScheduler } from "./send-scheduler.js";
+
+function drained(turns: SendScheduler): string[] {
+  const taken: string[] = [];
+  for (let key = turns.next(); key !== undefined; key = turns.next()) taken.push(key);
+  return taken;
+}
+
+test("executions that have sent few events come first, and those with many have each fourth turn", () => {
+  const turns = new SendScheduler();
+  for (let event = 0; event < 32; event++) for (const key of ["A", "B"]) turns.onSent(key);
+  for (const key of ["A", "B", "a", "b", "c", "d", "e"]) turns.add(key);
+  expect(turns.isEmpty).toBe(false);
+  expect(drained(turns)).toEqual(["a", "b", "c", "A", "d", "e", "B"]);
+  expect(turns.isEmpty).toBe(true);
+});
+
+test("an execution that has ended, and the one that began first among ten thousand, begin anew", () => {
+  const turns = new SendScheduler();
+  for (let event = 0; event < 32; event++) for (const key of ["first", "ended"]) turns.onSent(key);
+  turns.remove("ended");
+  for (let other = 0; other < 10_000; other++) turns.onSent(`other ${other}`);
+  for (let event = 0; event < 32; event++) turns.onSent("many");
+  for (const key of ["many", "first", "ended"]) turns.add(key);
+  expect(drained(turns)).toEqual(["first", "ended", "many"]);
+});

@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { encodeMessage, shardOf, taskRequestSubject } from "@flyte-ts/domain";
+import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { KubeObject } from "@flyte-ts/kubernetes";
+import type { Bus } from "@flyte-ts/messaging";
+import { API_VERSION, OWNER_KIND } from "@flyte-ts/workflow-crd";
+import type { Fence } from "../event-sink/event-sink.js";
+
+export interface AbortAttemptsOptions {
+  readonly bus: Pick<Bus, "publish">;
+  /** Metadata of the resource that owns the attempts. */
+  readonly meta: KubeObject["metadata"];
+  /** Task types whose plugin services get the request. */
+  readonly taskTypes: Iterable<string>;
+  readonly reason: string;
+  /** ms. */
+  readonly now: number;
+}
+
+/**
+ * Sends abort requests for all attempts that a resource owns, when its status no longer names them. Resolves when the
+ * bus has stored the requests, so that the resource may be released afterwards. Idempotent.
+ *
+ * @throws as `publish` of the bus does.
+ */
+export async function abortAttempts({ bus, meta, taskTypes, reason, now }: AbortAttemptsOptions, fence: Fence): Promise<void> {
+  const { namespace = "", name, uid } = meta;
+  // Attempts cannot name a resource without a uid as owner.
+  if (uid === undefined) return;
+  const shard = shardOf(name);
+  const request = create(TaskRequestSchema, {
+    desired: DesiredState.ABORT_ALL,
+    workflowKey: `${namespace}/${name}`,
+    namespace,
+    owner: { apiVersion: API_VERSION, kind: OWNER_KIND, name, uid },
+    shard,
+    requestedAt: timestampFromMs(now),
+    abortReason: reason,
+  });
+  const data = encodeMessage(TaskRequestSchema, request);
+  await Promise.all(Array.from(taskTypes, (taskType) => bus.publish(taskRequestSubject(taskType, shard), data, fence)));
+}

@@ -1,0 +1,35 @@
+import { pluginHelloSubject } from "@flyte-ts/domain";
+import type { Bus, Subscription } from "@flyte-ts/messaging";
+import { decodeHeartbeat } from "@flyte-ts/task-plugin";
+import type { PluginRegistry } from "./plugin-registry.js";
+
+export interface HeartbeatConsumerOptions {
+  readonly bus: Pick<Bus, "subscribeEphemeral">;
+  readonly registry: PluginRegistry;
+  readonly now: () => number;
+  readonly onChange: () => void;
+  /** Called when a process has started to serve these task types. */
+  readonly onStart: (taskTypes: ReadonlySet<string>) => void;
+}
+
+const REFRESH_MS = 1_000;
+
+/** Consumes heartbeats of plugin services until it is closed. */
+export function consumePluginHeartbeats({ bus, registry: presence, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
+  const subscription = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
+    const heartbeat = decodeHeartbeat(data);
+    if (heartbeat === undefined) return;
+    const started = presence.onHeartbeat(heartbeat, now());
+    if (started.size > 0) onStart(started);
+  });
+  const timer = setInterval(() => {
+    if (presence.refresh(now())) onChange();
+  }, REFRESH_MS);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await subscription.close();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { PluginRegistry } from "./plugin-registry.js";
+
+const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
+
+test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
+  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  expect(presence.refresh(1_000)).toBe(false);
+  presence.onHeartbeat(hello("echo", "core-sleep"), 2_000);
+  expect(presence.refresh(3_000)).toBe(true);
+  expect(presence.health).toEqual({ complete: false, served: new Set(["echo", "core-sleep"]), silent: new Map() });
+  presence.onHeartbeat(hello("echo"), 12_000);
+  expect(presence.refresh(13_000)).toBe(false);
+  expect(presence.refresh(25_000)).toBe(true);
+  expect(presence.health.discoveryDone).toBe(true);
+  expect(presence.refresh(37_000)).toBe(true);
+  expect(presence.health).toEqual({ complete: true, served: new Set(["echo"]), silent: new Map([["core-sleep", 2_000]]) });
+  expect(presence.refresh(38_000)).toBe(false);
+  presence.onHeartbeat(hello("core-sleep"), 39_000);
+  expect(presence.refresh(39_001)).toBe(true);
+  expect(presence.health.available).toEqual(new Set(["echo", "core-sleep"]));
+  expect(presence.heartbeatAges(40_000)).toEqual(
+    new Map([
+      ["echo", 28_000],
+      ["core-sleep", 1_000],
+    ]),
+  );
+});
+
+test("of each process that has begun to serve one hears once, though its first words are lost", () => {
+  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  const heard = (instance: string, servedMs: number, now: number) => [
+    ...presence.onHeartbeat({ ...hello("echo"), instance, uptimeMs: servedMs }, now),
+  ];
+  expect(heard("a", 100_000, 1_000)).toEqual([]);
+  expect(heard("b", 0, 2_000)).toEqual(["echo"]);
+  expect(heard("b", 10_000, 12_000)).toEqual([]);
+  expect(heard("c", 20_000, 13_000)).toEqual(["echo"]);
+  expect(heard("d", 30_000, 14_000)).toEqual([]);
+  // Sent by a version without the field `instance`.
+  expect(heard("", 0, 15_000)).toEqual([]);
+});
+
+test("announcements without end take no memory without end", () => {
+  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  for (let count = 0; count < 5_000; count++) {
+    presence.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);
+    if (count % 100 === 0) presence.onHeartbeat(hello("echo"), count);
+  }
+  presence.refresh(5_000);
+  expect(presence.heartbeatAges(5_000).size).toBe(1_000);
+  expect(presence.health.available.size + presence.health.stale.size).toBe(1_000);
+  expect(presence.health.available).toContain("echo");
+});

@@ -1,0 +1,78 @@
+import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/attempt/plugin-health.js";
+
+export interface PluginRegistryOptions {
+  /** Time since which heartbeats are consumed, ms. */
+  readonly listeningSince: number;
+  /** Discovery time before a task type without heartbeat counts as unserved, ms. */
+  readonly discoveryMs: number;
+  /** Time without heartbeat after which a service is stale, ms. */
+  readonly heartbeatTimeoutMs: number;
+}
+
+/** Uptime above which a process is not new, ms. Allows for the loss of two heartbeats. */
+const MAX_NEW_UPTIME_MS = 25_000;
+/**
+ * Maximum of tracked task types, and of processes; the least recently heard are evicted, since any client that may
+ * publish heartbeats can invent names.
+ */
+const MAX_TRACKED = 1_000;
+const NONE: ReadonlySet<string> = new Set();
+
+/** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
+export class PluginRegistry {
+  readonly #lastHeartbeatAt = new Map<string, number>();
+  /** Recently started processes, with the time of their first heartbeat. */
+  readonly #recentlyStarted = new Map<string, number>();
+  #health: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
+
+  constructor(private readonly options: PluginRegistryOptions) {}
+
+  get health(): PluginHealth {
+    return this.#health;
+  }
+
+  /** Milliseconds since the last heartbeat, by task type. */
+  heartbeatAges(now: number): ReadonlyMap<string, number> {
+    return new Map([...this.#lastHeartbeatAt].map(([taskType, at]) => [taskType, now - at]));
+  }
+
+  /** Returns the task types of a process that has just started, on its first heartbeat. */
+  onHeartbeat({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
+    for (const taskType of taskTypes) touch(this.#lastHeartbeatAt, taskType, now);
+    if (servedMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
+    for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
+    touch(this.#recentlyStarted, instance, now);
+    return new Set(taskTypes);
+  }
+
+  /** Updates `known`. Returns true when it changed. */
+  refresh(now: number): boolean {
+    const { listeningSince: since, discoveryMs: discoveryMs, heartbeatTimeoutMs: heartbeatTimeoutMs } = this.options;
+    const complete = now - since >= discoveryMs;
+    const served = new Set<string>();
+    const silent = new Map<string, number>();
+    for (const [taskType, at] of this.#lastHeartbeatAt) {
+      if (now - at < heartbeatTimeoutMs) served.add(taskType);
+      else silent.set(taskType, at);
+    }
+    const before = this.#health;
+    const same =
+      before.discoveryDone === complete &&
+      before.available.size === served.size &&
+      before.stale.size === silent.size &&
+      [...served].every((taskType) => before.available.has(taskType));
+    if (same) return false;
+    this.#health = { discoveryDone: complete, available: served, stale: silent };
+    return true;
+  }
+}
+
+/** Moves a name to the end of the map with the current time. */
+function touch(times: Map<string, number>, name: string, now: number): void {
+  times.delete(name);
+  times.set(name, now);
+  if (times.size <= MAX_TRACKED) return;
+  const [oldest] = times.keys();
+  if (oldest !== undefined) times.delete(oldest);
+}

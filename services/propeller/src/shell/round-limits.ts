@@ -1,9 +1,0 @@
-/** Maximum of start batches per reconcile; nodes started together share one status write. */
-export const MOST_ROOMS = 64;
-
-/**
- * Time after which a reconcile processes no further observations, ms: the rest waits for the workflow's next one. Short
- * beside other workflows: each node of a chain waits for two or three reconciles of a busy workflow. Long when alone:
- * the changes of one reconcile share a write and batches of messages.
- */
-export const LONGEST_ROUND_MS = { alone: 50, shared: 4 };

@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
+import { createLogger } from "@flyte-ts/telemetry";
+import { sliceUri, type WorkflowFormatError } from "@flyte-ts/workflow-crd";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eachAtOnce } from "../each-at-once.js";
+import { SliceStore } from "./slice-store.js";
+
+let folder: string;
+let blobs: BlobStore;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "slices-"));
+  blobs = createBlobStore({});
+});
+afterAll(async () => {
+  blobs.close();
+  await rm(folder, { recursive: true });
+});
+
+const logger = createLogger({ service: "test", level: "silent" });
+const pauses: number[] = [];
+const storeOn = (over: Partial<BlobStore> = {}) =>
+  new SliceStore({
+    blobs: {
+      get: (uri) => blobs.get(uri),
+      put: (uri, bytes) => blobs.put(uri, bytes),
+      delete: (uri) => blobs.delete(uri),
+      list: (prefix) => blobs.list(prefix),
+      ...over,
+    },
+    logger,
+    sleep: async (ms) => pauses.push(ms),
+    random: () => 0,
+  });
+const slice = (prefix: string, name: string, ...ids: string[]) => ({
+  uri: sliceUri(prefix, name),
+  entries: ids.map((id) => ({ path: [id], status: { phase: 5 } })),
+});
+const reference = (prefix: string, key: string, name: string) => ({ key, name, uri: sliceUri(prefix, name) });
+
+async function listed(prefix: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { uri } of blobs.list(`${prefix}/`)) names.push(uri.slice(prefix.length + 1));
+  return names.sort();
+}
+
+it("reads what it has written", async () => {
+  const prefix = `file://${folder}/a`;
+  const store = storeOn();
+  expect(await store.write([slice(prefix, "0.1.x", "n0", "n1"), slice(prefix, "1.1.x", "n2")], () => true)).toBe(true);
+  const read = await store.read([reference(prefix, "0", "0.1.x"), reference(prefix, "1", "1.1.x")]);
+  expect(new Map(read.map(({ key, entries }) => [key, entries.length]))).toEqual(
+    new Map([
+      ["0", 2],
+      ["1", 1],
+    ]),
+  );
+});
+
+it("tries again until a slice stands, with pauses that grow, for as long as somebody wants it", async () => {
+  const prefix = `file://${folder}/b`;
+  let failures = 3;
+  const failing = storeOn({
+    put: async (uri, bytes) => {
+      if (failures-- > 0) throw new Error("away");
+      return blobs.put(uri, bytes);
+    },
+  });
+  pauses.length = 0;
+  expect(await failing.write([slice(prefix, "0.1.x", "n0")], () => true)).toBe(true);
+  expect(pauses).toEqual([25, 50, 100]);
+  expect(await listed(prefix)).toEqual(["0.1.x"]);
+  failures = Number.POSITIVE_INFINITY;
+  let turns = 5;
+  expect(await failing.write([slice(prefix, "1.1.x", "n0")], () => turns-- > 0)).toBe(false);
+});
+
+it("says which slice is missing or broken", async () => {
+  const prefix = `file://${folder}/c`;
+  await blobs.put(sliceUri(prefix, "1.1.x"), Buffer.from("no slice"));
+  const rejected = (key: string, name: string) =>
+    storeOn()
+      .read([reference(prefix, key, name)])
+      .then(
+        () => "",
+        (error: WorkflowFormatError) => `${error.name} ${error.message}`,
+      );
+  expect(await rejected("7", "7.1.x")).toBe(`WorkflowFormatError status.slices.names.7: the blob ${prefix}/7.1.x does not exist`);
+  expect(await rejected("1", "1.1.x")).toContain("WorkflowFormatError status.slices.names.1: is no slice of a status");
+});
+
+it("removes what is not needed any more, and at the end all that nobody named", async () => {
+  const prefix = `file://${folder}/d`;
+  const store = storeOn();
+  const names = ["0.1.x", "0.2.x", "0.3.y", "1.1.x"];
+  await store.write(
+    names.map((name) => slice(prefix, name, "n0")),
+    () => true,
+  );
+  store.deleteObsolete({ obsoleteSlices: [sliceUri(prefix, "0.1.x")] });
+  await expect.poll(() => listed(prefix)).toEqual(["0.2.x", "0.3.y", "1.1.x"]);
+  store.deleteObsolete({ deleteOtherSlices: { prefix, keep: [sliceUri(prefix, "0.3.y")] } });
+  await expect.poll(() => listed(prefix)).toEqual(["0.3.y"]);
+});
+
+it("does so many at once, and begins nothing after a failure", async () => {
+  let running = 0;
+  let most = 0;
+  const begun: number[] = [];
+  const work = async (item: number): Promise<void> => {
+    begun.push(item);
+    running++;
+    most = Math.max(most, running);
+    await new Promise(setImmediate);
+    running--;
+    if (item === 5) throw new Error("five");
+  };
+  await expect(eachAtOnce([...Array(20).keys()], 3, work)).rejects.toThrow("five");
+  expect(most).toBe(3);
+  expect(begun.length).toBeLessThanOrEqual(8);
+});
+
+it("sweeps the slices, and nothing of a node whose data stand below the same prefix", async () => {
+  const prefix = `file://${folder}/swept/status`;
+  const store = storeOn();
+  await store.write([slice(prefix, "0.1.n", "a"), slice(prefix, "1.1.n", "b")], () => true);
+  await blobs.put(`${prefix}/data/0/outputs.pb`, new Uint8Array([1]));
+  await store.deleteAllExcept({ prefix, keep: [sliceUri(prefix, "1.1.n")] });
+  const left = async () => {
+    const uris: string[] = [];
+    for await (const { uri } of blobs.list(`${prefix}/`)) uris.push(uri.slice(prefix.length + 1));
+    return uris.sort();
+  };
+  await expect.poll(left).toEqual(["1.1.n", "data/0/outputs.pb"]);
+  await store.deleteAllExcept({ prefix, keep: [] });
+  await expect.poll(left).toEqual(["data/0/outputs.pb"]);
+});
