@@ -62,7 +62,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("there is a sample of every RPC", () => {
+test("every RPC has a sample request", () => {
   expect([...requests.keys()].sort()).toEqual(METHODS.map(nameOf).sort());
 });
 

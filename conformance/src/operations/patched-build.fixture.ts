@@ -1,9 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..");
+import { join } from "node:path";
+import { root } from "../repository.js";
 
 /** Replacement of a text in a built file; the text must occur exactly once. */
 interface Replacement {
