@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
+import { root } from "../repository.js";
 
 /** Time for processes to exit after their parent has exited, ms. */
 const EXIT_TIMEOUT_MS = 5_000;
