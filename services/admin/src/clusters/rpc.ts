@@ -2,10 +2,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { listSyncs } from "./store/resource-syncs.js";
-import type { AdminDeps } from "../deps.js";
-import { namespaceOf } from "../platform/namespace.js";
-import { invalidArgument } from "../platform/rpc-errors.js";
-import { checkLimit } from "../platform/keyset-page.js";
+import type { ClustersDeps } from "./deps.js";
+import { checkLimit, invalidArgument, namespaceOf } from "../platform/index.js";
 import { clusterStatus } from "./health/status.js";
 
 /** Lists the data planes, and the cluster resources of projects. */
@@ -14,7 +12,7 @@ export function clusterRpcs({
   config,
   clusters,
   health,
-}: Pick<AdminDeps, "db" | "config" | "clusters" | "health">): ServiceImplementation<typeof ClusterService> {
+}: Pick<ClustersDeps, "db" | "config" | "clusters" | "health">): ServiceImplementation<typeof ClusterService> {
   return {
     listClusters: () => ({
       clusters: clusters.map((cluster) => {

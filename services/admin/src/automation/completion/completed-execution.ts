@@ -5,8 +5,7 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
 
 /** Data of a terminal execution for notifications and triggers. */
 export interface CompletedExecution extends ExecutionName {

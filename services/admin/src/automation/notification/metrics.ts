@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
-import { registerQueueGauges } from "../../platform/work-queue/queue-metrics.js";
+import { registerQueueGauges } from "../../platform/index.js";
 
 /** Metrics of notifications. */
 export function notificationMetrics(registry: Metrics, db: Queryable): { readonly attempts: Counter<"channel" | "outcome"> } {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import { workflowPhaseName } from "../../executions/index.js";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
 import { escapeHtml, escapeSlack, render } from "./render.js";
 import { webhookEvent } from "./webhook-event.js";

@@ -1,4 +1,4 @@
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import { workflowPhaseName } from "../../executions/index.js";
 import type { CompletedExecution } from "../completion/completed-execution.js";
 
 /** Escapes a value for a text. */

@@ -8,9 +8,7 @@ import {
 } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, notFound } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken } from "../../platform/keyset-page.js";
+import { checkText, invalidArgument, nextPageToken, notFound, parseKeysetPage } from "../../platform/index.js";
 
 interface Row {
   id: bigint;

@@ -1,8 +1,6 @@
-import { requeue, type ClaimedRow, type QueueTable } from "../../platform/work-queue/lease.js";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { type ClaimedRow, type QueueHandler, type QueueTable, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
+import type { ExecutionName } from "../../executions/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { attemptCacheInfo, treesReferencedByCache } from "./cache-references.js";
 import { type Member, deletionBlocker } from "./deletion-blocker.js";
 import { deleteFolder, type FolderDeps } from "./delete-folder.js";
@@ -10,7 +8,7 @@ import type { RetentionMetrics } from "./metrics.js";
 import { metadataFolders, rawOutputFolders, executionsSharingFolder } from "./storage-paths.js";
 import { readTrees } from "./tree.js";
 
-export interface DeletionDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
+export interface DeletionDeps extends Pick<AutomationDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
   readonly sleep: (ms: number) => Promise<void>;
   readonly metrics: RetentionMetrics;
 }

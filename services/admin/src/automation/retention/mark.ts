@@ -69,13 +69,3 @@ export async function markDeletions(db: Queryable, deletions: readonly PlannedDe
     values: [members.map(({ id }) => id), members.map(({ root }) => root), mark.byPolicy, mark.requestedBy, mark.at, mark.beginsAt],
   });
 }
-
-/** True when an execution is marked for deletion. */
-export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    name: "is-being-deleted",
-    text: "SELECT 1 FROM execution_deletions WHERE execution_id = $1",
-    values: [rowId],
-  });
-  return count > 0;
-}

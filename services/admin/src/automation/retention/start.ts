@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Running, startRounds, together } from "@flyte-ts/telemetry";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
+import { startWorker } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { createDeletionHandler } from "./delete-execution.js";
 import { retentionMetrics } from "./metrics.js";
 import { sweep, pruneAuditLog } from "./sweep.js";
@@ -9,7 +9,7 @@ import { sweep, pruneAuditLog } from "./sweep.js";
 const PRUNE_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
-export function startRetention(deps: AdminDeps): Running {
+export function startRetention(deps: AutomationDeps): Running {
   const { config, logger } = deps;
   const metrics = retentionMetrics(deps.metrics, deps.db);
   const { sweepSeconds } = config.retention;

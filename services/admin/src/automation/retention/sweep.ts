@@ -1,9 +1,9 @@
-import type { AdminDeps } from "../../deps.js";
+import type { AutomationDeps } from "../deps.js";
 import { type ExpiryCursor, expiredExecutions, listProjectDomains } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
 import type { RetentionMetrics } from "./metrics.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "logger">;
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 
 /** Executions per query. */
 const BATCH = 200;

@@ -1,8 +1,7 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
 import type { Member } from "./deletion-blocker.js";
 
 /** An execution of a tree with its name. */

@@ -1,9 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { storableText } from "@flyte-ts/execution-state";
-import type { ClaimedRow, QueueTable } from "../../platform/work-queue/lease.js";
+import { type ClaimedRow, type QueueTable, truncateReason } from "../../platform/index.js";
+import { workflowPhaseName } from "../../executions/index.js";
 import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { truncateReason } from "../../platform/sanitize-text.js";
 import type { Channel, Delivery } from "../notification/plan.js";
 
 export const DELIVERIES: QueueTable = { name: "notification_deliveries", key: "id", reason: "last_error" };

@@ -1,6 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ClaimedRow, QueueTable } from "../../platform/work-queue/lease.js";
-import { truncateReason } from "../../platform/sanitize-text.js";
+import { type ClaimedRow, type QueueTable, truncateReason } from "../../platform/index.js";
 import { triggerColumns, type TriggerRow } from "./triggers.js";
 
 export const FIRINGS: QueueTable = { name: "trigger_firings", key: "id", reason: "reason" };

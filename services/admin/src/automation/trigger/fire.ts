@@ -10,20 +10,17 @@ import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
-import { requeue } from "../../platform/work-queue/lease.js";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
-import { createExecution, type CreateDeps } from "../../executions/create/create.js";
-import { findExecutionId } from "../../executions/store/execution/find.js";
+import { type QueueHandler, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
+import { type CreateDeps, createExecution, findExecutionId } from "../../executions/index.js";
+import { triggerPermissions } from "../../identity/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { findTarget } from "./find-target.js";
 import { endFiring, FIRINGS, claimFirings, type ClaimedFiring } from "../store/firings.js";
 import { type FiringSource, inputsOf } from "./inputs.js";
-import { triggerPermissions } from "../../identity/access/trigger-permissions.js";
 import { type StoredTrigger, storedTrigger } from "../store/triggers.js";
 
 export type FireDeps = CreateDeps &
-  Pick<AdminDeps, "blobs"> & {
+  Pick<AutomationDeps, "blobs" | "config"> & {
     /** Current role bindings; undefined without authentication. */
     readonly bindings: (() => Promise<readonly RoleBinding[]>) | undefined;
     readonly outcomes: Pick<Counter<"outcome">, "inc">;

@@ -1,7 +1,7 @@
 import { triggeredExecutionName } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import { workflowPhaseName } from "../../executions/index.js";
 
 interface Match {
   trigger_id: bigint;

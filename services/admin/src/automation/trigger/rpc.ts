@@ -1,5 +1,15 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { KeysetPage } from "../../platform/keyset-page.js";
+import {
+  alreadyExists,
+  checkLimit,
+  checkText,
+  invalidArgument,
+  type KeysetPage,
+  nextPageToken,
+  notFound,
+  parseKeysetPage,
+} from "../../platform/index.js";
+import { workflowPhaseName } from "../../executions/index.js";
 import { type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -10,10 +20,6 @@ import {
   type TriggerService,
   TriggerState,
 } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, notFound } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken, checkLimit } from "../../platform/keyset-page.js";
 import type { CallContext, ServiceImplementation } from "@flyte-ts/rpc";
 import { type CheckDeps, checkTrigger, checkTriggerId } from "./check.js";
 import type { DeriveSecret } from "./secret.js";

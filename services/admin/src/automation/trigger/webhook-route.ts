@@ -3,13 +3,13 @@ import { triggeredExecutionName } from "@flyte-ts/domain";
 import { type Queryable, isUnavailable } from "@flyte-ts/postgres";
 import { Code, type HttpContext, type HttpRoute, RequestTooLarge, toRpcError } from "@flyte-ts/rpc";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import type { AdminDeps } from "../../deps.js";
+import type { AutomationDeps } from "../deps.js";
 import { jsonBody } from "./json-body.js";
 import type { DeriveSecret } from "./secret.js";
 import { idempotencyKeyOf, type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
 import { findTrigger, type StoredTrigger, type TriggerName, WEBHOOK_PREFIX } from "../store/triggers.js";
 
-export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly deriveSecret: DeriveSecret };
+export type WebhookDeps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger"> & { readonly deriveSecret: DeriveSecret };
 
 interface WebhookResponse {
   readonly status: number;

@@ -181,7 +181,7 @@ describe("ends that nobody reported", () => {
     const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
     const complete = (executionIds: readonly bigint[]) => completeFromResources(deps, executionIds);
     const end = workflow(Workflow.SUCCEEDED);
-    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined, completeEnds: complete };
+    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined, completeEnds: complete };
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
     kube.down = false;
     kube.objects.set(`p-d/${name}`, {

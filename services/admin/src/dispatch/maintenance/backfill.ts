@@ -13,21 +13,25 @@ import {
   type ResourceNode,
   type Settlement,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executions/store/node/state.js";
-import { loadTasks, saveTasks, type TaskWrite } from "../../executions/store/attempt/state.js";
-import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
-import { completeNodes, nodesInResource, type ResourceDeps } from "../../events/resource-completion/complete-nodes.js";
+import type { DispatchDeps } from "../deps.js";
 import {
+  type ExecutionName,
   executionsWithNonTerminalRows,
-  findNonTerminalNodes,
   findNonTerminalAttempts,
-} from "../../executions/store/execution/non-terminal-rows.js";
-import { markAllTerminal } from "../../executions/store/execution/all-terminal-mark.js";
+  findNonTerminalNodes,
+  loadNodes,
+  loadTasks,
+  markAllTerminal,
+  nodeKeyText,
+  type NodeWrite,
+  saveNodes,
+  saveTasks,
+  type TaskWrite,
+  workflowPhaseOf,
+} from "../../executions/index.js";
+import { completeAttempts, completeNodes, nodesInResource, type ResourceDeps } from "../../events/index.js";
 
-export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "publishChanged"> {}
+export interface BackfillDeps extends ResourceDeps, Pick<DispatchDeps, "publishChanged"> {}
 
 interface TerminalExecution extends ExecutionName {
   readonly rowId: bigint;

@@ -1,13 +1,16 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { updateExecutionState } from "../../executions/execution/update-state.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { type CompletionPublisherDeps, wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
-import { ensureEntry } from "../../executions/store/outbox/outbox.js";
+import type { DispatchDeps } from "../deps.js";
+import {
+  type CompletionPublisherDeps,
+  ensureEntry,
+  type ExecutionName,
+  updateExecutionState,
+  wakeParentNodes,
+} from "../../executions/index.js";
 
-export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "publishChanged">;
+export type ForceAbortDeps = CompletionPublisherDeps & Pick<DispatchDeps, "publishChanged">;
 
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox

@@ -3,23 +3,25 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { type WorkflowFact, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import { updateExecutionState } from "../../executions/execution/update-state.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
-import { completeNodes } from "../../events/resource-completion/complete-nodes.js";
-import { publishCompletions, wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
+import { foldWorkflow, nextWorkflowOrder, type WorkflowFact } from "@flyte-ts/execution-state";
+import type { DispatchDeps } from "../deps.js";
+import {
+  ensureEntry,
+  type ExecutionName,
+  publishCompletions,
+  updateExecutionState,
+  wakeParentNodes,
+  workflowPhaseOf,
+} from "../../executions/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { completeAttempts, completeNodes } from "../../events/index.js";
+import { findCluster, type LaunchKube } from "../../clusters/index.js";
 import { forceTerminate } from "./force-abort.js";
-import { findCluster, type LaunchKube } from "../launcher/launch.js";
-import { ensureEntry } from "../../executions/store/outbox/outbox.js";
-import { findResourceEnd, failedUpdate } from "./resource-end.js";
+import { failedUpdate, findResourceEnd } from "./resource-end.js";
 
-export interface ReconcileDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
+export interface ReconcileDeps extends Pick<DispatchDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
-  readonly health?: AdminDeps["health"];
+  readonly health?: DispatchDeps["health"];
 }
 
 /** A non-terminal execution without recent events. */
@@ -86,7 +88,7 @@ export async function reconcileStale(
 }
 
 async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution): Promise<void> {
-  const cluster = findCluster(deps.clusters as AdminDeps["clusters"], execution.cluster);
+  const cluster = findCluster(deps.clusters as DispatchDeps["clusters"], execution.cluster);
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);

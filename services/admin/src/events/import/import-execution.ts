@@ -24,23 +24,27 @@ import {
   type WorkflowResult,
   type WorkflowState,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
+import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { asInvalidArgument } from "../rpc/validate-event.js";
-import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/execution/identifier.js";
-import { insertExecution } from "../../executions/store/execution/insert.js";
-import { encodeLaunchSettings } from "../../executions/execution/launch-settings.js";
-import { ensureSingleTask } from "../../executions/create/single-task.js";
-import { saveExecutionStates } from "../../executions/store/execution/state.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { findLaunchPlan } from "../../registry/store/launch-plans.js";
-import { saveNodes } from "../../executions/store/node/state.js";
-import { resourcesOf } from "../../registry/task/resources.js";
-import { appendTaskEvents, saveTasks, taskKeyText } from "../../executions/store/attempt/state.js";
+import {
+  appendTaskEvents,
+  checkExecutionId,
+  checkNodeId,
+  checkTaskId,
+  encodeLaunchSettings,
+  ensureSingleTask,
+  insertExecution,
+  saveExecutionStates,
+  saveNodes,
+  saveTasks,
+  taskKeyText,
+} from "../../executions/index.js";
+import { invalidArgument, missingArgument, missingEntity } from "../../platform/index.js";
+import { findLaunchPlan, resourcesOf } from "../../registry/index.js";
 import { endOf, nodeEvents, taskEvents } from "./imported-events.js";
 
-export type ImportDeps = Pick<AdminDeps, "db" | "config" | "clock">;
+export type ImportDeps = Pick<EventsDeps, "db" | "config" | "clock">;
 
 /**
  * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their

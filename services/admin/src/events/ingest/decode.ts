@@ -14,7 +14,7 @@ import {
   readTaskEvent,
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { ExecutionName } from "../../executions/index.js";
 import type { DecodedEvent } from "./decoded-event.js";
 
 /**

@@ -1,6 +1,5 @@
 import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "@flyte-ts/execution-state";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import type { TaskKey } from "../../executions/store/attempt/state.js";
+import type { ExecutionName, TaskKey } from "../../executions/index.js";
 
 /** Data of an event. */
 type EventPayload =

@@ -1,5 +1,5 @@
 import { type Queryable, textArray } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { ExecutionName } from "../../executions/index.js";
 
 const CAPACITY = 100_000;
 

@@ -3,8 +3,7 @@ import type { TaskExecutionListRequest, TaskExecutionListSchema } from "@flyte-t
 import type { Queryable } from "@flyte-ts/postgres";
 import { findExecutionId } from "../store/execution/find.js";
 import { checkNodeId } from "../execution/identifier.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import { nextToken, planList, selectPage } from "../../platform/index.js";
 import { taskExecutionEntity } from "../store/attempt/list-entity.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "./row.js";
 

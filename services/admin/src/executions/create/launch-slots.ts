@@ -1,4 +1,4 @@
-import type { Slot } from "../../platform/work-queue/worker.js";
+import type { Slot } from "../../platform/index.js";
 import type { OutboxEntry } from "../store/outbox/outbox.js";
 
 /**

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { ExecutionsConfig } from "../config.js";
+import { invalidArgument } from "../../platform/index.js";
 import type { ExecutionName } from "../store/execution/state.js";
 
 /** Project and domain of an execution that could have the same folder. */
@@ -17,7 +17,7 @@ interface ProjectDomain {
  *
  * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
  */
-export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<AdminConfig, "domains">): Promise<void> {
+export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<ExecutionsConfig, "domains">): Promise<void> {
   const others = collidingProjectDomains(
     id,
     domains.map((domain) => domain.id),

@@ -7,7 +7,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ArtifactType, CreateDownloadLinkRequestSchema, type GetDataResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { type DataDeps, readValues } from "../execution/data.js";
 import { checkNodeId, checkTaskId, nodeIdText, type TaskId } from "../execution/identifier.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 import { findNodeWithValues } from "../store/node/find.js";
 import { findTaskExecution } from "../store/attempt/find.js";
 import { createDownloadLink, type DownloadDeps } from "./download.js";

@@ -1,11 +1,11 @@
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import type { ExecutionName } from "../store/execution/state.js";
 import { publishTerminalAck } from "./publish-terminal-ack.js";
 import { publishWakeUp } from "./publish-wake-up.js";
 
-export type CompletionPublisherDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger">;
+export type CompletionPublisherDeps = Pick<ExecutionsDeps, "db" | "bus" | "config" | "clock" | "logger">;
 
 export interface CompletedExecutionRef {
   readonly execution: ExecutionName;

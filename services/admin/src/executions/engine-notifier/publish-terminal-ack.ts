@@ -5,7 +5,7 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import type { ExecutionName } from "../store/execution/state.js";
-import { namespaceOf } from "../../platform/namespace.js";
+import { namespaceOf } from "../../platform/index.js";
 import { workflowPhaseName } from "../projection/phase-name.js";
 
 export interface TerminalAckDeps {

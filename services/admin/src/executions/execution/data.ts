@@ -5,11 +5,11 @@ import type { WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyte
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { readStored } from "@flyte-ts/input-limits";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { executionNotFound } from "./identifier.js";
 import type { ExecutionName } from "../store/execution/state.js";
 
-export type DataDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "logger">;
+export type DataDeps = Pick<ExecutionsDeps, "db" | "blobs" | "config" | "logger">;
 
 /** Values stored in the database, or the URI of their blob. */
 export interface ValuesAt {

@@ -4,8 +4,7 @@ import type {
   WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { checkReadIdentifier, checkText } from "../../platform/identifiers.js";
-import { missingArgument, notFound } from "../../platform/rpc-errors.js";
+import { checkReadIdentifier, checkText, missingArgument, notFound } from "../../platform/index.js";
 
 /** @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
 export function checkExecutionId(id: WorkflowExecutionIdentifier | undefined, field = "id"): asserts id is WorkflowExecutionIdentifier {

@@ -12,9 +12,9 @@ import {
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { toLenientJson } from "@flyte-ts/rpc";
-import type { PlacementRequest } from "../../clusters/placement/placement-policy.js";
-import { rejectNul } from "../../platform/reject-nul.js";
-import type { PlatformResources } from "../../registry/task/resources.js";
+import type { PlacementRequest } from "../../clusters/index.js";
+import { rejectNul } from "../../platform/index.js";
+import type { PlatformResources } from "../../registry/index.js";
 
 /** Settings resolved when an execution was accepted, stored with its row so that its resource can be built at any time. */
 export interface LaunchSettings {

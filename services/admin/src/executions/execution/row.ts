@@ -4,9 +4,7 @@ import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase
 import { truncateUtf8 } from "@flyte-ts/rpc";
 import { timestampOf } from "@flyte-ts/execution-state";
 import { workflowPhaseOf } from "../projection/phase-name.js";
-import { truncateField } from "../../platform/protobuf/truncate-field.js";
-import { MessageWriter } from "../../platform/protobuf/message-writer.js";
-import { withoutField } from "../../platform/protobuf/without-field.js";
+import { MessageWriter, truncateField, withoutField } from "../../platform/index.js";
 
 /** Columns from which the API's execution is built. */
 export interface ExecutionRow {

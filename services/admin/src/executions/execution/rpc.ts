@@ -4,12 +4,11 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type CallContext, EncodedMessage, type ServiceImplementation } from "@flyte-ts/rpc";
 import { nanosOfDate } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { invalidArgument } from "../../platform/index.js";
+import { ExpansionCache, LaunchPlanCache } from "../../registry/index.js";
 import { loadExecutionTiming, type TimingDeps } from "../timing/load-timing.js";
-import { LaunchPlanCache } from "../../registry/launch-plan/launch-plan-cache.js";
 import { executionSpan } from "../timing/spans.js";
-import { ExpansionCache } from "../../registry/workflow/expansion.js";
 import { createExecution, type CreateDeps } from "../create/create.js";
 import { type DataDeps, executionData } from "./data.js";
 import { findExecution } from "../store/execution/find.js";
@@ -37,7 +36,7 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
-export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "publishChanged">): Methods {
+export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<ExecutionsDeps, "publishChanged">): Methods {
   const { db, clock, bus } = given;
   const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
   return {

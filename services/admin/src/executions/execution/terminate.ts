@@ -3,9 +3,9 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { ABORT_ORDER, storableText } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { workflowPhaseName } from "../projection/phase-name.js";
-import { alreadyEnded } from "../../events/rpc/validate-event.js";
+import { alreadyEnded } from "../model/already-ended.js";
 import { updateExecutionState } from "./update-state.js";
 import { OUTBOX_CHANNEL } from "../store/execution/insert.js";
 import type { ExecutionName } from "../store/execution/state.js";
@@ -22,7 +22,7 @@ interface Abort {
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */
 export async function terminateExecution(
-  { db, publishChanged: changed }: Pick<AdminDeps, "db" | "publishChanged">,
+  { db, publishChanged: changed }: Pick<ExecutionsDeps, "db" | "publishChanged">,
   id: ExecutionName,
   abort: Abort,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { DataDeps } from "../execution/data.js";
 import { checkNodeId } from "../execution/identifier.js";
-import { notFound } from "../../platform/rpc-errors.js";
+import { notFound } from "../../platform/index.js";
 import { nodeData } from "./data.js";
 import { readDynamicWorkflow } from "./dynamic-workflow.js";
 import { findNode, findNodeWithValues } from "../store/node/find.js";

@@ -1,5 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  alreadyExists,
+  checkText,
+  invalidArgument,
+  type ListPlan,
+  missingArgument,
+  nextToken,
+  planList,
+  selectPage,
+} from "../../platform/index.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { castable, literalTypeOf, typeToText } from "@flyte-ts/domain";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
@@ -8,12 +17,8 @@ import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { checkExecutionId, executionIdText } from "../execution/identifier.js";
-import { checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
 import { publishWakeUp, type WakeUpDeps } from "../engine-notifier/publish-wake-up.js";
 import { signalEntity } from "../store/signal/list-entity.js";
 
@@ -34,7 +39,7 @@ type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIden
  * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again: the node uses the
  * value that it reads first.
  */
-export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
+export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;
   return {
     async getOrCreateSignal({ id, type }) {

@@ -1,6 +1,6 @@
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { checkExecutionId } from "../execution/identifier.js";
 import { followLog } from "./logs/log-follower.js";
 import type { Streaming } from "./start.js";
@@ -10,7 +10,7 @@ import { watchExecution } from "./watch/watch.js";
 export function streamingRpcs({
   live: { feeds, streams, logStreams },
   ...deps
-}: Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> & { readonly live: Streaming }): ServiceImplementation<typeof LiveService> {
+}: Pick<ExecutionsDeps, "db" | "clusters" | "config" | "blobs"> & { readonly live: Streaming }): ServiceImplementation<typeof LiveService> {
   return {
     async *watchExecution({ id, cursor }, { signal }) {
       checkExecutionId(id);

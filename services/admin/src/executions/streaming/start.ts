@@ -1,4 +1,4 @@
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { Gauge } from "@flyte-ts/telemetry";
 import { EXECUTIONS_CHANGED, readChanged } from "./change-notifications.js";
 import { StreamLimiter } from "./stream-limiter.js";
@@ -14,7 +14,7 @@ export interface Streaming {
   close(): Promise<void>;
 }
 
-export function startStreaming(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
+export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
   const feeds = new FeedRegistry(deps, {
     pollMs: pollSeconds * 1_000,
@@ -39,7 +39,10 @@ export function startStreaming(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "l
   };
 }
 
-function gauge({ metrics }: Pick<AdminDeps, "metrics">, { name, help, value }: { name: string; help: string; value: () => number }): void {
+function gauge(
+  { metrics }: Pick<ExecutionsDeps, "metrics">,
+  { name, help, value }: { name: string; help: string; value: () => number },
+): void {
   new Gauge({
     name,
     help,

@@ -11,15 +11,15 @@ import {
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { findExecution } from "../store/execution/find.js";
 import { executionNotFound } from "../execution/identifier.js";
 import type { ExecutionName } from "../store/execution/state.js";
 import { readDynamicWorkflow } from "../node/dynamic-workflow.js";
-import { findWorkflowClosure } from "../../registry/store/workflows.js";
+import { findWorkflowClosure } from "../../registry/index.js";
 import type { ExecutionTiming, NodeTiming, AttemptTiming, Timestamps } from "./timing.js";
 
-export type TimingDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
+export type TimingDeps = Pick<ExecutionsDeps, "db" | "blobs" | "logger">;
 
 /**
  * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth` levels need them:

@@ -1,4 +1,4 @@
-import type { KeysetPage } from "../../platform/keyset-page.js";
+import { checkText, invalidArgument, type KeysetPage, missingArgument, nextPageToken, parseKeysetPage } from "../../platform/index.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type RoleBinding as Binding, type Role, ROLES } from "@flyte-ts/auth";
@@ -12,9 +12,6 @@ import {
 } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken } from "../../platform/keyset-page.js";
 import { configuredBindings, type IssuerConfig, loadBindings } from "./bindings.js";
 import type { AuthConfig } from "../config-schema.js";
 import type { Revocations } from "./revocations.js";

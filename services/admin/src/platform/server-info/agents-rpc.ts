@@ -1,10 +1,10 @@
 import type { Agent } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { Code, createClient, openChannel, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
+import type { PlatformDeps } from "../deps.js";
 import { missingArgument, notFound } from "../rpc-errors.js";
 
-type Deps = Pick<AdminDeps, "config" | "logger">;
+type Deps = Pick<PlatformDeps, "config" | "logger">;
 
 /** Agents that one connector reported, or its error. */
 type EndpointAgents = { readonly agents: readonly Agent[] } | { readonly error: RpcError };

@@ -1,18 +1,24 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  baseColumns,
+  checkIdentifier,
+  checkNamedEntity,
+  identifierText,
+  type ListEntity,
+  type ListPlan,
+  nextToken,
+  notFound,
+  planList,
+  selectPage,
+} from "../../platform/index.js";
 import { fromBinary } from "@bufbuild/protobuf";
 import { DescriptionEntitySchema } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkNamedEntity, identifierText } from "../../platform/identifiers.js";
-import { notFound } from "../../platform/rpc-errors.js";
-import { baseColumns, type ListEntity } from "../../platform/list-query/entity.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { RegistryDeps } from "../deps.js";
 
 /** Resource types with descriptions; indexes of their table begin with this column. */
 const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
@@ -40,7 +46,7 @@ function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): ListEnt
  * Descriptions of tasks and workflows. As in Flyte, a description of any kind with the name is returned; among several,
  * one of the requested kind has precedence.
  */
-export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
+export function descriptionEntityRpcs({ db }: Pick<RegistryDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {
     async getDescriptionEntity({ id }) {
       checkIdentifier(id);

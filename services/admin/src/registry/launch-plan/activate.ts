@@ -1,12 +1,12 @@
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
-import { missingEntity } from "../../platform/missing-entity.js";
+import type { RegistryDeps } from "../deps.js";
+import { missingEntity } from "../../platform/index.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
 import { storeSchedule } from "./schedule.js";
 
-type Deps = Pick<AdminDeps, "db" | "clock">;
+type Deps = Pick<RegistryDeps, "db" | "clock">;
 
 /**
  * Activates a version of a launch plan: deactivates the active version and its schedule in the same transaction.

@@ -1,5 +1,5 @@
 import type { Annotations } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 
 /** Annotation of a launch plan: its catch-up policy for missed runs of its schedule. */
 export const CATCH_UP_ANNOTATION = "flyte-ts.org/schedule-catch-up";

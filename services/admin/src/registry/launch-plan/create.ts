@@ -4,13 +4,10 @@ import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanClosureSchema, type LaunchPlanSpec, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import type { AdminDeps } from "../../deps.js";
-import { digestOf } from "../../platform/protobuf/digest.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { checkLabels } from "../../platform/labels.js";
+import type { RegistryDeps } from "../deps.js";
+import { checkLabels, digestOf, invalidArgument, structureDifference } from "../../platform/index.js";
 import { ensureNamedEntity } from "../store/ensure-named-entity.js";
 import { checkNotifications } from "./check-notifications.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
 import type { WorkflowInterface } from "../store/workflows.js";
 import { catchUpPolicy } from "./catch-up.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
@@ -36,7 +33,7 @@ export interface CreatedLaunchPlan extends StoredLaunchPlan {
  * @throws RpcError INVALID_ARGUMENT naming the field, or when the version exists with different content.
  */
 export async function createLaunchPlanInternal(
-  deps: Pick<AdminDeps, "db" | "clock">,
+  deps: Pick<RegistryDeps, "db" | "clock">,
   { id, spec: given, workflow }: NewLaunchPlan,
   state: NamedEntityState = NamedEntityState.NAMED_ENTITY_ACTIVE,
 ): Promise<CreatedLaunchPlan> {

@@ -1,17 +1,28 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  alreadyExists,
+  checkIdentifier,
+  checkNamedEntity,
+  checkReadIdentifier,
+  checkText,
+  identifierText,
+  invalidArgument,
+  type ListPlan,
+  type ListRequest,
+  missingArgument,
+  missingEntity,
+  nextToken,
+  notFound,
+  planList,
+  resourceListRequest,
+  selectPage,
+} from "../../platform/index.js";
 import type { StoredLaunchPlan } from "../store/launch-plans.js";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkNamedEntity, checkReadIdentifier, checkText, identifierText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { alreadyExists, invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
-import { type ListRequest, planList, selectPage } from "../../platform/list-query/plan.js";
-import { resourceListRequest } from "../../platform/list-query/resource-list.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { RegistryDeps } from "../deps.js";
 import { listNames } from "../store/entity-names.js";
 import { requireActiveProject } from "../project/require.js";
 import { findWorkflowInterface } from "../store/workflows.js";
@@ -27,7 +38,7 @@ import {
 import { launchPlanEntity } from "../store/launch-plan-list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
-export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+export function launchPlanRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
 
   async function list(request: ListRequest) {

@@ -5,7 +5,7 @@ import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { parseCron, typeToText } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 import { catchUpPolicy } from "./catch-up.js";
 
 /** Returns the value of the column `schedule_type`. */

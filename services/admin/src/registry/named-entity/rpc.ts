@@ -1,15 +1,22 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  checkNamedEntity,
+  checkText,
+  invalidArgument,
+  type ListPlan,
+  missingArgument,
+  nextToken,
+  notFound,
+  planList,
+  resourceTypeName,
+  selectPage,
+} from "../../platform/index.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type NamedEntitySchema, NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkNamedEntity, checkText, resourceTypeName } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { RegistryDeps } from "../deps.js";
 import { namedEntityEntity } from "../store/named-entity-list-entity.js";
 
 export interface NamedEntityRow {
@@ -25,7 +32,7 @@ const MAX_DESCRIPTION = 300;
 const columns = "resource_type, project, domain, name, description, state";
 
 /** Names of tasks, workflows and launch plans, with their description and state. */
-export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">): ServiceImplementation<typeof AdminService> {
+export function namedEntityRpcs({ db, clock }: Pick<RegistryDeps, "db" | "clock">): ServiceImplementation<typeof AdminService> {
   return {
     async getNamedEntity({ resourceType, id }) {
       checkResourceType(resourceType);

@@ -1,9 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { alreadyExists, invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import { alreadyExists, invalidArgument, namespaceOf } from "../../platform/index.js";
 
-type Config = Pick<AdminConfig, "domains" | "namespaceTemplate">;
+type Config = Pick<RegistryConfig, "domains" | "namespaceTemplate">;
 
 /**
  * Rejects a project with a namespace of another project. The template joins project and domain, usually with a dash,

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { type DescriptionEntity, DescriptionEntitySchema } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 
 /** Maximum length of a short description, bytes of UTF-8: lists are sorted by it, so index entries contain it. */
 const MAX_SHORT_DESCRIPTION_BYTES = 2_000;

@@ -1,4 +1,4 @@
-import { type ListEntity, versionedColumns } from "../../platform/list-query/entity.js";
+import { type ListEntity, versionedColumns } from "../../platform/index.js";
 import { workflowEntity } from "./workflow-list-entity.js";
 
 /** Filters and sort keys of ListLaunchPlans. */

@@ -1,4 +1,4 @@
-import { baseColumns, type Column, type ListEntity } from "../../platform/list-query/entity.js";
+import { baseColumns, type Column, type ListEntity } from "../../platform/index.js";
 
 const nameColumns = {
   resource_type: { type: "int4" },

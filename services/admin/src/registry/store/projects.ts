@@ -3,9 +3,17 @@ import { type Labels, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_p
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { baseColumns, type ListEntity } from "../../platform/list-query/entity.js";
-import { insertStatement, type RowOf, type StoredColumn, storedNames, updateStatement } from "../../platform/list-query/entity-columns.js";
-import { type ListPlan, selectPage } from "../../platform/list-query/plan.js";
+import {
+  baseColumns,
+  insertStatement,
+  type ListEntity,
+  type ListPlan,
+  type RowOf,
+  selectPage,
+  type StoredColumn,
+  storedNames,
+  updateStatement,
+} from "../../platform/index.js";
 
 /** Columns of a project: rows, filters, sort keys, inserts and updates follow from them. */
 const columns = {

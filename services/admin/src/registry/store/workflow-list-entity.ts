@@ -1,4 +1,4 @@
-import { type ListEntity, versionedColumns } from "../../platform/list-query/entity.js";
+import { type ListEntity, versionedColumns } from "../../platform/index.js";
 
 /** Filters and sort keys of ListWorkflows. */
 export const workflowEntity: ListEntity = {

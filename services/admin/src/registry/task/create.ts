@@ -4,20 +4,26 @@ import type { TaskCreateRequest } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { checkDescription, storeDescription } from "../store/descriptions.js";
-import { digestOf } from "../../platform/protobuf/digest.js";
-import { checkIdentifier, checkName, checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
+import {
+  alreadyExists,
+  checkIdentifier,
+  checkName,
+  checkText,
+  digestOf,
+  invalidArgument,
+  missingArgument,
+  structureDifference,
+} from "../../platform/index.js";
 import { ensureNamedEntity } from "../store/ensure-named-entity.js";
 import { requireActiveProject } from "../project/require.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
 import { findTask } from "../store/tasks.js";
 import { podResources } from "./pod-resources.js";
 import { type ContainerResources, containerResources, checkResources, platformResources } from "./resources.js";
 import { checkTaskType } from "./whitelist.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock">;
 
 /**
  * Registers a version of a task.

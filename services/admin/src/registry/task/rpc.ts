@@ -1,5 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  checkIdentifier,
+  checkText,
+  type ListPlan,
+  missingEntity,
+  nextToken,
+  planList,
+  resourceListRequest,
+  selectPage,
+} from "../../platform/index.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
@@ -7,12 +16,7 @@ import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
-import { resourceListRequest } from "../../platform/list-query/resource-list.js";
+import type { RegistryDeps } from "../deps.js";
 import { listNames } from "../store/entity-names.js";
 import { createTask } from "./create.js";
 import { findTask } from "../store/tasks.js";
@@ -29,7 +33,7 @@ export interface ListedTask {
 }
 
 /** Tasks: register, get, list. */
-export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+export function taskRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
     async createTask(request) {

@@ -5,11 +5,10 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { storeDescription } from "../store/descriptions.js";
-import { alreadyExists, invalidArgument } from "../../platform/rpc-errors.js";
+import { alreadyExists, invalidArgument, structureDifference } from "../../platform/index.js";
 import { ensureNamedEntity } from "../store/ensure-named-entity.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
 import { rejectExpansion } from "./expansion.js";
 import { compileStoredWorkflow, type WorkflowDefinition } from "./compile.js";
 import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
@@ -25,7 +24,7 @@ export interface CreatedWorkflow {
   readonly isNew: boolean;
 }
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "compilerWorker">;
 
 /** Nodes that the compiler adds to each workflow. */
 const SYSTEM_NODES = 2;

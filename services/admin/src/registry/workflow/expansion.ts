@@ -3,9 +3,8 @@ import { closureExpansion } from "@flyte-ts/compiler";
 import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { RecentlyUsed } from "../../platform/recently-used.js";
+import type { RegistryConfig } from "../config.js";
+import { invalidArgument, RecentlyUsed } from "../../platform/index.js";
 
 /** Maximum of cached expansions. */
 const MAX_ENTRIES = 10_000;
@@ -56,7 +55,7 @@ async function countStored(db: Queryable, workflowRowId: bigint): Promise<Expans
 }
 
 /** @throws RpcError INVALID_ARGUMENT that names the limit and the count. */
-export function rejectExpansion(name: string, expansion: Expansion, { registration }: Pick<AdminConfig, "registration">): void {
+export function rejectExpansion(name: string, expansion: Expansion, { registration }: Pick<RegistryConfig, "registration">): void {
   const { maxWorkflowInstances, maxWorkflowDepth } = registration;
   try {
     checkExpansion(name, expansion, { maxInstances: maxWorkflowInstances, maxDepth: maxWorkflowDepth });

@@ -1,9 +1,8 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../../deps.js";
-import type { PlacementConfig } from "../../../clusters/config-schema.js";
-import { candidatesFor, pickCluster, type PlacedCluster, type PlacementRequest } from "../../../clusters/placement/placement-policy.js";
+import type { ExecutionsDeps } from "../../deps.js";
+import { candidatesFor, pickCluster, type PlacedCluster, type PlacementConfig, type PlacementRequest } from "../../../clusters/index.js";
 
 export interface UnplacedExecution {
   readonly name: string;
@@ -17,7 +16,7 @@ export type Placement = { readonly cluster: string } | { readonly blockedBy: str
 
 /** Keeps the chosen cluster while it is permitted and healthy; else picks another that is. */
 export function resolvePlacement(
-  { clusters, rules, health }: { clusters: readonly PlacedCluster[]; rules: PlacementConfig; health: AdminDeps["health"] },
+  { clusters, rules, health }: { clusters: readonly PlacedCluster[]; rules: PlacementConfig; health: ExecutionsDeps["health"] },
   { name, cluster, request }: UnplacedExecution,
 ): Placement {
   const candidates = candidatesFor(clusters, rules, request);

@@ -1,7 +1,7 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
-import { update, type ColumnSpec } from "../../../platform/multi-row-write.js";
+import { type ColumnSpec, update } from "../../../platform/index.js";
 import { workflowPhaseName, workflowPhaseOf } from "../../projection/phase-name.js";
 
 export interface ExecutionName {

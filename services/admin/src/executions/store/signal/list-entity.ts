@@ -1,4 +1,4 @@
-import { baseColumns, type ListEntity } from "../../../platform/list-query/entity.js";
+import { baseColumns, type ListEntity } from "../../../platform/index.js";
 
 /** Filters and sort keys of ListSignals. */
 export const signalEntity: ListEntity = {

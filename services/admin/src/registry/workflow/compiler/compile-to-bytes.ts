@@ -3,7 +3,7 @@ import { closureExpansion, compileWorkflow, formatCompileErrors, type Requiremen
 import type { Expansion } from "@flyte-ts/domain";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import { digestOf } from "../../../platform/protobuf/digest.js";
+import { digestOf } from "../../../platform/index.js";
 
 /** A compiled workflow as stored. */
 export interface CompiledWorkflow {

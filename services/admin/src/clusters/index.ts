@@ -1,0 +1,14 @@
+export { type Cluster, ensureNamespace, findCluster, type LaunchKube } from "./cluster.js";
+export type { PlacementConfig } from "./config-schema.js";
+export { type ClustersConfig, clustersSettings } from "./config.js";
+export { classifyCreateError } from "./create-outcome.js";
+export type { ClustersDeps } from "./deps.js";
+export { apiFailureReason, ClusterUnhealthyError, watchClusters } from "./health/health.js";
+export { clusterMetrics, countProbes } from "./health/metrics.js";
+export { clusterStatus } from "./health/status.js";
+export { clusterUnavailable, RetryableLaunchError } from "./launch-error.js";
+export { chooseCluster, poolOf } from "./placement/choose-cluster.js";
+export { candidatesFor, isPlacementNeeded, pickCluster, type PlacedCluster, type PlacementRequest } from "./placement/placement-policy.js";
+export { startSync } from "./resources/start.js";
+export { clusterRpcs } from "./rpc.js";
+export { enqueueSync } from "./store/resource-syncs.js";
