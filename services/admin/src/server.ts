@@ -14,7 +14,6 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitOutcomeUnknownError, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
 import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, unimplementedService } from "@flyte-ts/rpc";
 import type { Access } from "./identity/index.js";
-import { agentRpcs, type Build, versionRpcs } from "./platform/index.js";
 import {
   attributeRpcs,
   decodeWorkflowRequest,
@@ -46,6 +45,8 @@ import {
   triggerRpcs,
   webhookRoute,
 } from "./automation/index.js";
+import { agentRpcs } from "./server-info/agents-rpc.js";
+import { type Build, versionRpcs } from "./server-info/version-rpc.js";
 import type { AdminDeps } from "./deps.js";
 
 /** All services of admin. */

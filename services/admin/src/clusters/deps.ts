@@ -1,5 +1,5 @@
 import type { RegistryDeps } from "../registry/index.js";
-import type { Cluster } from "./cluster.js";
+import type { Cluster } from "./kube/cluster.js";
 import type { ClustersConfig } from "./config.js";
 import type { ClusterHealth } from "./health/health.js";
 

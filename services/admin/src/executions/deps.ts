@@ -1,6 +1,6 @@
 import type { ClustersDeps } from "../clusters/index.js";
 import type { ExecutionsConfig } from "./config.js";
-import type { LaunchSlots } from "./create/launch-slots.js";
+import type { LaunchSlots } from "./store/outbox/launch-slots.js";
 
 export interface ExecutionsDeps extends ClustersDeps {
   readonly config: ExecutionsConfig;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PlatformConfig } from "../platform/index.js";
-import { authSchema } from "./config-schema.js";
+import { authSchema } from "./config/auth.js";
 
 const settings = z.strictObject({ auth: authSchema.prefault({}) });
 

@@ -1,3 +1,5 @@
+export { type ColumnSpec, update, upsert } from "../executions/store/multi-row-write.js";
+export { insertStatement, type RowOf, type StoredColumn, storedNames, updateStatement } from "../registry/store/entity-columns.js";
 export { type PlatformConfig, platformSettings } from "./config.js";
 export type { PlatformDeps } from "./deps.js";
 export {
@@ -11,8 +13,8 @@ export {
 } from "./identifiers.js";
 export { checkLimit, type KeysetPage, nextPageToken, parseKeysetPage } from "./keyset-page.js";
 export { checkLabels } from "./labels.js";
+export type { ColumnType } from "./list-query/column-type.js";
 export type { Condition } from "./list-query/condition.js";
-export { insertStatement, type RowOf, type StoredColumn, storedNames, updateStatement } from "./list-query/entity-columns.js";
 export { baseColumns, type Column, type ListEntity, versionedColumns } from "./list-query/entity.js";
 export {
   type ListPlan,
@@ -28,7 +30,6 @@ export { planWithPrefetch } from "./list-query/prefetch-filters.js";
 export { resourceListRequest } from "./list-query/resource-list.js";
 export { nextToken } from "./list-query/token.js";
 export { missingEntity } from "./missing-entity.js";
-export { type ColumnSpec, update, upsert } from "./multi-row-write.js";
 export { namespaceOf } from "./namespace.js";
 export { digestOf } from "./protobuf/digest.js";
 export { MessageWriter } from "./protobuf/message-writer.js";
@@ -39,8 +40,6 @@ export { RecentlyUsed } from "./recently-used.js";
 export { rejectNul } from "./reject-nul.js";
 export { alreadyExists, invalidArgument, missingArgument, notFound } from "./rpc-errors.js";
 export { truncateReason } from "./sanitize-text.js";
-export { agentRpcs } from "./server-info/agents-rpc.js";
-export { type Build, versionRpcs } from "./server-info/version-rpc.js";
 export { type ClaimedRow, pruneFinished, type QueueTable, requeue } from "./work-queue/lease.js";
 export { registerQueueGauges } from "./work-queue/queue-metrics.js";
 export { retryDelayMs, type RetryDelays } from "./work-queue/retry-delay.js";

@@ -10,17 +10,24 @@ import type {
 } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { AutomationDeps } from "../deps.js";
-import { checkExecutionId, type ExecutionName, executionNotFound, findExecutionId, planExecutions } from "../../executions/index.js";
+import {
+  checkExecutionId,
+  type ExecutionName,
+  executionNotFound,
+  type ExpiryCursor,
+  findExecutionId,
+  planExecutions,
+} from "../../executions/index.js";
 import { checkLimit, checkText, invalidArgument, missingArgument, selectPage } from "../../platform/index.js";
 import { requireProject } from "../../registry/index.js";
-import { type ExpiryCursor, expiredExecutions } from "./due.js";
+import { expiredExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
 import {
   deletePolicy,
-  listPolicies,
-  type Policy,
-  policiesFor,
   effectivePolicy,
+  listPolicies,
+  policiesFor,
+  type Policy,
   type PolicyScope,
   setPolicy,
 } from "../store/retention-policies.js";

@@ -1,6 +1,5 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
-import { bindingsFor, isGranted, describePermission, type RoleBinding } from "@flyte-ts/auth";
+import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -11,11 +10,11 @@ import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { type QueueHandler, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
-import { type CreateDeps, createExecution, findExecutionId } from "../../executions/index.js";
+import { type CreateDeps, createExecution, type ExecutionResultRow, findExecutionId, findExecutionResult } from "../../executions/index.js";
 import { triggerPermissions } from "../../identity/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { findTarget } from "./find-target.js";
-import { endFiring, FIRINGS, claimFirings, type ClaimedFiring } from "../store/firings.js";
+import { type ClaimedFiring, claimFirings, endFiring, FIRINGS } from "../store/firings.js";
 import { type FiringSource, inputsOf } from "./inputs.js";
 import { type StoredTrigger, storedTrigger } from "../store/triggers.js";
 
@@ -148,14 +147,6 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   };
 }
 
-export interface ExecutionResultRow {
-  phase: string;
-  error: Uint8Array | null;
-  outputs: Uint8Array | null;
-  output_uri: string;
-  result: string | null;
-}
-
 async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: ExecutionResultRow): Promise<LiteralMap> {
   if (result !== "outputs") return create(LiteralMapSchema);
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
@@ -164,14 +155,4 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
   if (stored === undefined) throw new PermanentFiringError(`the outputs are not at ${uri}`);
   return stored;
-}
-
-/** Reads the phase and the result of an execution; undefined when it does not exist. */
-async function findExecutionResult(db: Queryable, rowId: bigint): Promise<ExecutionResultRow | undefined> {
-  const { rows } = await db.query<ExecutionResultRow>({
-    name: "find-firing-source",
-    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
-    values: [rowId],
-  });
-  return rows[0];
 }

@@ -14,11 +14,17 @@ import {
   OUTBOX_CHANNEL,
   type OutboxEntry,
   requeueEntry,
-  resolvePlacement,
   setLaunchBlocker,
   wakeParentNodes,
 } from "../../executions/index.js";
-import { apiFailureReason, type Cluster, ClusterUnhealthyError, findCluster, RetryableLaunchError } from "../../clusters/index.js";
+import {
+  apiFailureReason,
+  type Cluster,
+  ClusterUnhealthyError,
+  findCluster,
+  resolvePlacement,
+  RetryableLaunchError,
+} from "../../clusters/index.js";
 import type { DispatchDeps } from "../deps.js";
 import { ClosureBlobCache } from "./closure-blob-cache.js";
 import { ClosureCache } from "./closure-cache.js";

@@ -22,7 +22,7 @@ import { offloadNames } from "../../events/offload-names.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { ExecutionIds } from "../../events/ingest/execution-ids.js";
-import type { DecodedEvent } from "../../events/ingest/decoded-event.js";
+import type { DecodedEvent } from "../../events/decoded-event.js";
 import { recordBatch } from "../../events/ingest/record-batch.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";

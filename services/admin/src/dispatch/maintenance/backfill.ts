@@ -1,21 +1,21 @@
-import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecution_Phase as NodePhase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import {
-  type NodeFact,
-  type TaskFact,
   foldNode,
+  foldTask,
+  type NodeFact,
   type NodeState,
   type Progress,
-  foldTask,
-  type TaskState,
-  settleNode,
-  settleTask,
   type ResourceNode,
   type Settlement,
+  settleNode,
+  settleTask,
+  type TaskFact,
+  type TaskState,
 } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {
-  type ExecutionName,
+  claimTerminal,
   executionsWithNonTerminalRows,
   findNonTerminalAttempts,
   findNonTerminalNodes,
@@ -27,18 +27,11 @@ import {
   saveNodes,
   saveTasks,
   type TaskWrite,
-  workflowPhaseOf,
+  type TerminalExecution,
 } from "../../executions/index.js";
 import { completeAttempts, completeNodes, nodesInResource, type ResourceDeps } from "../../events/index.js";
 
 export interface BackfillDeps extends ResourceDeps, Pick<DispatchDeps, "publishChanged"> {}
-
-interface TerminalExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly cluster: string;
-  readonly phase: WorkflowExecution_Phase;
-  readonly endedAt: bigint;
-}
 
 /** Rows of one execution per round. */
 const ROWS = 1_000;
@@ -173,35 +166,4 @@ function taskUpdate(state: TaskState, { phase, reason }: Settlement<TaskFact["ph
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
   return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, settled: reason, event: new Uint8Array() };
-}
-
-interface Row {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  cluster: string;
-  phase: string;
-  ended_ns: bigint;
-}
-
-async function claimTerminal(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly TerminalExecution[]> {
-  const { rows } = await db.query<Row>({
-    name: "take-unsettled-executions",
-    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
-      FROM executions
-      WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
-        AND updated_at <= now() - $1 * interval '1 millisecond'
-      ORDER BY updated_at LIMIT $2`,
-    values: [endedMs, limit],
-  });
-  return rows.map((row) => ({
-    rowId: row.id,
-    project: row.execution_project,
-    domain: row.execution_domain,
-    name: row.execution_name,
-    cluster: row.cluster,
-    phase: workflowPhaseOf(row.phase),
-    endedAt: row.ended_ns,
-  }));
 }

@@ -5,22 +5,22 @@ import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matc
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ImportExecutionRequest, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import type { ImportedNode, ImportExecutionRequest } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import {
+  acceptedWorkflow,
   errorFact,
-  nextOrder,
   foldNode,
+  foldTask,
+  foldWorkflow,
+  isTime,
+  nanosOf,
+  nextOrder,
+  nextWorkflowOrder,
   type NodeState,
   readNodeEvent,
   readTaskEvent,
-  foldTask,
   type TaskState,
-  isTime,
-  nanosOf,
-  acceptedWorkflow,
-  foldWorkflow,
-  nextWorkflowOrder,
   type WorkflowResult,
   type WorkflowState,
 } from "@flyte-ts/execution-state";
@@ -35,6 +35,7 @@ import {
   encodeLaunchSettings,
   ensureSingleTask,
   insertExecution,
+  markImported,
   saveExecutionStates,
   saveNodes,
   saveTasks,
@@ -167,24 +168,6 @@ function resultOf({ outputResult, phase }: NonNullable<Execution["closure"]>, ou
       return { kind: "outputs", uri, values: outputs && encoded(outputs) };
     }
   }
-}
-
-/** Sets the creation time and the state that users set; marks all nodes and attempts as terminal. */
-async function markImported(tx: Queryable, { rowId, execution }: { readonly rowId: bigint; readonly execution: Execution }): Promise<void> {
-  const change = execution.closure?.stateChangeDetails;
-  const createdAt = execution.closure?.createdAt;
-  await tx.query({
-    name: "mark-imported-execution",
-    text: `UPDATE executions SET settled_at = now(), created_at = to_timestamp($2::bigint / 1e9), state = $3,
-      state_changed_ns = coalesce($4::bigint, state_changed_ns), state_changed_by = $5 WHERE id = $1`,
-    values: [
-      rowId,
-      createdAt === undefined ? 0n : nanosOf(createdAt),
-      change?.state ?? 0,
-      change?.occurredAt === undefined ? null : nanosOf(change.occurredAt),
-      change?.principal ?? "",
-    ],
-  });
 }
 
 interface Nodes {

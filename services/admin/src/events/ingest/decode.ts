@@ -15,7 +15,7 @@ import {
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
 import type { ExecutionName } from "../../executions/index.js";
-import type { DecodedEvent } from "./decoded-event.js";
+import type { DecodedEvent } from "../decoded-event.js";
 
 /**
  * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are

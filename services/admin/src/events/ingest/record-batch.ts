@@ -10,7 +10,7 @@ import {
   recordActivity,
 } from "../../executions/index.js";
 import type { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, Outcome, BatchItem } from "../decoded-event.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordBlockers } from "./record-blockers.js";
 import { recordTasks } from "./record-tasks.js";

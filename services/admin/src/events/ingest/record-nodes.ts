@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { foldNode, type NodeState } from "@flyte-ts/execution-state";
 import { loadNodes, nodeKeyText, type NodeWrite, saveNodes, TooManyConflictsError } from "../../executions/index.js";
 import { groupBy } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type NodeBatchItem = BatchItem<Extract<DecodedEvent, { kind: "node" }>>;
 

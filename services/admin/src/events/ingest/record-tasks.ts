@@ -11,7 +11,7 @@ import {
   TooManyConflictsError,
 } from "../../executions/index.js";
 import { groupBy, type NonEmpty } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type TaskBatchItem = BatchItem<Extract<DecodedEvent, { kind: "task" }>>;
 type Group = NonEmpty<TaskBatchItem>;

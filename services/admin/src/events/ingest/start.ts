@@ -4,7 +4,7 @@ import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { decodeEvent } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome } from "./decoded-event.js";
+import type { DecodedEvent, Outcome } from "../decoded-event.js";
 import { ingestMetrics } from "./metrics.js";
 import { RedeliveryBackoff } from "./redelivery-backoff.js";
 import { OrphanTracker } from "../orphans/orphan-tracker.js";

@@ -4,7 +4,7 @@ import type { EventsDeps } from "../deps.js";
 import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import { type ExecutionName, publishTerminalAck } from "../../executions/index.js";
-import type { DecodedEvent } from "../ingest/decoded-event.js";
+import type { DecodedEvent } from "../decoded-event.js";
 
 export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
   readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];

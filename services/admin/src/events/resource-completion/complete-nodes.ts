@@ -16,7 +16,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
-import { type ExecutionName, loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executions/index.js";
+import { type ExecutionName, loadNodes, nodeKeyText, type NodeWrite, type PlacedExecution, saveNodes } from "../../executions/index.js";
 import { findCluster, type LaunchKube } from "../../clusters/index.js";
 import { nodeStatusesOf } from "./node-statuses.js";
 
@@ -28,11 +28,6 @@ export interface ResourceDeps extends Pick<EventsDeps, "db" | "blobs" | "config"
 /** An execution with its row id. */
 export interface ExecutionWithRowId extends ExecutionName {
   readonly rowId: bigint;
-}
-
-export interface PlacedExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly cluster: string;
 }
 
 /** Nodes in a resource; `gone` without a resource, `away` while its data plane or the blob store is unavailable. */

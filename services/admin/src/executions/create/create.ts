@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { checkInputs, randomExecutionName } from "@flyte-ts/domain";
-import { type Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import {
   ExecutionClosureSchema,
   type ExecutionCreateRequest,
@@ -32,16 +32,16 @@ import { isBeingDeleted } from "../store/deletions.js";
 import type { ExecutionsDeps } from "../deps.js";
 import { claimedEntry } from "../store/outbox/outbox.js";
 import { wakeParentNodes } from "../engine-notifier/publish-completions.js";
-import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
+import { checkCreateRequest, type CheckedRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "../store/execution/concurrency.js";
 import { inherit } from "./inherit.js";
 import { findExecutionId } from "../store/execution/find.js";
-import { type Inserted, insertClaimed, type NewExecution } from "../store/execution/insert.js";
-import { encodeLaunchSettings } from "../execution/launch-settings.js";
+import { insertClaimed, type Inserted, type NewExecution } from "../store/execution/insert.js";
+import { encodeLaunchSettings } from "../model/launch-settings.js";
 import { checkOwnFolder } from "./own-folder.js";
-import { findAdmissionError, admissionError } from "./admission.js";
+import { admissionError, findAdmissionError } from "./admission.js";
 import { ensureSingleTask } from "./single-task.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionName } from "../model/identifier.js";
 
 export type CreateDeps = Pick<
   ExecutionsDeps,

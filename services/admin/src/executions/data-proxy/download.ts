@@ -10,7 +10,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { ExecutionsDeps } from "../deps.js";
-import { checkNodeId, nodeIdText } from "../execution/identifier.js";
+import { checkNodeId, nodeIdText } from "../model/identifier.js";
 import { invalidArgument, notFound } from "../../platform/index.js";
 import { findNode } from "../store/node/find.js";
 import { expirySeconds } from "./expiry.js";

@@ -3,7 +3,7 @@ import { shardOf, wakeSubject } from "@flyte-ts/domain";
 import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionName } from "../model/identifier.js";
 
 export type WakeUpDeps = Pick<ExecutionsDeps, "bus" | "config">;
 

@@ -15,7 +15,8 @@ import {
 } from "../../platform/index.js";
 import { deriveCreatedAtBounds } from "../store/execution/created-at-bounds.js";
 import { executionEntity } from "../store/execution/list-entity.js";
-import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
+import { encodeExecutions } from "./row.js";
+import { executionColumns, type ExecutionRow } from "../store/execution/find.js";
 
 /** Lists executions, without archived ones unless a filter names the state. */
 export async function listExecutions(

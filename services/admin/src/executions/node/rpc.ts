@@ -3,7 +3,7 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { DataDeps } from "../execution/data.js";
-import { checkNodeId } from "../execution/identifier.js";
+import { checkNodeId } from "../model/identifier.js";
 import { notFound } from "../../platform/index.js";
 import { nodeData } from "./data.js";
 import { readDynamicWorkflow } from "./dynamic-workflow.js";

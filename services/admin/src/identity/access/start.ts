@@ -11,7 +11,7 @@ import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/
 import { createSessionStore } from "../store/browser-sessions.js";
 import { ISSUER_COOKIES } from "../issuer/provider.js";
 import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
-import type { AuthConfig } from "../config-schema.js";
+import type { AuthConfig } from "../config/auth.js";
 import { createAuditLog } from "./audit-log.js";
 import { createBindings } from "./bindings.js";
 import { createRevocations } from "./revocations.js";

@@ -1,4 +1,3 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   MatchableResource,
@@ -11,13 +10,7 @@ import type { RegistryDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution-config/merge-config.js";
 import { checkName, invalidArgument, missingArgument, notFound } from "../../platform/index.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import {
-  type AttributeRow,
-  type StoredAttributes,
-  type AttributeScope,
-  findAttributes,
-  storedAttributes,
-} from "../store/attribute-lookup.js";
+import { type AttributeScope, findAttributes, listAttributes } from "../store/attribute-lookup.js";
 import { deleteAttributes, kindOf, storeAttributes } from "../store/attributes.js";
 
 type Rpcs = ServiceImplementation<typeof AdminService>;
@@ -157,14 +150,4 @@ function attributesNotFound(kind: MatchableResource, { project, domain = "", wor
   const name = MatchableResource[kind] ?? String(kind);
   // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
-}
-
-/** Lists all attributes of a kind, those of the most specific scopes first. */
-async function listAttributes(db: Queryable, kind: MatchableResource): Promise<readonly StoredAttributes[]> {
-  const { rows } = await db.query<AttributeRow>({
-    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
-      WHERE kind = $1 ORDER BY priority DESC, id`,
-    values: [kind],
-  });
-  return rows.map(storedAttributes);
 }

@@ -1,4 +1,3 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import {
   alreadyExists,
   checkIdentifier,
@@ -7,7 +6,6 @@ import {
   checkText,
   identifierText,
   invalidArgument,
-  type ListPlan,
   type ListRequest,
   missingArgument,
   missingEntity,
@@ -15,9 +13,8 @@ import {
   notFound,
   planList,
   resourceListRequest,
-  selectPage,
 } from "../../platform/index.js";
-import type { StoredLaunchPlan } from "../store/launch-plans.js";
+import { findActiveLaunchPlan, findLaunchPlan, launchPlanEntity, listLaunchPlans } from "../store/launch-plans.js";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -28,14 +25,6 @@ import { requireActiveProject } from "../project/require.js";
 import { findWorkflowInterface } from "../store/workflows.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
-import {
-  findActiveLaunchPlan,
-  findLaunchPlan,
-  launchPlanColumnNames,
-  type LaunchPlanRow,
-  storedLaunchPlan,
-} from "../store/launch-plans.js";
-import { launchPlanEntity } from "../store/launch-plan-list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
 export function launchPlanRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
@@ -104,9 +93,4 @@ export function launchPlanRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };
-}
-
-async function listLaunchPlans(db: Queryable, plan: ListPlan): Promise<readonly StoredLaunchPlan[]> {
-  const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
-  return rows.map(storedLaunchPlan);
 }

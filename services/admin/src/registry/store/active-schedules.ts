@@ -5,7 +5,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ActiveSchedule, ActiveScheduleSchema, CatchUp } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RegistryConfig } from "../config.js";
-import type { CatchUpPolicy } from "../launch-plan/catch-up.js";
+import type { CatchUpPolicy } from "./schedules.js";
 
 interface Row {
   project: string;

@@ -92,3 +92,19 @@ function storedProject({ labels, ...row }: ProjectRow): StoredProject {
 function labelBytes({ labels }: Project): Uint8Array | null {
   return labels === undefined ? null : toBinary(LabelsSchema, create(LabelsSchema, labels));
 }
+
+/** Returns the ids of all projects, and makes concurrent registrations wait until the transaction ends. */
+export async function lockProjects(tx: Queryable): Promise<readonly string[]> {
+  await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
+  const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });
+  return rows.map(({ identifier }) => identifier);
+}
+
+/** Filters project ids to those that are registered, in any state. */
+export async function existingProjects(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ identifier: string }>({
+    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
+    values: [ids],
+  });
+  return new Set(rows.map(({ identifier }) => identifier));
+}

@@ -1,14 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import {
-  checkIdentifier,
-  checkText,
-  type ListPlan,
-  missingEntity,
-  nextToken,
-  planList,
-  resourceListRequest,
-  selectPage,
-} from "../../platform/index.js";
+import { checkIdentifier, checkText, missingEntity, nextToken, planList, resourceListRequest } from "../../platform/index.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
@@ -19,18 +9,7 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { RegistryDeps } from "../deps.js";
 import { listNames } from "../store/entity-names.js";
 import { createTask } from "./create.js";
-import { findTask } from "../store/tasks.js";
-import { taskEntity } from "../store/task-list-entity.js";
-
-export interface ListedTask {
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  closure: Uint8Array;
-  short_description: string;
-  created_at: Date;
-}
+import { findTask, type ListedTask, listTasks, taskEntity } from "../store/tasks.js";
 
 /** Tasks: register, get, list. */
 export function taskRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
@@ -74,9 +53,4 @@ function taskMessage(row: ListedTask): MessageInitShape<typeof TaskSchema> {
     closure: { compiledTask: fromBinary(CompiledTaskSchema, row.closure), createdAt: timestampFromDate(row.created_at) },
     shortDescription: row.short_description,
   };
-}
-
-async function listTasks(db: Queryable, plan: ListPlan): Promise<readonly ListedTask[]> {
-  const columns = "project, domain, name, version, closure, short_description, created_at";
-  return (await db.query<ListedTask>(selectPage(plan, columns))).rows;
 }

@@ -1,15 +1,12 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import {
   checkIdentifier,
   checkReadIdentifier,
   checkText,
-  type ListPlan,
   missingArgument,
   missingEntity,
   nextToken,
   planList,
   resourceListRequest,
-  selectPage,
 } from "../../platform/index.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -23,19 +20,8 @@ import { checkDescription } from "../store/descriptions.js";
 import { listNames } from "../store/entity-names.js";
 import { requireActiveProject } from "../project/require.js";
 import { createWorkflowInternal, identicalWorkflow } from "./create.js";
-import { findWorkflow } from "../store/workflows.js";
-import { workflowEntity } from "../store/workflow-list-entity.js";
+import { findWorkflow, type ListedWorkflow, listWorkflows, workflowEntity } from "../store/workflows.js";
 import { encodedTemplateOf } from "./decode-request.js";
-
-export interface ListedWorkflow {
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  typed_interface: Uint8Array;
-  short_description: string;
-  created_at: Date;
-}
 
 /** Workflows: register, get, list. */
 export function workflowRpcs(
@@ -97,10 +83,4 @@ function workflowMessage(row: ListedWorkflow): MessageInitShape<typeof WorkflowS
     },
     shortDescription: row.short_description,
   };
-}
-
-/** Reads no closures: those of a page could be large. */
-async function listWorkflows(db: Queryable, plan: ListPlan): Promise<readonly ListedWorkflow[]> {
-  const columns = "project, domain, name, version, typed_interface, short_description, created_at";
-  return (await db.query<ListedWorkflow>(selectPage(plan, columns))).rows;
 }

@@ -6,7 +6,7 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import type { ExecutionsDeps } from "../../deps.js";
 import { type Cluster, findCluster } from "../../../clusters/index.js";
 import { invalidArgument, namespaceOf, notFound } from "../../../platform/index.js";
-import { checkNodeId, nodeIdText, type NodeId } from "../../execution/identifier.js";
+import { checkNodeId, nodeIdText, type NodeId } from "../../model/identifier.js";
 import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
 import type { FeedRegistry, FeedHandle } from "../watch/feed-registry.js";
 import { readArchived } from "./archived-log.js";

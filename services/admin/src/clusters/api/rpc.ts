@@ -1,10 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { listSyncs } from "./store/resource-syncs.js";
-import type { ClustersDeps } from "./deps.js";
-import { checkLimit, invalidArgument, namespaceOf } from "../platform/index.js";
-import { clusterStatus } from "./health/status.js";
+import { listSyncs } from "../store/resource-syncs.js";
+import type { ClustersDeps } from "../deps.js";
+import { checkLimit, invalidArgument, namespaceOf } from "../../platform/index.js";
+import { clusterStatus } from "../health/status.js";
 
 /** Lists the data planes, and the cluster resources of projects. */
 export function clusterRpcs({

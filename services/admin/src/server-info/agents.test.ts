@@ -2,7 +2,7 @@ import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { Code, createClient, createRpcServer, implement, type RpcServer, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminConfigSchema } from "../../config.js";
+import { adminConfigSchema } from "../config.js";
 import { openChannel } from "@flyte-ts/rpc";
 import { agentRpcs } from "./agents-rpc.js";
 

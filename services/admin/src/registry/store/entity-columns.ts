@@ -1,6 +1,5 @@
 import type { Query } from "@flyte-ts/postgres";
-import type { ColumnType } from "./column-type.js";
-import type { Column } from "./entity.js";
+import type { Column, ColumnType } from "../../platform/index.js";
 
 /** A column of an entity that is stored from a message: select, insert, update and filters follow from its declaration. */
 export interface StoredColumn<Message> extends Column {

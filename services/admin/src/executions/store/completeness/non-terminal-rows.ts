@@ -1,6 +1,6 @@
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
-import { nodePhaseOf } from "../../projection/phase-name.js";
+import { nodePhaseOf } from "../../model/phase-name.js";
 import type { TaskKey } from "../attempt/state.js";
 
 const NON_TERMINAL_NODE = "NOT IN ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'SKIPPED', 'RECOVERED')";

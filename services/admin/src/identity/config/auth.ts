@@ -1,7 +1,7 @@
 import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
 import { z } from "zod";
-import { browserSchema } from "./browser/config-schema.js";
-import { issuerSchema } from "./issuer/config-schema.js";
+import { browserSchema } from "../browser/config-schema.js";
+import { issuerSchema } from "../issuer/config-schema.js";
 
 const name = z.string().min(1);
 

@@ -1,5 +1,5 @@
 import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "@flyte-ts/execution-state";
-import type { ExecutionName, TaskKey } from "../../executions/index.js";
+import type { ExecutionName, TaskKey } from "../executions/index.js";
 
 /** Data of an event. */
 type EventPayload =

@@ -1,10 +1,10 @@
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { ExecutionsDeps } from "../deps.js";
-import { checkExecutionId } from "../execution/identifier.js";
-import { followLog } from "./logs/log-follower.js";
+import type { ExecutionsDeps } from "../../deps.js";
+import { checkExecutionId } from "../../model/identifier.js";
+import { followLog } from "../logs/log-follower.js";
 import type { Streaming } from "./start.js";
-import { watchExecution } from "./watch/watch.js";
+import { watchExecution } from "../watch/watch.js";
 
 /** Streams of executions and logs. */
 export function streamingRpcs({

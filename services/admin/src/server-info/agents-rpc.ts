@@ -1,8 +1,7 @@
 import type { Agent } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { Code, createClient, openChannel, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
-import type { PlatformDeps } from "../deps.js";
-import { missingArgument, notFound } from "../rpc-errors.js";
+import { missingArgument, notFound, type PlatformDeps } from "../platform/index.js";
 
 type Deps = Pick<PlatformDeps, "config" | "logger">;
 

@@ -1,5 +1,5 @@
-import type { Slot } from "../../platform/index.js";
-import type { OutboxEntry } from "../store/outbox/outbox.js";
+import type { Slot } from "../../../platform/index.js";
+import type { OutboxEntry } from "./outbox.js";
 
 /**
  * Launch slots of this process. createExecution inserts the outbox entry as claimed and launches the execution at once,

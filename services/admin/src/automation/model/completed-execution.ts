@@ -1,11 +1,10 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ExecutionClosureSchema, ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionErrorSchema, type WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
-import { type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
+import { type CompletedRow, type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
 
 /** Data of a terminal execution for notifications and triggers. */
 export interface CompletedExecution extends ExecutionName {
@@ -25,32 +24,6 @@ export interface CompletedExecution extends ExecutionName {
   readonly endedNs: bigint | undefined;
   readonly notifications: readonly Notification[];
 }
-
-export interface CompletedRow {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  phase: string;
-  launch_plan_name: string;
-  workflow_name: string;
-  principal: string;
-  spec: Uint8Array;
-  closure: Uint8Array;
-  error: Uint8Array | null;
-  error_kind: string | null;
-  error_code: string | null;
-  abort_cause: string;
-  abort_principal: string;
-  accepted_ns: bigint;
-  started_ns: bigint | null;
-  ended_ns: bigint | null;
-  updated_ns: bigint;
-}
-
-export const completedColumns = `e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.launch_plan_name, e.workflow_name,
-  e.principal, e.spec, e.closure, e.error, e.error_kind, e.error_code, e.abort_cause, e.abort_principal, e.accepted_ns, e.started_ns,
-  e.ended_ns, e.updated_ns`;
 
 /** Maximum length of an error message, bytes: errors may have megabytes, and recipients read the beginning. */
 const MAX_ERROR_BYTES = 4_000;

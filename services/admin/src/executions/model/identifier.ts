@@ -1,9 +1,9 @@
-import type {
-  NodeExecutionIdentifier,
-  TaskExecutionIdentifier,
-  WorkflowExecutionIdentifier,
+import {
+  type NodeExecutionIdentifier,
+  ResourceType,
+  type TaskExecutionIdentifier,
+  type WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { checkReadIdentifier, checkText, missingArgument, notFound } from "../../platform/index.js";
 
 /** @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
@@ -70,4 +70,10 @@ export function nodeNotFound(id: NodeExecutionIdentifier): Error {
 
 export function taskNotFound(id: TaskExecutionIdentifier): Error {
   return notFound(`missing entity of type task execution with identifier ${taskIdText(id)}`);
+}
+
+export interface ExecutionName {
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
 }

@@ -1,8 +1,8 @@
-import type { ExecutionsDeps } from "../deps.js";
+import type { ExecutionsDeps } from "../../deps.js";
 import { Gauge } from "@flyte-ts/telemetry";
-import { EXECUTIONS_CHANGED, readChanged } from "./change-notifications.js";
-import { StreamLimiter } from "./stream-limiter.js";
-import { FeedRegistry } from "./watch/feed-registry.js";
+import { EXECUTIONS_CHANGED, readChanged } from "../change-notifications.js";
+import { StreamLimiter } from "../stream-limiter.js";
+import { FeedRegistry } from "../watch/feed-registry.js";
 
 /** Streams of this process. */
 export interface Streaming {
