@@ -1,2 +1,2 @@
-export { DueQueue } from "./due-queue.js";
-export { Heap } from "./heap.js";
+export { DelayQueue } from "./delay-queue.js";
+export { BinaryHeap } from "./binary-heap.js";

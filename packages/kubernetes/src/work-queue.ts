@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/heap";
 
 /** Injected so that tests and simulations control the time. */
 export interface Timers {
@@ -35,7 +35,7 @@ const SHARES_MS = 200;
 export class WorkQueue {
   /** Time at which each key was added, ms, oldest first. */
   readonly #waiting = new Map<string, number>();
-  readonly #turns = new Heap<Turn>((a, b) => a.start < b.start || (a.start === b.start && a.order < b.order));
+  readonly #turns = new BinaryHeap<Turn>((a, b) => a.start < b.start || (a.start === b.start && a.order < b.order));
   /** Starts of the turns in progress. */
   readonly #working = new Map<string, number>();
   /** Virtual times at which the last turns of keys ended. */

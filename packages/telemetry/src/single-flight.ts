@@ -6,7 +6,7 @@ export class SingleFlight<Result> {
   readonly #flights = new Map<string, Promise<Result>>();
 
   /** @throws the error of `work`, to all callers that share it. */
-  do(key: string, work: () => Promise<Result>): Promise<Result> {
+  run(key: string, work: () => Promise<Result>): Promise<Result> {
     let flight = this.#flights.get(key);
     if (flight === undefined) {
       flight = work().finally(() => this.#flights.delete(key));

@@ -5,7 +5,7 @@ import { serviceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startPeriodic } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { catalogLimits } from "./request-limits.js";
 import { pruneReservations } from "./reservation/prune.js";
@@ -41,12 +41,12 @@ const server = createRpcServer({
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
-const pruning = startRounds(
+const pruning = startPeriodic(
   {
-    everyMs: PRUNE_EVERY_MS,
-    batch: 5_000,
-    work: (limit) => pruneReservations(db, limit),
-    trouble: "reservations that nobody holds cannot be removed now",
+    intervalMs: PRUNE_EVERY_MS,
+    batchSize: 5_000,
+    run: (limit) => pruneReservations(db, limit),
+    errorMessage: "reservations that nobody holds cannot be removed now",
   },
   logger,
 );

@@ -3,7 +3,7 @@ import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminClient } from "./admin-client.js";
 import type { SchedulerConfig } from "./config.js";
 import { type ScheduleAction, nextAction } from "./next-action.js";
-import { DueQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/heap";
 import type { RunOutcome, SchedulerMetrics, Operation } from "./metrics.js";
 import type { WatermarkStore } from "./watermark-store.js";
 import { RateLimiter } from "./rate-limiter.js";
@@ -65,7 +65,7 @@ interface Entry {
  */
 export class Scheduler {
   #entries = new Map<string, Entry>();
-  readonly #queue = new DueQueue<Entry>();
+  readonly #queue = new DelayQueue<Entry>();
   readonly #limit: RateLimiter;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
@@ -175,9 +175,9 @@ export class Scheduler {
     this.#cancelWake = undefined;
     while (!this.#stopped && this.#working < config.concurrency) {
       const now = clock.now();
-      const entry = this.#queue.take(now);
+      const entry = this.#queue.popDue(now);
       if (entry === undefined) {
-        const next = this.#queue.first();
+        const next = this.#queue.nextDueAt();
         // Bounded, since the clock may be set.
         if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;

@@ -41,7 +41,7 @@ export class PodData {
 
   #read(namespace: string, kind: Kind, name: string): Promise<void> {
     const key = keyOf(namespace, kind, name);
-    return this.#reading.do(key, () => this.#readNow(key, { namespace, kind, name }));
+    return this.#reading.run(key, () => this.#readNow(key, { namespace, kind, name }));
   }
 
   async #readNow(key: string, { namespace, kind, name }: { namespace: string; kind: Kind; name: string }): Promise<void> {

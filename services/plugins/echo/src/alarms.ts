@@ -1,9 +1,9 @@
-import { DueQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/heap";
 import type { Clock } from "@flyte-ts/task-plugin";
 
 /** Any number of alarms by key on one timer. */
 export class Alarms {
-  #queue = new DueQueue<string>();
+  #queue = new DelayQueue<string>();
   #callOff: (() => void) | undefined;
   /** ms since the epoch. */
   #armedFor = Number.POSITIVE_INFINITY;
@@ -28,11 +28,11 @@ export class Alarms {
     this.#callOff?.();
     this.#callOff = undefined;
     this.#armedFor = Number.POSITIVE_INFINITY;
-    this.#queue = new DueQueue();
+    this.#queue = new DelayQueue();
   }
 
   #arm(): void {
-    const first = this.#queue.first();
+    const first = this.#queue.nextDueAt();
     if (first === undefined || first >= this.#armedFor) return;
     this.#callOff?.();
     this.#armedFor = first;
@@ -43,7 +43,7 @@ export class Alarms {
     this.#armedFor = Number.POSITIVE_INFINITY;
     this.#callOff = undefined;
     const now = this.clock.now().getTime();
-    for (let key = this.#queue.take(now); key !== undefined; key = this.#queue.take(now)) this.ring(key);
+    for (let key = this.#queue.popDue(now); key !== undefined; key = this.#queue.popDue(now)) this.ring(key);
     this.#arm();
   }
 }

@@ -39,7 +39,7 @@ export class SharedGraphs {
   async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#trusted(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
+    const graphs = this.#trusted(key) ?? (await this.#reading.run(key, () => this.#read(key, platform, read)));
     this.#keep(graphs);
     return graphs;
   }

@@ -1,4 +1,4 @@
-import { type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
 import { pruneFinished, startWorker } from "../../platform/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { createDeliveryHandler } from "../notification/deliver.js";
@@ -14,7 +14,7 @@ const SEND_EVERY_MS = 500;
 const PRUNE_EVERY_MS = 600_000;
 
 /** Starts notifications and triggers for completed executions. Any number of replicas share the work. */
-export function startCompletionProcessor(deps: CompletionDeps): Running {
+export function startCompletionProcessor(deps: CompletionDeps): Closeable {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
   const { attempts } = notificationMetrics(deps.metrics, db);
@@ -29,25 +29,25 @@ export function startCompletionProcessor(deps: CompletionDeps): Running {
     return completions;
   };
   const parts = [
-    startRounds(
+    startPeriodic(
       {
-        everyMs: COMPLETIONS_EVERY_MS,
-        batch: 200,
-        work: processDeps,
-        trouble: "ends of executions cannot be told now",
+        intervalMs: COMPLETIONS_EVERY_MS,
+        batchSize: 200,
+        run: processDeps,
+        errorMessage: "ends of executions cannot be told now",
       },
       logger,
     ),
     sender,
-    startRounds(
+    startPeriodic(
       {
-        everyMs: PRUNE_EVERY_MS,
-        batch: 5_000,
-        work: (limit) => pruneFinished(db, DELIVERIES, { keepDays: config.keepDays, limit }),
-        trouble: "old notifications cannot be removed now",
+        intervalMs: PRUNE_EVERY_MS,
+        batchSize: 5_000,
+        run: (limit) => pruneFinished(db, DELIVERIES, { keepDays: config.keepDays, limit }),
+        errorMessage: "old notifications cannot be removed now",
       },
       logger,
     ),
   ];
-  return together(parts);
+  return closeAll(parts);
 }

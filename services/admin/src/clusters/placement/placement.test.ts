@@ -6,7 +6,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { KubeError, type KubeObject, type ResourceRef } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import { Code } from "@flyte-ts/rpc";
-import { createLogger, type Running } from "@flyte-ts/telemetry";
+import { createLogger, type Closeable } from "@flyte-ts/telemetry";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -86,7 +86,7 @@ beforeEach(async () => {
 });
 afterEach(() => health.close());
 
-const launchers: Running[] = [];
+const launchers: Closeable[] = [];
 const launch = async () => {
   const launcher = await startLauncher({
     config,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { Counter, type Metrics, type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { Counter, type Metrics, type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../../registry/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import type { ClustersDeps } from "../deps.js";
@@ -29,7 +29,7 @@ const RETRY_MS = 5_000;
 const ENSURE_MS = 60_000;
 
 /** Syncs the data planes with the templates until it is closed. Any number of replicas share the work. */
-export function startSync(deps: SyncDeps): Running {
+export function startSync(deps: SyncDeps): Closeable {
   const { db, config, logger, pollMs = 1_000 } = deps;
   const applied =
     deps.metrics &&
@@ -41,26 +41,26 @@ export function startSync(deps: SyncDeps): Running {
     });
   const onApplied = (cluster: string, { outcome }: ResourceOutcome) => applied?.inc({ cluster, outcome });
   const rounds = [
-    startRounds(
+    startPeriodic(
       {
-        everyMs: ENSURE_MS,
-        batch: 1,
-        work: () => reconcileSyncRows(db, config).then(() => 0),
-        trouble: "cluster resources cannot be owed now",
+        intervalMs: ENSURE_MS,
+        batchSize: 1,
+        run: () => reconcileSyncRows(db, config).then(() => 0),
+        errorMessage: "cluster resources cannot be owed now",
       },
       logger,
     ),
-    startRounds(
+    startPeriodic(
       {
-        everyMs: pollMs,
-        batch: CONCURRENCY,
-        work: (limit) => syncDue(deps, limit, onApplied),
-        trouble: "cluster resources cannot be looked at now",
+        intervalMs: pollMs,
+        batchSize: CONCURRENCY,
+        run: (limit) => syncDue(deps, limit, onApplied),
+        errorMessage: "cluster resources cannot be looked at now",
       },
       logger,
     ),
   ];
-  return together(rounds);
+  return closeAll(rounds);
 }
 
 /** Runs the syncs that are due once; returns their number. */

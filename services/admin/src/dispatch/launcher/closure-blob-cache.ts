@@ -34,7 +34,7 @@ export class ClosureBlobCache {
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
     const verifiedAt = this.#verifiedAt.get(address);
     if (verifiedAt !== undefined && isWithinMs(this.clock(), verifiedAt, VERIFIED_TTL_MS)) return;
-    await this.#storing.do(address, () => this.#store(address, { encoded, known: verifiedAt !== undefined }));
+    await this.#storing.run(address, () => this.#store(address, { encoded, known: verifiedAt !== undefined }));
   }
 
   /** Uploads a closure. `known`: this process has uploaded it before, so only its existence is checked. */

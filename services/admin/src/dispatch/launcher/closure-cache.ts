@@ -35,7 +35,7 @@ export class ClosureCache {
 
   async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
-    return this.#closures.get(key) ?? (await this.#reading.do(key, () => this.#read(key, id)));
+    return this.#closures.get(key) ?? (await this.#reading.run(key, () => this.#read(key, id)));
   }
 
   async #read(key: string, id: Identifier): Promise<StoredClosure | undefined> {

@@ -3,7 +3,7 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Bus } from "@flyte-ts/messaging";
-import { createLogger, type Running } from "@flyte-ts/telemetry";
+import { createLogger, type Closeable } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -38,7 +38,7 @@ const blobs = {
 
 let database: AdminDatabase;
 let served: ServedAdmin;
-let launcher: Running;
+let launcher: Closeable;
 beforeAll(async () => {
   database = await adminDatabase();
   const { db } = database;

@@ -1,5 +1,5 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Running } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/telemetry";
 import { namespaceOf, retryDelayMs, type RetryDelays, startWorker } from "../../platform/index.js";
 import {
   BatchedDelete,
@@ -45,7 +45,7 @@ const BLOCKER_AFTER_ATTEMPTS = 3;
 const POLL_MS = 1_000;
 
 /** Processes the outbox until it is closed. Any number of replicas share the work. */
-export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: LaunchSlots }> {
+export async function startLauncher(deps: LauncherDeps): Promise<Closeable & { readonly launches: LaunchSlots }> {
   const launcher = new LaunchHandler(deps);
   const worker = startWorker(deps, {
     table: OUTBOX,

@@ -6,7 +6,7 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { ServiceClient } from "@flyte-ts/rpc";
-import { createLogger, type Running } from "@flyte-ts/telemetry";
+import { createLogger, type Closeable } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -25,7 +25,7 @@ let db: Database;
 let served: ServedAdmin;
 let admin: ServiceClient<typeof AdminService>;
 let kube: MemoryKube;
-let launcher: Running;
+let launcher: Closeable;
 
 beforeAll(async () => {
   database = await adminDatabase();

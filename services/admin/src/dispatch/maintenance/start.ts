@@ -1,4 +1,4 @@
-import { type Running, startRounds, together } from "@flyte-ts/telemetry";
+import { type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
 import { startInitialAnalyze } from "../../executions/index.js";
 import type { DispatchDeps } from "../deps.js";
 import { backfillTerminalPhases } from "./backfill.js";
@@ -6,28 +6,28 @@ import { forceAborts } from "./force-abort.js";
 import { reconcileStale } from "./reconcile.js";
 
 /** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
-export function startMaintenance(deps: DispatchDeps): Running {
+export function startMaintenance(deps: DispatchDeps): Closeable {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
   const staleMs = deps.config.repair.quietSeconds * 1_000;
   const everyMs = deps.config.repair.everySeconds * 1_000;
   const parts = [
     startInitialAnalyze(deps.db, logger),
-    startRounds(
+    startPeriodic(
       {
-        everyMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
-        batch: 100,
-        work: (limit) => forceAborts(deps, { deadlineMs, limit }),
-        trouble: "overdue aborts cannot be ended now",
+        intervalMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
+        batchSize: 100,
+        run: (limit) => forceAborts(deps, { deadlineMs, limit }),
+        errorMessage: "overdue aborts cannot be ended now",
       },
       logger,
     ),
-    startRounds(
+    startPeriodic(
       {
-        everyMs,
-        batch: 500,
-        work: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
-        trouble: "ended executions cannot be settled now",
+        intervalMs: everyMs,
+        batchSize: 500,
+        run: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
+        errorMessage: "ended executions cannot be settled now",
       },
       logger,
     ),
@@ -39,7 +39,7 @@ export function startMaintenance(deps: DispatchDeps): Running {
       work: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
       trouble: "executions cannot be compared with their resources now",
     };
-    parts.push(startRounds(reconcile, logger));
+    parts.push(startPeriodic(reconcile, logger));
   }
-  return together(parts);
+  return closeAll(parts);
 }

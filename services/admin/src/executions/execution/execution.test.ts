@@ -14,7 +14,7 @@ import { KubeError } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { Code, type RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import { createLogger, type Running } from "@flyte-ts/telemetry";
+import { createLogger, type Closeable } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -127,7 +127,7 @@ describe("create", () => {
 });
 
 describe("launcher", () => {
-  let launcher: Running;
+  let launcher: Closeable;
 
   beforeEach(async () => {
     await clear();

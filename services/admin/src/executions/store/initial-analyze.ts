@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Logger, Running } from "@flyte-ts/telemetry";
+import type { Logger, Closeable } from "@flyte-ts/telemetry";
 
 /** Tables that grow quickly and have several indexes with the same leading columns. */
 const TABLES = ["executions", "node_executions", "task_executions"];
@@ -13,7 +13,7 @@ const EVERY_MS = 1_000;
  * index on project and domain like the one that ends with the name, and scans all rows of a project to find one. Stops
  * when every table has statistics, at once on a used database.
  */
-export function startInitialAnalyze(db: Queryable, logger: Logger): Running {
+export function startInitialAnalyze(db: Queryable, logger: Logger): Closeable {
   const closing = new AbortController();
   const run = async () => {
     for (let pending = TABLES; pending.length > 0 && !closing.signal.aborted; ) {

@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type Logger, type Running, startRounds } from "@flyte-ts/telemetry";
+import { type Logger, type Closeable, startPeriodic } from "@flyte-ts/telemetry";
 import { extendLeases, type ClaimedRow, type QueueTable } from "./lease.js";
 
 export interface WorkerDeps {
@@ -24,7 +24,7 @@ export interface QueueHandler<Row extends ClaimedRow> {
   readonly errorMessage: string;
 }
 
-export interface QueueWorker<Row extends ClaimedRow> extends Running {
+export interface QueueWorker<Row extends ClaimedRow> extends Closeable {
   /** Polls now. */
   wake(): void;
   /**
@@ -46,8 +46,13 @@ export interface Slot<Row extends ClaimedRow> {
 export function startWorker<Row extends ClaimedRow>(deps: WorkerDeps, handler: QueueHandler<Row>): QueueWorker<Row> {
   const loop = new WorkerLoop(deps, handler);
   const running = loop.run();
-  const extending = startRounds(
-    { everyMs: handler.leaseMs / 3, batch: 1, work: () => loop.extend(), trouble: `${handler.errorMessage}: leases cannot be extended` },
+  const extending = startPeriodic(
+    {
+      intervalMs: handler.leaseMs / 3,
+      batchSize: 1,
+      run: () => loop.extend(),
+      errorMessage: `${handler.errorMessage}: leases cannot be extended`,
+    },
     deps.logger,
   );
   return {

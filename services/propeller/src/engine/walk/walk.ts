@@ -7,7 +7,7 @@ import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { ErrorBudget } from "../failure/error-budget.js";
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/heap";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Hindrances } from "../notice/hindrances.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
@@ -68,8 +68,8 @@ export class Walk {
   takenRevision = 0;
 
   /** Queue of nodes to reconcile in this observation. */
-  readonly work = new Heap<RuntimeNode>(byPlace);
-  readonly #scopes = new Heap<Scope>(innerFirst);
+  readonly work = new BinaryHeap<RuntimeNode>(byPlace);
+  readonly #scopes = new BinaryHeap<Scope>(innerFirst);
   readonly #scopesToStep = new Set<Scope>();
   /** Arrays with unpublished item changes. */
   readonly news = new Set<Scope>();
@@ -81,9 +81,9 @@ export class Walk {
   /** Approximate upper bound of the statuses in the resource, bytes. */
   inlineBytes = 0;
   /** Ready task nodes without a slot, in graph order. */
-  readonly waiting = new Heap<RuntimeNode>(byPlace);
+  readonly waiting = new BinaryHeap<RuntimeNode>(byPlace);
   /** Items of arrays that may start. */
-  readonly starting = new Heap<RuntimeNode>(byPlace);
+  readonly starting = new BinaryHeap<RuntimeNode>(byPlace);
   /** The observation has reached its limit of starts; further nodes wait for `room`, see `startsPerRound`. */
   crowded = false;
   /** Nodes and items of all graphs entered and not discarded. */

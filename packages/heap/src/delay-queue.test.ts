@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DueQueue } from "./due-queue.js";
+import { DelayQueue } from "./delay-queue.js";
 
 test("gives what a sorted list gives, whatever was set again or deleted", () => {
   const step = fc.record({ kind: fc.constantFrom("set", "set", "delete", "take"), item: fc.nat(9), at: fc.nat(30) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const queue = new DueQueue<number>();
+      const queue = new DelayQueue<number>();
       const model = new Map<number, number>();
       const first = () => (model.size === 0 ? undefined : Math.min(...model.values()));
       for (const { kind, item, at } of steps) {
@@ -19,11 +19,11 @@ test("gives what a sorted list gives, whatever was set again or deleted", () => 
         }
         const expected = first();
         const isDue = kind === "take" && expected !== undefined && expected <= at;
-        const taken = kind === "take" ? queue.take(at) : undefined;
+        const taken = kind === "take" ? queue.popDue(at) : undefined;
         // Items with the same time may come in any order.
         expect(taken === undefined ? undefined : model.get(taken)).toBe(isDue ? expected : undefined);
         if (taken !== undefined) model.delete(taken);
-        expect(queue.first()).toBe(first());
+        expect(queue.nextDueAt()).toBe(first());
       }
     }),
   );

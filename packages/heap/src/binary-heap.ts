@@ -1,5 +1,5 @@
 /** Binary heap; `before(a, b)` is true when a comes out first. */
-export class Heap<T> {
+export class BinaryHeap<T> {
   readonly #items: T[] = [];
 
   constructor(private readonly before: (a: T, b: T) => boolean) {}

@@ -1,19 +1,22 @@
 import type { Logger } from "./logger.js";
-import type { Running } from "./running.js";
+import type { Closeable } from "./closeable.js";
 
 /** Periodic work in batches. */
-export interface Rounds {
-  readonly everyMs: number;
+export interface PeriodicTask {
+  readonly intervalMs: number;
   /** Maximum number of items per call. */
-  readonly batch: number;
+  readonly batchSize: number;
   /** Processes up to `batch` items; returns how many it found. */
-  readonly work: (batch: number) => Promise<number>;
+  readonly run: (batch: number) => Promise<number>;
   /** Log message when a call fails. */
-  readonly trouble: string;
+  readonly errorMessage: string;
 }
 
 /** Runs the work every `everyMs` until it is closed; a round repeats while calls find a full batch. */
-export function startRounds({ everyMs, batch, work, trouble }: Rounds, logger: Logger): Running {
+export function startPeriodic(
+  { intervalMs: everyMs, batchSize: batch, run: work, errorMessage: trouble }: PeriodicTask,
+  logger: Logger,
+): Closeable {
   let stopped = false;
   let stop: () => void = () => undefined;
   const stopping = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import { Heap } from "./heap.js";
+import { BinaryHeap } from "./binary-heap.js";
 
 interface Entry<T> {
   readonly at: number;
@@ -6,10 +6,10 @@ interface Entry<T> {
 }
 
 /** A priority queue of items by due time, without duplicates. */
-export class DueQueue<T> {
+export class DelayQueue<T> {
   readonly #at = new Map<T, number>();
   // An outdated entry of an item stays until it reaches the top.
-  readonly #heap = new Heap<Entry<T>>((a, b) => a.at < b.at);
+  readonly #heap = new BinaryHeap<Entry<T>>((a, b) => a.at < b.at);
 
   /** Adds an item or changes its due time. */
   set(item: T, at: number): void {
@@ -23,12 +23,12 @@ export class DueQueue<T> {
   }
 
   /** Due time of the first item. */
-  first(): number | undefined {
+  nextDueAt(): number | undefined {
     return this.#top()?.at;
   }
 
   /** Removes the first item if it is due. */
-  take(now: number): T | undefined {
+  popDue(now: number): T | undefined {
     const top = this.#top();
     if (top === undefined || top.at > now) return undefined;
     this.#heap.pop();

@@ -1,10 +1,10 @@
 /** A background activity of a service that runs until it is closed. */
-export interface Running {
+export interface Closeable {
   /** Accepts no more work and waits for work in progress. */
   close(): Promise<void>;
 }
 
 /** Combines several into one. */
-export function together(parts: readonly Running[]): Running {
+export function closeAll(parts: readonly Closeable[]): Closeable {
   return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
 }

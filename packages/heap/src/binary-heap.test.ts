@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Heap } from "./heap.js";
+import { BinaryHeap } from "./binary-heap.js";
 
 test("what comes out first stands before all others, whatever goes in and out between", () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer())), (steps) => {
-      const heap = new Heap<number>((a, b) => a < b);
+      const heap = new BinaryHeap<number>((a, b) => a < b);
       let model: number[] = [];
       for (const step of steps) {
         const expected = step === null ? model[0] : undefined;
