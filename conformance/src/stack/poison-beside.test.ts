@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pluginHelloSubject } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { encodeHello } from "@flyte-ts/task-plugin";
+import { encodeHeartbeat } from "@flyte-ts/task-plugin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "./executions.js";
 import { errorOf, LOUD, PoisonedStack, spoiltCopies, until } from "./poisoned.js";
@@ -58,9 +58,9 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   let alone = await measure();
 
   const announce = () =>
-    poisoned.bus.publishVolatile(
+    poisoned.bus.publishEphemeral(
       pluginHelloSubject,
-      encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", servedMs: 0 }),
+      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", uptimeMs: 0 }),
     );
   const timer = setInterval(announce, 1_000);
   announce();

@@ -9,7 +9,7 @@ import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { EVENTS, type KubeObject, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
-import { encodeHello } from "@flyte-ts/task-plugin";
+import { encodeHeartbeat } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { type ExecutionName, insist, waitForEnd } from "./executions.js";
@@ -176,9 +176,9 @@ test("a task type that nobody serves waits and says so, and can be aborted", asy
 
 test("a plugin that is there and never answers is waited for with a reason; once it is gone that is said too", async () => {
   const announce = () =>
-    poisoned.bus.publishVolatile(
+    poisoned.bus.publishEphemeral(
       pluginHelloSubject,
-      encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", servedMs: 0 }),
+      encodeHeartbeat({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", uptimeMs: 0 }),
     );
   announce();
   const timer = setInterval(announce, 1_000);

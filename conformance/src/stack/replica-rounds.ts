@@ -58,14 +58,14 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
 
   async function listen(): Promise<void> {
     const options = { stream: EVENT_STREAM.name, maxInFlight: 10_000, batch: 500, ownForMs: 60_000 };
-    await bus.subscribeOwn({ ...options, durable: "test-tasks", subjects: [taskEventFilter] }, (messages) => {
+    await bus.subscribeExclusive({ ...options, durable: "test-tasks", subjects: [taskEventFilter] }, (messages) => {
       for (const message of messages) {
         const { workflowKey, nodePath, event } = fromBinary(TaskEventSchema, message.data);
         note(attempts, `${workflowKey} ${nodePath}`, event?.retryAttempt ?? 0);
         message.ack();
       }
     });
-    await bus.subscribeOwn({ ...options, durable: "test-executions", subjects: [executionEventFilter] }, (messages) => {
+    await bus.subscribeExclusive({ ...options, durable: "test-executions", subjects: [executionEventFilter] }, (messages) => {
       for (const message of messages) {
         const { event } = fromBinary(ExecutionEventSchema, message.data);
         if (event.case === "workflow" && event.value.phase >= WorkflowExecution_Phase.SUCCEEDED)

@@ -4,12 +4,12 @@ import {
   WorkflowExecution_Phase as Workflow,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
-import type { NodeFact } from "./facts.js";
+import type { NodeUpdate } from "./updates.js";
 import { foldNode } from "./node-state.js";
 import { foldTask } from "./task-state.js";
-import { acceptedWorkflow, elapsed, foldWorkflow } from "./workflow-state.js";
+import { initialWorkflowState, elapsed, foldWorkflow } from "./workflow-state.js";
 
-const nodeFact = (occurredAt: bigint, deckUri: string): NodeFact => ({
+const nodeFact = (occurredAt: bigint, deckUri: string): NodeUpdate => ({
   phase: Node.RUNNING,
   occurredAt,
   reportedAt: occurredAt,
@@ -34,12 +34,12 @@ test("a node keeps its first start and its deck when RUNNING is told again", () 
 
 test("an execution keeps its first start when RUNNING is told again", () => {
   const told = (at: bigint, order: bigint) => [{ phase: Workflow.RUNNING, occurredAt: at }, order] as const;
-  const once = foldWorkflow(acceptedWorkflow(50n), ...told(100n, 1n));
+  const once = foldWorkflow(initialWorkflowState(50n), ...told(100n, 1n));
   expect(foldWorkflow(once, ...told(900n, 2n)).startedAt).toBe(100n);
 });
 
 test("an execution never starts before its creation, nor lasts for less than no time", () => {
-  const running = foldWorkflow(acceptedWorkflow(500n), { phase: Workflow.RUNNING, occurredAt: 100n }, 1n);
+  const running = foldWorkflow(initialWorkflowState(500n), { phase: Workflow.RUNNING, occurredAt: 100n }, 1n);
   expect(running.startedAt).toBe(500n);
   const ended = foldWorkflow(running, { phase: Workflow.SUCCEEDED, occurredAt: 400n, outputUri: "s3://b/o" }, 2n);
   expect(elapsed(ended)).toBe(0n);
@@ -48,7 +48,7 @@ test("an execution never starts before its creation, nor lasts for less than no 
 test("a start that precedes creation by more than clocks differ is shown as it was told", () => {
   const created = 1_700_000_000_000_000_000n;
   const years = created - 1_000_000_000_000_000_000n;
-  const running = foldWorkflow(acceptedWorkflow(created), { phase: Workflow.RUNNING, occurredAt: years }, 1n);
+  const running = foldWorkflow(initialWorkflowState(created), { phase: Workflow.RUNNING, occurredAt: years }, 1n);
   expect(running.startedAt).toBe(years);
   const ended = foldWorkflow(running, { phase: Workflow.SUCCEEDED, occurredAt: years + 6n, outputUri: "s3://b/o" }, 2n);
   expect(elapsed(ended)).toBe(6n);
@@ -67,7 +67,7 @@ test("an attempt keeps its first start when RUNNING is told again", () => {
 });
 
 test("an end that was recorded without its result takes it from the event that comes late", () => {
-  const running = foldWorkflow(acceptedWorkflow(1n), { phase: Workflow.RUNNING, occurredAt: 2n }, 1n);
+  const running = foldWorkflow(initialWorkflowState(1n), { phase: Workflow.RUNNING, occurredAt: 2n }, 1n);
   const open = foldWorkflow(running, { phase: Workflow.SUCCEEDED, occurredAt: 9_000n }, 2n);
   expect(open.result).toBeUndefined();
   const outputs = Uint8Array.of(1);

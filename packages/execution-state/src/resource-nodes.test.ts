@@ -4,7 +4,7 @@ import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteid
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { endOfNode, isToldEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
+import { endOfNode, isReportedEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
 
 const phases = (nodes: Readonly<Record<string, NodeStatus>>) =>
   [...resourceNodes(nodes, {}).values()].map(({ uniqueId, status }) => [uniqueId, status.phase]);
@@ -37,7 +37,7 @@ test("events tell neither of items of arrays nor of arms that were not taken", (
     },
     {},
   );
-  expect([...found.values()].filter(isToldEnd).map(({ specNodeId }) => specNodeId)).toEqual(["nodes", "n1", "branch", "taken"]);
+  expect([...found.values()].filter(isReportedEnd).map(({ specNodeId }) => specNodeId)).toEqual(["nodes", "n1", "branch", "taken"]);
 });
 
 test("arms of branches, and of branches in arms, are told below their branch", () => {
@@ -93,7 +93,7 @@ test("the end of a nested node tells its outputs, times, cache status and deck, 
 
 test("the end of a node that started an execution names it", () => {
   const nodes = resourceNodes({ n0: { phase: 6, childExecution: "child", error: { code: "C", message: "m" } } }, {});
-  const { target, error } = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  const { target, error } = endOfNode(nodes.get("n0") as ResourceNode, { inferredReason: "why", now: 0n, project: "p", domain: "d" });
   expect(error?.code).toBe("C");
   expect(target?.isExecution).toBe(true);
   const closure = fromBinary(NodeExecutionClosureSchema, target?.bytes ?? new Uint8Array());
@@ -105,7 +105,7 @@ test("the end of a node that started an execution names it", () => {
 
 test.each([5, 10])("a node that ended in phase %i after a failed attempt has no error", (phase) => {
   const nodes = resourceNodes({ n0: { phase, attempts: 1, outputs: "CgA=", error: { code: "C", message: "m" } } }, {});
-  const end = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  const end = endOfNode(nodes.get("n0") as ResourceNode, { inferredReason: "why", now: 0n, project: "p", domain: "d" });
   expect(end.error).toBeUndefined();
   expect(end.outputs).toEqual(new Uint8Array([10, 0]));
 });

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { createHttpPolicy, type HttpPolicyOptions, type RequestHead } from "./index.js";
 
-const local: HttpPolicyOptions = { listensOn: "127.0.0.1", allowedOrigins: ["https://console.example.com"] };
+const local: HttpPolicyOptions = { listenAddress: "127.0.0.1", allowedOrigins: ["https://console.example.com"] };
 const evil = "https://evil.example";
 
 function statusOf(headers: RequestHead["headers"], { method = "GET", ...options }: Partial<HttpPolicyOptions> & { method?: string } = {}) {
   const policy = createHttpPolicy({ ...local, ...options });
   const request = { method, headers };
-  return (policy.refusal(request) ?? policy.bodyRefusal(request))?.status;
+  return (policy.checkRequest(request) ?? policy.checkBody(request))?.status;
 }
 
 describe("hosts", () => {
   const servedBy = (options: HttpPolicyOptions) => (host: string | undefined) =>
-    createHttpPolicy(options).refusal({ headers: { host } }) === undefined;
+    createHttpPolicy(options).checkRequest({ headers: { host } }) === undefined;
 
   test("a loopback listener serves loopback names and addresses, whatever the port", () => {
     const served = [
@@ -48,7 +48,7 @@ describe("hosts", () => {
   ])("a loopback listener does not serve %j", (host) => expect(servedBy(local)(host)).toBe(false));
 
   test("a listener beyond loopback serves addresses and names that nobody can register", () => {
-    const wide = servedBy({ listensOn: "0.0.0.0" });
+    const wide = servedBy({ listenAddress: "0.0.0.0" });
     const hosts = [
       "10.1.2.3:8088",
       "[fd00::1]",
@@ -63,7 +63,7 @@ describe("hosts", () => {
   });
 
   test("listed names are served, and take the place of private names", () => {
-    const listed = servedBy({ listensOn: "::", allowedHosts: ["Flyte.example.com", "*.apps.example.com"] });
+    const listed = servedBy({ listenAddress: "::", allowedHosts: ["Flyte.example.com", "*.apps.example.com"] });
     expect(["flyte.example.com:443", "a.apps.example.com", "b.a.apps.example.com", "10.0.0.1"].filter((host) => !listed(host))).toEqual([]);
     expect(["apps.example.com", ".apps.example.com", "xapps.example.com", "example.com", "flyteadmin"].filter(listed)).toEqual([]);
     expect(servedBy({ ...local, allowedHosts: ["*"] })("any.example")).toBe(true);
@@ -71,8 +71,8 @@ describe("hosts", () => {
 
   test("many hosts take no memory", () => {
     const policy = createHttpPolicy(local);
-    for (let at = 0; at < 1_000; at++) expect(policy.refusal({ headers: { host: `h${at}.example` } })?.status).toBe(403);
-    expect(policy.refusal({ headers: { host: "localhost" } })).toBeUndefined();
+    for (let at = 0; at < 1_000; at++) expect(policy.checkRequest({ headers: { host: `h${at}.example` } })?.status).toBe(403);
+    expect(policy.checkRequest({ headers: { host: "localhost" } })).toBeUndefined();
   });
 });
 
@@ -114,7 +114,7 @@ describe("web pages", () => {
   ])("%s is refused", (_, headers, method) => expect(statusOf(headers, { method })).toBe(403));
 
   test("only listed origins may read answers", () => {
-    const { mayRead } = createHttpPolicy({ ...local, allowedOrigins: ["https://console.example.com", "*"] });
+    const { allowsOrigin: mayRead } = createHttpPolicy({ ...local, allowedOrigins: ["https://console.example.com", "*"] });
     expect([mayRead("https://console.example.com"), mayRead(evil), mayRead("null")]).toEqual([true, false, false]);
   });
 

@@ -2,11 +2,11 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { LiteralCollectionSchema, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { expect, test } from "vitest";
-import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "./decode-stored.js";
+import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "./decode-stored.js";
 
 test("ten megabytes of empty values are refused before they are built", () => {
   const bytes = Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]));
-  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageRefused);
+  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageError);
 });
 
 test("unknown fields count, by the limits of the caller too", () => {
@@ -22,7 +22,7 @@ test("outputs of the usual kind are decoded, broken ones are refused", () => {
   const bytes = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals }));
   expect(Object.keys(decodeStored(LiteralMapSchema, bytes).literals)).toHaveLength(10_000);
   expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100_000, 0xff))).toThrow(/not well-formed/);
-  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100, 0xff))).toThrow(StoredMessageRefused);
+  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100, 0xff))).toThrow(StoredMessageError);
   expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100, 0xff))).toThrow(/LiteralMap cannot be decoded: .*varint/);
 });
 
@@ -31,7 +31,7 @@ test.each([
   ["a field in another wire type", [0x08, 0x00]],
 ])("%s does not keep ten megabytes of empty values behind it from being counted", (_, head) => {
   const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]))]);
-  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageRefused);
+  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageError);
 });
 
 test("a blob is read with the bound of its reader, and one that is missing is undefined", async () => {

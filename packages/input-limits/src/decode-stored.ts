@@ -6,17 +6,17 @@ import { scanMessage } from "./scan-message.js";
 export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 
 /** Limits of messages in the blob store, where users' code writes: those of admin's largest requests. */
-const STORED: Limits = { bytes: MAX_STORED_BYTES, elements: 4_000_000, depth: PROTOBUF_MAX_DEPTH };
+const STORED_LIMITS: Limits = { bytes: MAX_STORED_BYTES, elements: 4_000_000, depth: PROTOBUF_MAX_DEPTH };
 /** Smaller messages cannot hold enough elements to be worth counting. */
-const SMALL_BYTES = 64 * 1024;
+const SCAN_THRESHOLD_BYTES = 64 * 1024;
 
 /** A stored message exceeds the limits of elements or levels, or is malformed. */
-export class StoredMessageRefused extends Error {
+export class StoredMessageError extends Error {
   override readonly name = "StoredMessageRefused";
 }
 
 /** Blob store, as far as stored messages are read from it. */
-export interface StoredBytes {
+export interface BlobReader {
   get(uri: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
 }
 
@@ -34,7 +34,7 @@ export interface StoredMessage<Schema extends DescMessage> {
  * @throws StoredMessageRefused beyond the limits on elements and levels, and for malformed bytes; the errors of `get`.
  */
 export async function readStored<Schema extends DescMessage>(
-  blobs: StoredBytes,
+  blobs: BlobReader,
   { uri, schema, limits = {} }: StoredMessage<Schema>,
 ): Promise<MessageShape<Schema> | undefined> {
   const bytes = await blobs.get(uri, { maxBytes: limits.bytes ?? MAX_STORED_BYTES });
@@ -55,8 +55,8 @@ export function decodeStored<Schema extends DescMessage>(
   try {
     return fromBinary(schema, bytes);
   } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
-    throw new StoredMessageRefused(`${schema.typeName} cannot be decoded: ${problem}`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoredMessageError(`${schema.typeName} cannot be decoded: ${reason}`, { cause });
   }
 }
 
@@ -67,6 +67,6 @@ export function decodeStored<Schema extends DescMessage>(
  * @throws StoredMessageRefused
  */
 export function checkStored(schema: DescMessage, bytes: Uint8Array, limits: Partial<Limits> = {}): void {
-  const violation = bytes.length > SMALL_BYTES ? scanMessage(schema, bytes, { ...STORED, ...limits }) : undefined;
-  if (violation !== undefined) throw new StoredMessageRefused(`${schema.typeName} ${violationText(violation)}`);
+  const violation = bytes.length > SCAN_THRESHOLD_BYTES ? scanMessage(schema, bytes, { ...STORED_LIMITS, ...limits }) : undefined;
+  if (violation !== undefined) throw new StoredMessageError(`${schema.typeName} ${violationText(violation)}`);
 }

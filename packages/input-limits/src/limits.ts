@@ -34,7 +34,7 @@ export function violationText(violation: Violation): string {
 }
 
 /** Size of an input. Where `violation` is set, the counts are those up to the place where scanning stopped. */
-export interface Measured {
+export interface Measurement {
   readonly elements: number;
   /** Deepest nesting found. */
   readonly depth: number;

@@ -9,7 +9,7 @@ import {
   type KubeObject,
   LEASES,
   NAMESPACES,
-  runForLeader,
+  runLeaderElection,
   ShardLeases,
 } from "./index.js";
 
@@ -40,7 +40,15 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     const labelSelector = "set=one";
     const seen: string[] = [];
     const onEvent = ({ type, key }: { type: string; key: string }) => seen.push(`${type} ${key.split("/")[1]}`);
-    const informer = createInformer<KubeObject>({ client, ref: CONFIG_MAPS, namespace, labelSelector, silenceMs: 3_000, logger, onEvent });
+    const informer = createInformer<KubeObject>({
+      client,
+      ref: CONFIG_MAPS,
+      namespace,
+      labelSelector,
+      idleTimeoutMs: 3_000,
+      logger,
+      onEvent,
+    });
     await informer.synced;
     const create = (name: string) => direct.create(CONFIG_MAPS, { metadata: { namespace, name, labels: { set: "one" } } });
     const remove = (name: string) => direct.delete(CONFIG_MAPS, { namespace, name });
@@ -102,7 +110,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
         group: slot ?? "group",
         shards: SHARDS,
         identity,
-        slot,
+        stableIdentity: slot,
         // With a slot, the successor does not wait for the lease time.
         leaseMs: slot === undefined ? 3_000 : 300_000,
         logger,
@@ -143,7 +151,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
   test("of two that run for leader one leads; when it is cut off it hears of it before the other leads", async () => {
     const happened: string[] = [];
     const run = (identity: string, through: KubeClient) => {
-      const leader = runForLeader({
+      const leader = runLeaderElection({
         client: through,
         namespace,
         group: "one",
@@ -154,14 +162,14 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
         random: Math.random,
         onLost: () => happened.push(`${identity} lost`),
       });
-      void leader.elected.then(() => happened.push(`${identity} leads`));
+      void leader.becameLeader.then(() => happened.push(`${identity} leads`));
       return leader;
     };
     const first = run("first", client);
-    await first.elected;
+    await first.becameLeader;
     const second = run("second", direct);
     await proxy.set({ kind: "refused" });
-    await second.elected;
+    await second.becameLeader;
     await proxy.set({ kind: "none" });
     expect(happened).toEqual(["first leads", "first lost", "second leads"]);
     await Promise.all([first.stop(), second.stop()]);

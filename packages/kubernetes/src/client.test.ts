@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { createKubeClient, isTransient, isUndone, type KubeClient, NAMESPACES } from "./index.js";
+import { createKubeClient, isTransient, wasNotApplied, type KubeClient, NAMESPACES } from "./index.js";
 
 const { signal } = new AbortController();
 
@@ -45,7 +45,7 @@ describe("on a server of the test's own", () => {
       response.end(JSON.stringify({ metadata: { resourceVersion: "7", ...rest }, items }));
     };
     expect((await client.list(NAMESPACES)).items).toHaveLength(1_200);
-    expect((await client.list(NAMESPACES, { atMost: 1 })).items).toHaveLength(1);
+    expect((await client.list(NAMESPACES, { maxItems: 1 })).items).toHaveLength(1);
     expect(asked).toEqual(["500 from 0", "500 from 500", "500 from 1000", "1 from 0"]);
   });
 
@@ -66,7 +66,7 @@ describe("on a server of the test's own", () => {
     const error = await call().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "KubeError", status: 0 });
     expect(isTransient(error)).toBe(true);
-    expect(isUndone(error)).toBe(false);
+    expect(wasNotApplied(error)).toBe(false);
   });
 
   test("what is no JSON comes from somebody else, in between", async () => {

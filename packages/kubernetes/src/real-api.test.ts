@@ -12,8 +12,10 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     try {
       const { metadata } = await client.create(NAMESPACES, { metadata: { name: "flytesnacks-development" } });
       const notOlderThan = metadata.resourceVersion;
-      expect((await client.get(NAMESPACES, { name: "flytesnacks-development", notOlderThan }))?.metadata).toEqual(metadata);
-      expect(await client.get(NAMESPACES, { name: "nobody", notOlderThan })).toBeUndefined();
+      expect((await client.get(NAMESPACES, { name: "flytesnacks-development", minResourceVersion: notOlderThan }))?.metadata).toEqual(
+        metadata,
+      );
+      expect(await client.get(NAMESPACES, { name: "nobody", minResourceVersion: notOlderThan })).toBeUndefined();
       await kubernetes.restart();
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();
@@ -52,10 +54,10 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
       vi.stubEnv("KUBERNETES_SERVICE_PORT", String(kubernetes.port));
       vi.stubEnv("KUBECONFIG", undefined);
       vi.stubEnv("HOME", folder);
-      expect(await names(await createKubeClient({ inCluster: true, serviceAccountFolder: folder }))).toContain("flyte");
-      expect(await names(await createKubeClient({ serviceAccountFolder: folder }))).toContain("flyte");
+      expect(await names(await createKubeClient({ inCluster: true, serviceAccountDir: folder }))).toContain("flyte");
+      expect(await names(await createKubeClient({ serviceAccountDir: folder }))).toContain("flyte");
       writeFileSync(join(folder, "token"), "not a token");
-      await expect(names(await createKubeClient({ serviceAccountFolder: folder }))).rejects.toMatchObject({ status: 401 });
+      await expect(names(await createKubeClient({ serviceAccountDir: folder }))).rejects.toMatchObject({ status: 401 });
     } finally {
       vi.unstubAllEnvs();
       rmSync(folder, { recursive: true, force: true });

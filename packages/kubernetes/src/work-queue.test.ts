@@ -33,19 +33,19 @@ test("a key waits once, keys come in order", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a"]) queue.add(key);
   expect(queue.depth).toBe(2);
-  expect([queue.take(), queue.take()]).toEqual(["a", "b"]);
+  expect([queue.get(), queue.get()]).toEqual(["a", "b"]);
 });
 
 test("a key that is worked on comes back only when its worker is done", () => {
   const queue = new WorkQueue();
   queue.add("a");
-  queue.take();
+  queue.get();
   queue.add("a");
   queue.add("a");
   expect(queue.depth).toBe(0);
   queue.done("a");
   expect(queue.depth).toBe(1);
-  expect(queue.take()).toBe("a");
+  expect(queue.get()).toBe("a");
   queue.done("a");
   expect(queue.depth).toBe(0);
 });
@@ -57,7 +57,7 @@ test("of several times for a key the earliest counts", () => {
   queue.addAt("a", 20);
   queue.addAt("a", 80);
   queue.addAt("b", 30);
-  queue.forget("b");
+  queue.cancelDelayed("b");
   timers.advance(19);
   expect(queue.depth).toBe(0);
   timers.advance(100);
@@ -70,7 +70,7 @@ test("a key that has used less goes ahead of one that has used more, and none wa
   const queue = new WorkQueue();
   const turns: string[] = [];
   const work = (usedMs: (key: string) => number) => {
-    const key = queue.take() ?? "";
+    const key = queue.get() ?? "";
     turns.push(key);
     queue.add(key);
     queue.done(key, usedMs(key));
@@ -91,35 +91,35 @@ test("tells whether others share the workers: they wait, or were worked on a mom
   const queue = new WorkQueue(timers);
   const work = (key: string) => {
     queue.add(key);
-    queue.done(queue.take() ?? "", 1);
+    queue.done(queue.get() ?? "", 1);
   };
   work("a");
   work("a");
-  expect(queue.isShared("a")).toBe(false);
+  expect(queue.isContended("a")).toBe(false);
   queue.add("b");
-  expect(queue.isShared("a")).toBe(true);
-  expect(queue.isShared("b")).toBe(true);
-  queue.done(queue.take() ?? "", 1);
+  expect(queue.isContended("a")).toBe(true);
+  expect(queue.isContended("b")).toBe(true);
+  queue.done(queue.get() ?? "", 1);
   timers.advance(150);
   work("a");
-  expect(queue.isShared("a")).toBe(true);
+  expect(queue.isContended("a")).toBe(true);
   timers.advance(150);
   work("a");
-  expect(queue.isShared("a")).toBe(false);
+  expect(queue.isContended("a")).toBe(false);
 });
 
 test("a key that has rested has saved nothing up", () => {
   const queue = new WorkQueue();
   queue.add("rests");
-  queue.done(queue.take() ?? "", 1);
+  queue.done(queue.get() ?? "", 1);
   for (let turn = 0; turn < 100; turn++) {
     queue.add("works");
-    queue.done(queue.take() ?? "", 10);
+    queue.done(queue.get() ?? "", 10);
   }
   queue.add("works");
   queue.add("rests");
   const turns = Array.from({ length: 4 }, () => {
-    const key = queue.take() ?? "";
+    const key = queue.get() ?? "";
     queue.add(key);
     queue.done(key, 10);
     return key;
@@ -136,7 +136,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
     workers: 10,
     logger,
     onError: () => undefined,
-    work: (key) => {
+    reconcile: (key) => {
       rounds.push(key);
       if (key === "busy" && !rounds.includes("small")) queue.add(key);
       for (const until = performance.now() + 1; key === "busy" && performance.now() < until; );
@@ -164,7 +164,7 @@ test("the event loop has its turn after 4 ms of rounds, and after 20 ms while ma
     workers: 10,
     logger,
     onError: () => undefined,
-    work: () => {
+    reconcile: () => {
       now += 2;
       turns.push((turns.pop() ?? 0) + 1);
       return Promise.resolve();
@@ -191,7 +191,7 @@ test("the pool never gives one key to two workers, keeps its bound, and waits fo
     workers: 3,
     logger,
     onError: (key) => errors.push(key),
-    work: async (key) => {
+    reconcile: async (key) => {
       if (active.has(key)) throw new Error(`${key} twice`);
       active.add(key);
       most = Math.max(most, active.size);
@@ -211,5 +211,5 @@ test("the pool never gives one key to two workers, keeps its bound, and waits fo
   expect(most).toBe(3);
   expect(rounds).toBeGreaterThanOrEqual(7);
   expect(new Set(errors)).toEqual(new Set(["k0"]));
-  expect(pool.free).toBe(3);
+  expect(pool.idleWorkers).toBe(3);
 });

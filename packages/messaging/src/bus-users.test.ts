@@ -51,7 +51,7 @@ test("a connection without user and password is refused", async () => {
 });
 
 test("plugin services wait for the streams that propeller makes, and each does its work", async () => {
-  const echo = await connectBus({ url: urlOf("plugin-echo"), name: "plugin-echo", logger, makesStreams: false });
+  const echo = await connectBus({ url: urlOf("plugin-echo"), name: "plugin-echo", logger, createsStreams: false });
   const waiting = Promise.all(STREAMS.map((stream) => echo.ensureStream(stream)));
   const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
   for (const stream of STREAMS) await propeller.ensureStream(stream);
@@ -89,7 +89,7 @@ test.each([
     maxInFlight: 1,
     batch: 1,
   };
-  const open = () => connectBus({ url: urlOf(user), name: user, logger, makesStreams: false });
+  const open = () => connectBus({ url: urlOf(user), name: user, logger, createsStreams: false });
   const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
   for (const stream of STREAMS) await propeller.ensureStream(stream);
   const first = await open();

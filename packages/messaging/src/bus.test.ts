@@ -96,7 +96,7 @@ test("every durable consumer of a stream gets each message", async () => {
 test("messages come together after a batch, and the first one at once", async () => {
   const batches: string[][] = [];
   const subscription = await bus.subscribe(
-    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: { least: 2_000, most: 2_000 } },
+    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, batchWindowMs: { min: 2_000, max: 2_000 } },
     (messages) => {
       batches.push(messages.map((message) => text(message.data)));
       for (const message of messages) message.ack();
@@ -158,8 +158,8 @@ test("what is larger than the server takes travels compressed, and is refused wh
 
 test("a subject for which the server would close the connection is refused", async () => {
   await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
-  expect(() => bus.publishVolatile(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
-  expect(bus.problem()).toBeUndefined();
+  expect(() => bus.publishEphemeral(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
+  expect(bus.unhealthyReason()).toBeUndefined();
 });
 
 test("a message that nobody wants any more is not sent, those beside it are", async () => {
@@ -175,7 +175,7 @@ test("a message that nobody wants any more is not sent, those beside it are", as
   );
   const outcomes = await Promise.allSettled([
     bus.publish("work.e", bytes("a")),
-    bus.publish("work.e", bytes("b"), { while: () => false }),
+    bus.publish("work.e", bytes("b"), { shouldSend: () => false }),
     bus.publish("work.e", bytes("c")),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -198,11 +198,11 @@ test("a publisher waits for a server that is away, and subscriptions come back w
   await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 30_000 });
   await server.kill();
   const published = bus.publish("work.b", bytes("during"));
-  await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 30_000 });
+  await vi.waitFor(() => expect(bus.unhealthyReason()).toBeDefined(), { timeout: 30_000 });
   server = await startNats({ dataDir, port: server.port });
   await published;
   await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 30_000 });
-  expect(bus.problem()).toBeUndefined();
+  expect(bus.unhealthyReason()).toBeUndefined();
   await subscription.close();
 });
 
@@ -232,7 +232,10 @@ test("a server that comes back without its streams gets them again, from who pub
       }
     };
     await listener?.subscribe({ ...limits, stream: "LOST_WORK", durable: "w", subjects: ["work.*"] }, take);
-    await listener?.subscribeOwn({ ...limits, stream: "LOST_NEWS", durable: "n", subjects: ["news.*"], ownForMs: 60_000 }, take);
+    await listener?.subscribeExclusive(
+      { ...limits, stream: "LOST_NEWS", durable: "n", subjects: ["news.*"], inactiveThresholdMs: 60_000 },
+      take,
+    );
     await vi.waitFor(() => expect([...seen]).toEqual(["kept"]), { timeout: 30_000 });
 
     await comeBackEmpty();
@@ -252,9 +255,9 @@ test("a server that comes back without its streams gets them again, from who pub
 
 test("volatile messages reach the listeners of the moment", async () => {
   const heard: string[] = [];
-  const listening = bus.subscribeVolatile("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
+  const listening = bus.subscribeEphemeral("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
   await vi.waitFor(() => {
-    bus.publishVolatile("hello.x", bytes("hi"));
+    bus.publishEphemeral("hello.x", bytes("hi"));
     expect(heard).toContain("hello.x hi");
   }, 30_000);
   await listening.close();
@@ -290,19 +293,19 @@ test("parties with scopes of their own share streams, and neither hears the othe
     };
     const limits = { maxInFlight: 10, batch: 5 };
     await own.subscribe({ ...limits, stream: "WORK", durable: "party", subjects: ["work.party"] }, handler("work"));
-    const news = await own.subscribeOwn(
-      { ...limits, stream: "NEWS", durable: "party", subjects: ["news.none"], ownForMs: 60_000 },
+    const news = await own.subscribeExclusive(
+      { ...limits, stream: "NEWS", durable: "party", subjects: ["news.none"], inactiveThresholdMs: 60_000 },
       handler("news"),
     );
-    await news.follow(["news.party"]);
-    own.subscribeVolatile("told.party", (_, data) => hear("told")(data));
+    await news.setSubjects(["news.party"]);
+    own.subscribeEphemeral("told.party", (_, data) => hear("told")(data));
     return own;
   };
   const [one, two] = [await join("one"), await join("two")];
   await one.publish("work.party", bytes("1"));
   await two.publish("work.party", bytes("2"));
   await one.publish("news.party", bytes("1"));
-  one.publishVolatile("told.party", bytes("1"));
+  one.publishEphemeral("told.party", bytes("1"));
   await vi.waitFor(() => expect(seen.toSorted()).toEqual(["one news 1", "one told 1", "one work 1", "two work 2"]), { timeout: 30_000 });
   expect(scopedBus(bus, undefined)).toBe(bus);
 });

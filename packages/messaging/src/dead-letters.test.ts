@@ -7,8 +7,8 @@ import { connect, headers, type MsgHdrs, type NatsConnection } from "@nats-io/tr
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { encodeBundle } from "./bundle.js";
-import { HELD_STREAM } from "./held-notes.js";
+import { encodeBatch } from "./batch.js";
+import { PROCESSING_MARKER_STREAM } from "./processing-markers.js";
 import { type Bus, type BusMessage, connectBus } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -81,7 +81,7 @@ async function deadLetters(): Promise<{ subject: string; kind: string; reason: s
   return letters;
 }
 
-const lastNote = async () => (await manager.streams.info(HELD_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
+const lastNote = async () => (await manager.streams.info(PROCESSING_MARKER_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
 
 /** Number of notes of suspected messages since the last test, held or settled. */
 async function notesMade(): Promise<number> {
@@ -122,7 +122,7 @@ describe("a message that must not be opened", () => {
 });
 
 function bundled(texts: readonly string[]): [Uint8Array, { headers: MsgHdrs }] {
-  const { data, headers: fields } = encodeBundle(texts.map((text) => Buffer.from(text)));
+  const { data, headers: fields } = encodeBatch(texts.map((text) => Buffer.from(text)));
   return [data, { headers: fields }];
 }
 
@@ -307,7 +307,7 @@ describe("what nobody can read", () => {
   test("on a subject without a stream does not close the connection, nor stop what is heard besides", async () => {
     const bus = await process();
     const heard: string[] = [];
-    bus.subscribeVolatile("told.*", (_, data) => {
+    bus.subscribeEphemeral("told.*", (_, data) => {
       if (data.length === 0) throw new Error("cannot be read");
       heard.push(Buffer.from(data).toString().slice(0, 10));
     });
@@ -320,7 +320,7 @@ describe("what nobody can read", () => {
     stranger.publish("told.x", Buffer.from("last"));
     await vi.waitFor(() => expect(heard.at(-1)).toBe("last"), PATIENCE);
     expect(new Set(heard)).toEqual(new Set(["first", "last"]));
-    expect(bus.problem()).toBeUndefined();
+    expect(bus.unhealthyReason()).toBeUndefined();
     await bus.publish("work.still", Buffer.from("stored"));
   });
 
@@ -331,7 +331,7 @@ describe("what nobody can read", () => {
     const bus = await process();
     await bus.publish("fake.x", Buffer.from("a"));
     expect(answers).toEqual([]);
-    expect(bus.problem()).toBeUndefined();
+    expect(bus.unhealthyReason()).toBeUndefined();
     served.unsubscribe();
   });
 });

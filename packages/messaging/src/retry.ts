@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { PublishGivenUp } from "./bundled-publish.js";
+import { PublishCancelled } from "./batch-publisher.js";
 
 export class BusClosed extends Error {
   override readonly name = "BusClosed";
@@ -10,7 +10,7 @@ export class BusClosed extends Error {
 /** Retries until success or until the connection is closed: failures here mean that the server is unreachable or starting. */
 export async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    if (!wanted()) throw new PublishGivenUp();
+    if (!wanted()) throw new PublishCancelled();
     if (connection.isClosed()) throw new BusClosed("the message bus is closed");
     try {
       return await attempt();

@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Aborted, EndedStatus, TaskStatus } from "./status.js";
+import type { Aborted, TerminalStatus, TaskStatus } from "./status.js";
 
 /** Services of the runtime for a plugin. */
 export interface PluginHost {
@@ -8,7 +8,7 @@ export interface PluginHost {
    * is not new, or when the attempt is being aborted (then only `abort` answers). `request` may be a stored or reduced
    * one: only the fields of events are read. Resolves when the event is stored.
    */
-  report(request: TaskRequest, status: TaskStatus): Promise<void>;
+  publishStatus(request: TaskRequest, status: TaskStatus): Promise<void>;
 }
 
 /** The FlyteWorkflow resource that attempts belong to. */
@@ -28,7 +28,7 @@ export interface Plugin {
   /** False when ended attempts leave nothing behind, so that propeller need not send FINALIZE. Default true. */
   readonly finalizes?: boolean;
   /** `plugin_identifier` where one service represents several plugins. Default: `name`. */
-  readonly identifierOf?: (taskType: string) => string;
+  readonly pluginIdentifierFor?: (taskType: string) => string;
   /** Called once, before any request. */
   start?(host: PluginHost): Promise<void> | void;
   /** Called once, after the last request. */
@@ -39,13 +39,13 @@ export interface Plugin {
    */
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
   /** Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached before. */
-  abort(request: TaskRequest): Promise<Aborted | EndedStatus> | Aborted | EndedStatus;
+  abort(request: TaskRequest): Promise<Aborted | TerminalStatus> | Aborted | TerminalStatus;
   /**
    * Lists the attempts owned by a resource that may still run, as requests with the fields that `abort` and events
    * need. One without a known task has no `id.taskId`; it is aborted without an event. Called for a resource that can
    * no longer be parsed. Omit it only when attempts leave nothing running.
    */
-  attemptsOf?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
+  listAttempts?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
   /** Called when the end has been recorded: removes the attempt's objects, as `delete_resources` says. */
   finalize?(request: TaskRequest): Promise<void> | void;
 }

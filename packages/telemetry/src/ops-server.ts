@@ -32,7 +32,7 @@ const CONNECTION_CHECK_MS = 5_000;
 /** Serves `/healthz` (liveness), `/readyz` (readiness; `?verbose` lists the dependencies) and `/metrics` (Prometheus). */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = "127.0.0.1", allowedHosts, requestMs = REQUEST_MS, readiness, metrics, details = {} } = options;
-  const policy = createHttpPolicy({ listensOn: host, allowedHosts });
+  const policy = createHttpPolicy({ listenAddress: host, allowedHosts });
   const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
     // Not parsed as a URL: a target such as `//` is invalid, and any client may send it.
@@ -65,7 +65,7 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   };
   const server = createServer(timeouts, (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");
-    const refusal = policy.refusal(request);
+    const refusal = policy.checkRequest(request);
     if (refusal !== undefined) {
       response.writeHead(refusal.status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(`${refusal.reason}\n`);
       return;

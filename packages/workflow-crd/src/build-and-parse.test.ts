@@ -16,8 +16,8 @@ import { wrapClosure } from "./closure-blob.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
 import { parseEncodedClosure } from "./parse/closure.js";
-import { inOneGo } from "./parse/in-one-go.js";
-import { WorkflowFormatError } from "./parse/read.js";
+import { runToCompletion } from "./parse/run-to-completion.js";
+import { WorkflowFormatError } from "./parse/field.js";
 import { parseFlyteWorkflow, platformOf, referencesOf } from "./parse/workflow.js";
 import { completedTimeLabel, FLYTE_WORKFLOW_RESOURCE, terminatedLabels } from "./resource.js";
 
@@ -343,7 +343,7 @@ test("a large closure is read in parts", () => {
 
 test("a closure blob is read in Go FlyteAdmin's form and in the bare one", () => {
   const closure = closureOf(simple, simple);
-  const graphsOf = (blob: Uint8Array) => inOneGo(parseEncodedClosure(blob, platformOf(plain())));
+  const graphsOf = (blob: Uint8Array) => runToCompletion(parseEncodedClosure(blob, platformOf(plain())));
   const bare = toBinary(CompiledWorkflowClosureSchema, closure);
   const written = toBinary(
     WorkflowClosureSchema,
@@ -371,7 +371,7 @@ test("closure and inputs by reference leave the resource and come back with what
   expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i", slices: [] });
   expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined, slices: [] });
   const bytes = toBinary(CompiledWorkflowClosureSchema, closure);
-  const graphsOf = (encoded: Uint8Array) => inOneGo(parseEncodedClosure(encoded, platformOf(json)));
+  const graphsOf = (encoded: Uint8Array) => runToCompletion(parseEncodedClosure(encoded, platformOf(json)));
   const { model } = parseFlyteWorkflow(json, { graphs: graphsOf(bytes), inputs });
   expectGraph(model.root, simple);
   expect(model.inputs).toBe(inputs);

@@ -10,7 +10,7 @@ import { Secret_MountType, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/
 import { Resources_ResourceName, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { expect, test } from "vitest";
 import type { BuildInput } from "./build/input.js";
-import { withResources } from "./build/task-resources.js";
+import { applyPlatformResources } from "./build/task-resources.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
 import type { BranchModel } from "./model.js";
 import type { FlyteWorkflowResource } from "./resource.js";
@@ -200,7 +200,7 @@ test.each([
     target: { case: "container", value: { resources: { requests: entry(asked), limits: entry(limited) } } },
   });
   const platform = { defaults: { ...none, cpu: "500m" }, defaultLimits: { ...none, cpu: "2" }, limits: none };
-  expect(withResources(template, platform).target.value).toMatchObject({
+  expect(applyPlatformResources(template, platform).target.value).toMatchObject({
     resources: { requests: [{ value: request }, { value: "0" }], limits: [{ value: limit }, { value: "0" }] },
   });
 });
@@ -211,7 +211,10 @@ test.each(texts.resources)("resources $request/$limit under $platformDefault/$pl
   const template = create(TaskTemplateSchema, {
     target: { case: "container", value: { resources: { requests: entry(v.request), limits: entry(v.limit) } } },
   });
-  const result = withResources(template, { defaults: { ...none, cpu: v.platformDefault }, limits: { ...none, cpu: v.platformLimit } });
+  const result = applyPlatformResources(template, {
+    defaults: { ...none, cpu: v.platformDefault },
+    limits: { ...none, cpu: v.platformLimit },
+  });
   expect(result.target.value).toMatchObject({
     resources: {
       requests: [

@@ -28,7 +28,7 @@ const metrics = new Metrics();
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
 const readiness = new Readiness({
   now: () => performance.now(),
-  checks: { bus: () => bus.problem(), database: () => checkDatabase(db) },
+  checks: { bus: () => bus.unhealthyReason(), database: () => checkDatabase(db) },
 });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({

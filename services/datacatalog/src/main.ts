@@ -37,7 +37,7 @@ const server = createRpcServer({
   interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), mapInfrastructureErrors],
   ...(guard && { authorizeHttp: guard.authorizeHttp, guard }),
   limits: catalogLimits(maxMessageBytes),
-  httpPolicy: createHttpPolicy({ listensOn: host, allowedHosts, allowedOrigins }),
+  httpPolicy: createHttpPolicy({ listenAddress: host, allowedHosts, allowedOrigins }),
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });

@@ -74,10 +74,10 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
 
   // A signed address is a secret: pages of this machine that were given one may show what it leads to.
   const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
-  const policy = createHttpPolicy({ listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
+  const policy = createHttpPolicy({ listenAddress: listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
 
   const handle = async ({ message, response, inviteBody }: Exchange): Promise<void> => {
-    const refusal = policy.refusal(message);
+    const refusal = policy.checkRequest(message);
     if (refusal !== undefined) throw new S3Error("AccessDenied", refusal.reason);
     allowReading(message, response, policy);
     const request = readRequest(message, inviteBody);
@@ -222,7 +222,7 @@ function pathOnly(url = ""): string {
 
 /** Lets scripts of an origin that may call read the answer. */
 function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
-  if (origin === undefined || !policy.mayRead(origin)) return;
+  if (origin === undefined || !policy.allowsOrigin(origin)) return;
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", "*");
   response.setHeader("vary", "origin");

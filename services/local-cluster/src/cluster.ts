@@ -105,7 +105,7 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const handler = createHandler({
     metrics,
     context,
-    access: { token, logToken: config.logToken, policy: createHttpPolicy({ listensOn: config.host, allowedHosts }) },
+    access: { token, logToken: config.logToken, policy: createHttpPolicy({ listenAddress: config.host, allowedHosts }) },
     maxRequestBytes: config.maxRequestBytes,
     notReady: notWritable,
     podLog: (pod, query, response) => servePodLog({ podsFolder, pods }, { pod: pod.object, query, response }),

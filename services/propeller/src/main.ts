@@ -43,7 +43,7 @@ const { kubernetes, storage, shards, engine } = config;
 
 const client = await createKubeClient({ ...kubernetes, maxConnections: 64, userAgent: "flyte-ts-propeller" });
 const metrics = createMetrics();
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(
   await connectBus({ url: config.nats.url, name: "propeller", logger, metrics: metrics.registry }),
@@ -179,7 +179,7 @@ const leases = new ShardLeases({
   group: shards.group,
   shards: SHARDS,
   identity,
-  slot: shards.slot,
+  stableIdentity: shards.slot,
   leaseMs: shards.leaseMs,
   logger,
   clock: () => performance.now(),

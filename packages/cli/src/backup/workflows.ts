@@ -105,7 +105,7 @@ async function ensureDefinition(client: KubeClient): Promise<void> {
   // A new definition is served shortly after it was created.
   for (const deadline = Date.now() + SERVED_AFTER_MS; ; await sleep(100)) {
     try {
-      await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+      await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
       return;
     } catch (error) {
       if (!isNotFound(error) || Date.now() > deadline) throw error;

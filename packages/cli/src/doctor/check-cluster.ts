@@ -28,7 +28,7 @@ export async function checkCluster({ access, namespace, patienceMs }: ClusterChe
 
 async function definition(client: KubeClient): Promise<Finding> {
   try {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
     return well(WHAT, "answers, and serves FlyteWorkflows");
   } catch (error) {
     if (isNotFound(error))

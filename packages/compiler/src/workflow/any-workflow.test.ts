@@ -33,7 +33,7 @@ import {
   word,
   workflow,
 } from "../template.fixture.js";
-import { compileTask, compileWorkflow, requirementsOf } from "../index.js";
+import { compileTask, compileWorkflow, compileDependencies } from "../index.js";
 
 /** A node: its upstream nodes, and whether its input is bound. */
 interface Vertex {
@@ -194,7 +194,7 @@ describe("any template", () => {
         expect(result.ok ? [] : result.errors.map(({ code }) => code)).toEqual(
           result.ok ? [] : result.errors.map(({ code }) => code).sort(),
         );
-        expect(requirementsOf(template, subWorkflows).errors).toEqual([]);
+        expect(compileDependencies(template, subWorkflows).errors).toEqual([]);
       }),
       { numRuns: 1000 },
     );
@@ -207,7 +207,7 @@ describe("any template", () => {
         const [first, second] = [compileWorkflow(source(template)), compileWorkflow(source(template))];
         expect(second).toEqual(first);
         expect(template).toEqual(before);
-        expect(compileWorkflow({ ...source(template), templatesMayChange: true })).toEqual(first);
+        expect(compileWorkflow({ ...source(template), mutateTemplates: true })).toEqual(first);
         expect(first.ok ? toJson(CompiledWorkflowClosureSchema, first.closure) : {}).toBeDefined();
       }),
       { numRuns: 300 },
@@ -244,7 +244,7 @@ describe("sizes", () => {
     }
     for (const deep of [branch, binding, typed]) {
       expect(errorsOf(deep)).toEqual(["InvalidValue root"]);
-      expect(requirementsOf(deep, []).errors).toMatchObject([{ code: "InvalidValue" }]);
+      expect(compileDependencies(deep, []).errors).toMatchObject([{ code: "InvalidValue" }]);
     }
   });
 });

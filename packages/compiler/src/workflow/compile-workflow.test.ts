@@ -24,7 +24,7 @@ import {
   upstreamOf,
   workflow,
 } from "../template.fixture.js";
-import { compileWorkflow, formatCompileErrors, requirementsOf } from "../index.js";
+import { compileWorkflow, formatCompileErrors, compileDependencies } from "../index.js";
 
 const step = (id: string, from: string, output = "o"): Node => ({ id, inputs: bind({ a: promise(from, output) }), target: runs("t") });
 const idle = (id: string, ...upstreamNodeIds: string[]): Node => ({ id, upstreamNodeIds, target: runs("z") });
@@ -244,7 +244,7 @@ describe("array nodes", () => {
       nodes: [{ id: "n0", inputs: bind({ x: list, y: number(1) }), target }],
     });
     expect(errorsOf(template, { launchPlans })).toEqual(["MismatchingBindings n0", "MismatchingTypes end-node", "VariableNameNotFound n0"]);
-    expect(errorsOf(template, { launchPlans, wrapOriginalInterfaces: true })).toEqual([]);
+    expect(errorsOf(template, { launchPlans, liftArrayInterfaces: true })).toEqual([]);
   });
 });
 
@@ -309,7 +309,7 @@ describe("sub-workflows", () => {
       workflow(`s${i}`, { nodes: [i === 4999 ? { id: "n0", target: sleeps } : { id: "n0", target: calls(`s${i + 1}`) }] }),
     );
     expect(errorsOf(use("s0"), { subWorkflows: chain })).toEqual([]);
-    expect(requirementsOf(use("s0"), chain)).toEqual({ tasks: [], launchPlans: [], errors: [] });
+    expect(compileDependencies(use("s0"), chain)).toEqual({ tasks: [], launchPlans: [], errors: [] });
   });
 
   it("are followed once, however many ways lead to them", () => {
@@ -343,11 +343,11 @@ describe("requirementsOf", () => {
       failureNode: { id: "fn", target: runs("f") },
     });
     const sub = workflow("sub", { nodes: [{ id: "s0", target: runs("c") }] });
-    expect(requirementsOf(template, [sub, workflow("unused", { nodes: [{ target: runs("x") }] })])).toEqual({
+    expect(compileDependencies(template, [sub, workflow("unused", { nodes: [{ target: runs("x") }] })])).toEqual({
       tasks: ["a", "b", "c", "f"].map((name) => identifier(1, name)),
       launchPlans: ["l1", "l2"].map((name) => identifier(3, name)),
       errors: [],
     });
-    expect(requirementsOf(template, [sub, sub]).errors).toMatchObject([{ code: "DuplicateId" }]);
+    expect(compileDependencies(template, [sub, sub]).errors).toMatchObject([{ code: "DuplicateId" }]);
   });
 });

@@ -29,13 +29,13 @@ export function checkCondition(workflow: WorkflowBuilder, branch: NodeBuilder, e
   }
 }
 
-interface Side {
+interface ComparisonOperand {
   readonly field: "LeftValue" | "RightValue";
   readonly operand: Operand | undefined;
 }
 
 /** Undefined after an error, and where the variable's binding has an error already. */
-function operandType({ errors }: WorkflowBuilder, branch: NodeBuilder, { field, operand }: Side): LiteralType | undefined {
+function operandType({ errors }: WorkflowBuilder, branch: NodeBuilder, { field, operand }: ComparisonOperand): LiteralType | undefined {
   const { node } = branch;
   if (operand === undefined) {
     errors.add(valueRequired(node.id, field));

@@ -26,9 +26,9 @@ export interface WorkflowSource {
    * and outputs, except for its bound inputs: flytekit's meaning when it maps over a launch plan. Flyte 1.16 never
    * reads the flag and refuses such workflows, as does this compiler by default.
    */
-  readonly wrapOriginalInterfaces?: boolean;
+  readonly liftArrayInterfaces?: boolean;
   /** The caller does not need the templates afterwards: their nodes are reused in the closure without a copy. */
-  readonly templatesMayChange?: boolean;
+  readonly mutateTemplates?: boolean;
 }
 
 export type WorkflowCompilation =

@@ -25,7 +25,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   /** Leaves the Leases of a process that was just killed, with minutes left to run. */
   async function killed(group: string, { member, slot }: { member: string; slot: string }): Promise<void> {
     const names = { namespace: "leases", group };
-    await client.create(LEASES, memberLease(names, { member, slot, leaseMs: 600_000, time: new Date() }));
+    await client.create(LEASES, memberLease(names, { member, stableIdentity: slot, leaseMs: 600_000, time: new Date() }));
     for (const shard of [0, 1]) await client.create(LEASES, shardLease(names, { shard, member, time: new Date() }));
   }
 
@@ -43,7 +43,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
       group,
       shards: 2,
       identity: "b-2",
-      slot: "b",
+      stableIdentity: "b",
       leaseMs: 600_000,
       logger: createLogger({ service: "test", level: "silent" }),
       clock: () => performance.now(),

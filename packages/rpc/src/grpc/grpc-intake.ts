@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HttpPolicy } from "@flyte-ts/http-policy";
-import type { Budget, Compression } from "@flyte-ts/input-limits";
+import type { MemoryBudget, Compression } from "@flyte-ts/input-limits";
 import type { Metadata, ServerInterceptingCall, ServerInterceptor, StatusObject } from "@grpc/grpc-js";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Admitted, CallGuard } from "../call-guard.js";
@@ -45,7 +45,7 @@ export interface GrpcMethod {
 
 export interface GrpcIntakeOptions {
   readonly limits: RequestLimits;
-  readonly budget: Budget;
+  readonly budget: MemoryBudget;
   readonly guard: CallGuard | undefined;
   /** Checked before the guard: the call's authority, and the browser headers about the calling page. */
   readonly httpPolicy: HttpPolicy;
@@ -159,7 +159,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
 function policyRefusal(policy: HttpPolicy, call: BaseCall): RpcError | undefined {
   const text = (name: string): string | undefined => call.metadata.get(name)[0]?.toString();
   const headers = { host: call.getHost(), origin: text("origin"), "sec-fetch-site": text("sec-fetch-site") };
-  const refusal = policy.refusal({ method: "POST", headers });
+  const refusal = policy.checkRequest({ method: "POST", headers });
   return refusal && new RpcError(Code.PERMISSION_DENIED, refusal.reason);
 }
 

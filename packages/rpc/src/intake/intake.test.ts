@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ProjectListRequestSchema, ProjectRegisterRequestSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { Budget } from "@flyte-ts/input-limits";
+import { MemoryBudget } from "@flyte-ts/input-limits";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -238,7 +238,7 @@ describe("requests in flight", () => {
     );
 
   test("share a budget of memory: what passes it is refused, and what ends gives it back", async () => {
-    const { call, hold, handled, url } = await start({ budget: new Budget(450_000) });
+    const { call, hold, handled, url } = await start({ budget: new MemoryBudget(450_000) });
     const held = Promise.withResolvers<void>();
     hold(held.promise);
     const first = [call(REGISTER, frame(large("a"))), call(REGISTER, frame(large("b")))];
@@ -260,7 +260,7 @@ describe("requests in flight", () => {
     const held = Promise.withResolvers<void>();
     let read = 0;
     const { url } = await start({
-      budget: new Budget(150_000),
+      budget: new MemoryBudget(150_000),
       httpRoutes: [
         {
           path: "/hook",
@@ -286,7 +286,7 @@ describe("requests in flight", () => {
   });
 
   test("a request that needs more than the whole budget is told so", async () => {
-    const { call } = await start({ budget: new Budget(100_000) });
+    const { call } = await start({ budget: new MemoryBudget(100_000) });
     expect(await call(REGISTER, frame(large("a")))).toMatchObject({
       code: Code.RESOURCE_EXHAUSTED,
       message: expect.stringMatching(/takes more/),

@@ -1,13 +1,13 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import {
-  Budget,
+  MemoryBudget,
   type Compression,
   inflateBounded,
-  inflatedBound,
+  maxInflatedBytes,
   InflateError,
   type Limits,
   measureJson,
-  type Measured,
+  type Measurement,
   measureMessage,
   memoryShare,
   Reservation,
@@ -28,11 +28,11 @@ const UNSCANNED_BYTES = 4 * 1024;
 /** Message fields appear in JSON as an object within a list or map. */
 const JSON_LEVELS_PER_MESSAGE = 2;
 
-let processBudget: Budget | undefined;
+let processBudget: MemoryBudget | undefined;
 
 /** Memory for the requests of all servers in this process together: half of the process's. */
-export function sharedBudget(): Budget {
-  processBudget ??= new Budget(memoryShare(0.5));
+export function sharedBudget(): MemoryBudget {
+  processBudget ??= new MemoryBudget(memoryShare(0.5));
   return processBudget;
 }
 
@@ -48,9 +48,9 @@ export class Intake {
   readonly limits: Limits;
   readonly #lacking: RpcError | undefined;
   readonly #reservation: Reservation;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
 
-  constructor(limits: Limits, budget: Budget, { lacking }: Admitted = {}) {
+  constructor(limits: Limits, budget: MemoryBudget, { lacking }: Admitted = {}) {
     this.limits = lacking === undefined ? limits : least(limits, SMALL_REQUEST);
     this.#lacking = lacking;
     this.#budget = budget;
@@ -115,7 +115,7 @@ export class Intake {
    */
   async inflate(bytes: Uint8Array, compression: Compression): Promise<Buffer> {
     const most = this.unpackedBytes;
-    this.received(inflatedBound(bytes, compression, most));
+    this.received(maxInflatedBytes(bytes, compression, most));
     try {
       return await inflateBounded(bytes, compression, most);
     } catch (error) {
@@ -130,13 +130,13 @@ export class Intake {
     this.#reservation.release();
   }
 
-  #check(schema: DescMessage, length: number, { violation, elements }: Measured, partly: boolean): void {
+  #check(schema: DescMessage, length: number, { violation, elements }: Measurement, partly: boolean): void {
     if (violation !== undefined) throw this.#lacking ?? violationError(schema, violation);
     this.#reserve(length * MEMORY_PER_BYTE + (partly ? 0 : elements * MEMORY_PER_ELEMENT));
   }
 
   #reserve(bytes: number): void {
-    if (this.#reservation.raiseTo(bytes)) return;
+    if (this.#reservation.growTo(bytes)) return;
     const { capacity } = this.#budget;
     const reason = bytes > capacity ? "the request takes more" : "other requests take too much of it; try again";
     throw new RpcError(Code.RESOURCE_EXHAUSTED, `the server has ${capacity} bytes of memory for requests: ${reason}`);

@@ -31,7 +31,7 @@ function note<T>(request: T, context: CallContext): T {
 const server = createRpcServer({
   logger: createLogger({ service: "test", level: "silent" }),
   limits: uniformLimits(100_000),
-  httpPolicy: createHttpPolicy({ listensOn: "127.0.0.1", allowedOrigins: ["http://console.example"] }),
+  httpPolicy: createHttpPolicy({ listenAddress: "127.0.0.1", allowedOrigins: ["http://console.example"] }),
   corsHeaders: ["X-Own"],
   httpRoutes: [
     { path: "/files/", handle: (_, response, { path, query }) => void response.end(`${path} ${query.get("q") ?? ""}`) },

@@ -1,7 +1,7 @@
 import { createRegistry, type DescMessage, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
-import type { Budget } from "@flyte-ts/input-limits";
+import type { MemoryBudget } from "@flyte-ts/input-limits";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { HttpPolicy, Refusal } from "@flyte-ts/http-policy";
+import type { HttpPolicy, Rejection } from "@flyte-ts/http-policy";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
@@ -32,7 +32,7 @@ export interface GatewayOptions extends DispatchOptions {
   /** Request headers that pages of allowed origins may send. */
   readonly corsHeaders: readonly string[];
   readonly limits: RequestLimits;
-  readonly budget: Budget;
+  readonly budget: MemoryBudget;
   readonly authorizeHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
   /** Time for which a client may leave a stream unread. */
   readonly stallTimeoutMs: number;
@@ -70,7 +70,7 @@ class Gateway {
   readonly #httpPolicy: HttpPolicy;
   readonly #cors: CorsPolicy;
   readonly #limits: RequestLimits;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
   readonly #guard: GatewayOptions["guard"];
   readonly #logger: Logger;
   readonly #stallTimeoutMs: number;
@@ -83,7 +83,7 @@ class Gateway {
     this.#codecs = createCodecs(registryOf(services));
     this.#httpRoutes = [...httpRoutes, healthRoute, openApiRoute(this.#table)];
     this.#httpPolicy = httpPolicy;
-    this.#cors = { mayRead: httpPolicy.mayRead, headers: corsHeaders };
+    this.#cors = { mayRead: httpPolicy.allowsOrigin, headers: corsHeaders };
     this.#limits = limits;
     this.#budget = budget;
     this.#guard = guard;
@@ -95,7 +95,7 @@ class Gateway {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Answers contain users' text; browsers must not interpret them as pages.
     response.setHeader("X-Content-Type-Options", "nosniff");
-    const refusal = this.#httpPolicy.refusal(request);
+    const refusal = this.#httpPolicy.checkRequest(request);
     if (refusal !== undefined) return sendRefusal({ request, response }, this.#codecs, refusal);
     const decision = decideCors(request, this.#cors);
     for (const [name, value] of Object.entries(decision.headers)) response.setHeader(name, value);
@@ -130,7 +130,7 @@ class Gateway {
     try {
       const target = this.#lookup(request, path.components);
       // A form in place of a GET only reads.
-      const refusedBody = target.formBody ? undefined : this.#httpPolicy.bodyRefusal(request);
+      const refusedBody = target.formBody ? undefined : this.#httpPolicy.checkBody(request);
       if (refusedBody !== undefined) return sendRefusal({ request, response }, this.#codecs, refusedBody);
       await this.#serve({ ...target, query: path.query }, { request, response, codecs });
     } catch (thrown) {
@@ -345,7 +345,7 @@ function sendError({ request, response }: Exchange, codec: Codec, error: RpcErro
 }
 
 /** Answers a refused request in JSON, and closes the connection: its body is not read. */
-function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Refusal): void {
+function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Rejection): void {
   const codec = codecs.choose({ contentType: [], accept: [] }).response;
   const code = status === 415 ? Code.INVALID_ARGUMENT : Code.PERMISSION_DENIED;
   const body = request.method === "HEAD" ? "" : codec.writeError(new RpcError(code, reason));

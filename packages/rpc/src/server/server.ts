@@ -3,7 +3,7 @@ import { createServer as createNetServer, type AddressInfo, type Server as NetSe
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { createHttpPolicy, type HttpPolicy } from "@flyte-ts/http-policy";
-import type { Budget } from "@flyte-ts/input-limits";
+import type { MemoryBudget } from "@flyte-ts/input-limits";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { DEFAULT_STALL_TIMEOUT_MS } from "../wait-for-drain.js";
@@ -39,7 +39,7 @@ export interface RpcServerOptions {
   /** Limits of the request of each method; default 4 MiB and a million elements. A larger one answers RESOURCE_EXHAUSTED. */
   readonly limits?: RequestLimits;
   /** Memory for requests in flight; default: shared by all servers of the process. */
-  readonly budget?: Budget;
+  readonly budget?: MemoryBudget;
   /** Timeout for receiving a request, or the next one of a stream, ms; default 30 s. REST bodies have five minutes. */
   readonly requestMs?: number;
   /** Timeout of the TLS handshake, and of the head of an HTTP/1.1 request, ms; default 15 s. */
@@ -104,7 +104,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     maxUnanswered = MAX_UNANSWERED,
     maxConnections = MAX_CONNECTIONS,
     streamStallTimeoutMs: stallTimeoutMs = DEFAULT_STALL_TIMEOUT_MS,
-    httpPolicy = createHttpPolicy({ listensOn: "127.0.0.1" }),
+    httpPolicy = createHttpPolicy({ listenAddress: "127.0.0.1" }),
   } = options;
   const unanswered = new UnansweredCalls<BaseCall>(maxUnanswered);
   const methods = new Map<string, GrpcMethod>();

@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      await settle();
+      await flushPromises();
       const next = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at || a.order - b.order)[0];
       if (next === undefined) break;
       this.#timers.delete(next);
@@ -43,11 +43,11 @@ export class ManualClock implements Clock {
       next.action();
     }
     this.#now = end;
-    await settle();
+    await flushPromises();
   }
 }
 
 /** Resolves once all code that waits only for promises has run. */
-export async function settle(): Promise<void> {
+export async function flushPromises(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NewerStatusError } from "../parse/newer-status.js";
-import { Field, WorkflowFormatError } from "../parse/read.js";
+import { StatusTooNewError } from "../parse/status-version.js";
+import { Field, WorkflowFormatError } from "../parse/field.js";
 import { assembleSlices } from "./assemble.js";
 import { decodeSlice, encodeSlice, type SliceEntry } from "./codec.js";
 import { sliceReferences } from "./references.js";
@@ -91,8 +91,8 @@ test("the root names its slices", () => {
 
 test("what a newer build wrote is told apart from what is broken", () => {
   const root = { version: 2, prefix: "s3://b/e/status", generation: 3, names: {} };
-  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(NewerStatusError);
-  expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(NewerStatusError);
+  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(StatusTooNewError);
+  expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(StatusTooNewError);
 });
 
 test.each(["..", ".", "", "../../other-execution/slices/0.1", "a/b", "0.1?x", "%2e%2e", "0.1\n"])(

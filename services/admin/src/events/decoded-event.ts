@@ -1,4 +1,4 @@
-import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "@flyte-ts/execution-state";
+import type { NodeUpdate, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { ExecutionName, TaskKey } from "../executions/index.js";
 
 /** Data of an event. */
@@ -6,18 +6,18 @@ type EventPayload =
   | {
       readonly kind: "workflow";
       readonly execution: ExecutionName;
-      readonly fact: WorkflowFact;
+      readonly fact: WorkflowUpdate;
       readonly order: bigint;
       /** Number of terminal nodes that were reported before a terminal event; undefined when the engine does not send it. */
       readonly endedNodes?: number;
     }
-  | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: NoticeFact; readonly order: bigint }
-  | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeFact; readonly order: bigint }
+  | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: BlockerUpdate; readonly order: bigint }
+  | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeUpdate; readonly order: bigint }
   | {
       readonly kind: "task";
       readonly execution: ExecutionName;
       readonly key: Omit<TaskKey, "executionId">;
-      readonly fact: TaskFact;
+      readonly fact: TaskUpdate;
       readonly order: bigint;
     };
 

@@ -1,11 +1,11 @@
-import type { OffloadNames } from "@flyte-ts/execution-state";
+import type { OffloadUris } from "@flyte-ts/execution-state";
 
 export interface OffloadConfig {
   readonly storage: { readonly container: string; readonly metadataPrefix: string };
 }
 
 /** Flyte's URIs of values that events contained inline. */
-export function offloadNames({ storage }: OffloadConfig): OffloadNames {
+export function offloadNames({ storage }: OffloadConfig): OffloadUris {
   const base = [storage.container.replace(/\/+$/, ""), storage.metadataPrefix].filter((part) => part !== "").join("/");
   const name = (parts: readonly string[], last: string) => [base, ...parts, last].join("/");
   return {

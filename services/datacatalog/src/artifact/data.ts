@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { decodeStored, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { decodeStored, readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { DatasetKey } from "../dataset/identifier.js";
@@ -77,7 +77,7 @@ export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly Store
 }
 
 function unreadable(cause: unknown): never {
-  if (!(cause instanceof StoredMessageRefused || cause instanceof BlobTooLarge)) throw cause;
+  if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLarge)) throw cause;
   throw new RpcError(Code.OUT_OF_RANGE, `artifact data cannot be read: ${cause.message}`, { cause });
 }
 

@@ -11,7 +11,7 @@ const config = serviceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
@@ -22,7 +22,7 @@ const running = await runPlugin({
   maxInFlight: config.maxInFlight,
   producerId: config.producerId ?? (config.cluster || "propeller"),
 });
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 

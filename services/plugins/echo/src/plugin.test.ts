@@ -7,7 +7,14 @@ import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/fly
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import {
+  ManualClock,
+  MemoryBus,
+  pluginConformance,
+  type PluginEnvironment,
+  sampleRequest,
+  flushPromises,
+} from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, it } from "vitest";
 import { echoOutputs } from "./echo.js";
@@ -45,18 +52,18 @@ function sleepRequest(ms: number, over: Partial<TaskRequest> = {}): TaskRequest 
   return sampleRequest("core-sleep", { inputs: create(LiteralMapSchema, { literals: { duration: duration(ms) } }), ...over });
 }
 
-const echoWorld = (echoDelayMs: number): PluginWorld => ({
+const echoWorld = (echoDelayMs: number): PluginEnvironment => ({
   plugin: (clock) => echoPlugin({ clock, logger, echoDelayMs }),
   request: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.INTEGER }, { a: integer(1) }),
-  badRequest: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.STRING }, { a: integer(1) }),
-  finish: (_, clock) => clock.advance(echoDelayMs),
+  invalidRequest: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.STRING }, { a: integer(1) }),
+  complete: (_, clock) => clock.advance(echoDelayMs),
 });
 
-const sleepWorld: PluginWorld = {
+const sleepWorld: PluginEnvironment = {
   plugin: (clock) => echoPlugin({ clock, logger, echoDelayMs: 0 }),
   request: () => sleepRequest(5_000),
-  badRequest: () => sampleRequest("core-sleep"),
-  finish: (_, clock) => clock.advance(5_000),
+  invalidRequest: () => sampleRequest("core-sleep"),
+  complete: (_, clock) => clock.advance(5_000),
 };
 
 describe.each([
@@ -75,7 +82,7 @@ describe("echo", () => {
     const clock = new ManualClock();
     await runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     await bus.send(taskRequestSubject("echo", 7), toBinary(TaskRequestSchema, echoWorld(0).request()));
-    await settle();
+    await flushPromises();
     expect(bus.events.map(({ event }) => event?.phase)).toEqual([Phase.SUCCEEDED]);
     expect(bus.events[0]?.outputs?.literals).toEqual({ o0: integer(1) });
     expect(bus.events[0]?.event?.metadata?.pluginIdentifier).toBe("echo");
@@ -120,7 +127,7 @@ describe("core-sleep", () => {
     const start = () => runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     const send = async (request: TaskRequest) => {
       await bus.send(taskRequestSubject("core-sleep", request.shard), toBinary(TaskRequestSchema, request));
-      await settle();
+      await flushPromises();
     };
     return { bus, clock, start, send, running: await start() };
   };
@@ -158,7 +165,7 @@ describe("core-sleep", () => {
         taskRequestSubject("core-sleep", 7),
         toBinary(TaskRequestSchema, sleepRequest(((i * 7919) % 300) + 1, { generatedName: `a-n${i}-0` })),
       );
-    await settle();
+    await flushPromises();
     expect(clock.pending).toBe(timersBefore + 1);
     await send(sleepRequest(0, { generatedName: "a-n5-0", desired: DesiredState.ABORT }));
     await clock.advance(300);

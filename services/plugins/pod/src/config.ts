@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
 
-const texts = z.record(z.string(), z.string()).default({});
+const stringMap = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
 const toleration = z.strictObject({
   key: z.string().optional(),
@@ -19,15 +19,15 @@ const requirement = z.strictObject({ key: z.string(), operator: z.string(), valu
 export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   metadata: z
     .strictObject({
-      labels: texts,
+      labels: stringMap,
       annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
     })
     .prefault({}),
   environment: z
     .strictObject({
-      env: texts,
+      env: stringMap,
       /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
-      envFromService: texts,
+      envFromService: stringMap,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
       literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
@@ -36,14 +36,14 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   scheduling: z
     .strictObject({
       schedulerName: z.string().default(""),
-      nodeSelector: texts,
+      nodeSelector: stringMap,
       tolerations,
       affinity: json.optional(),
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
       /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
       tolerateResources: z.array(z.string()).default([]),
       interruptibleTolerations: tolerations,
-      interruptibleNodeSelector: texts,
+      interruptibleNodeSelector: stringMap,
       interruptibleRequirement: requirement.optional(),
       nonInterruptibleRequirement: requirement.optional(),
       podSecurityContext: json.optional(),

@@ -2,48 +2,48 @@ import { randomUUID } from "node:crypto";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
-import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
+import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
-import { withServiceVariables } from "./build/environment.js";
+import { addServiceVariables } from "./build/environment.js";
 import { podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
-import { PodAttempts } from "./pods/pod-attempts.js";
+import { PodController } from "./pods/pod-controller.js";
 
 mapStacks();
 const config = serviceConfig(podServiceConfig, "plugin-pod", process);
 const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-pod", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: "plugin-pod", logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
 const store = createBlobStore(config.storage);
 const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
-const attempts = new PodAttempts({
+const controller = new PodController({
   archive,
   client,
   store,
   clock,
   logger,
-  config: { ...config.pods, environment: withServiceVariables(config.pods.environment, process.env) },
-  graces,
+  config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
+  gracePeriods: graces,
   limits,
   logLinks,
   defaultPodTemplate,
   templateNamespace,
-  stopSeconds,
-  stopTimeoutMs,
+  terminationGraceSeconds: stopSeconds,
+  deletionTimeoutMs: stopTimeoutMs,
   workers,
-  tellEndsOfMs,
+  reportEndedWithinMs: tellEndsOfMs,
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
 // A standby is ready: it has nothing to do.
-const checks = { bus: () => bus.problem(), pods: () => (serving ? attempts.problem() : undefined) };
+const checks = { bus: () => bus.unhealthyReason(), pods: () => (serving ? controller.notReadyReason() : undefined) };
 const readiness = new Readiness({ now: () => performance.now(), checks });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
@@ -54,7 +54,7 @@ const leaseClient = await createKubeClient({
   userAgent: "flyte-ts-plugin-pod",
 });
 const leader = lead.enabled
-  ? runForLeader({
+  ? runLeaderElection({
       ...lead,
       client: leaseClient,
       identity: randomUUID(),
@@ -83,7 +83,7 @@ onShutdown(
   { logger },
 );
 if (leader !== undefined) logger.info("standing by");
-await leader?.elected;
-running = await runPlugin({ plugin: podPlugin(attempts, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
+await leader?.becameLeader;
+running = await runPlugin({ plugin: podPlugin(controller, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
 serving = true;
 returnMemory();

@@ -31,7 +31,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
-import { PodAttempts } from "./pods/pod-attempts.js";
+import { PodController } from "./pods/pod-controller.js";
 
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     const store = createBlobStore({});
     const archive = new LogArchive({ client, store, clock, logger, config: { enabled: true, maxBytes: 1_000 } });
     running = await runPlugin({
-      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
+      plugin: podPlugin(new PodController({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
       bus,
       logger,
       clock,

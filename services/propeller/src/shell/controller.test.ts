@@ -10,7 +10,7 @@ import {
   API_VERSION,
   FLYTE_WORKFLOW_RESOURCE,
   KIND,
-  NewerStatusError,
+  StatusTooNewError,
   type ParsedWorkflow,
   WorkflowFormatError,
   type WorkflowStatus,
@@ -63,7 +63,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       const spec = specs.get(name);
       if (resource !== undefined && spoilt.has(name)) {
         const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
-        throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveBegun: true });
+        throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveStarted: true });
       }
       if (resource === undefined || spec === undefined) return undefined;
       const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });
@@ -217,7 +217,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   }, 120_000);
 
   test("one whose status takes a newer build is left as it is, says so once, and goes on when it does not any more", async () => {
-    away.set("newer", new NewerStatusError("status.requires is 9"));
+    away.set("newer", new StatusTooNewError("status.requires is 9"));
     await begin("newer", pair, { phase: 1, requires: 9 });
     const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));
     await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);

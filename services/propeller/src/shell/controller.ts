@@ -89,7 +89,7 @@ export class Controller {
       logger,
       now: options.now,
       holds,
-      isShared: (key) => this.#queue.isShared(key),
+      isShared: (key) => this.#queue.isContended(key),
       observe: (key, observation) => this.observe(key, observation),
       failed: (key, error) => this.#shardOf(key)?.failed(key, error),
     });
@@ -97,7 +97,7 @@ export class Controller {
       queue: this.#queue,
       workers,
       logger,
-      work: async (key) => this.#shardOf(key)?.round(key),
+      reconcile: async (key) => this.#shardOf(key)?.round(key),
       onError: (key, error) => {
         metrics.roundErrors.inc();
         this.#shardOf(key)?.failed(key, error);
@@ -126,7 +126,7 @@ export class Controller {
   }
 
   get freeWorkers(): number {
-    return this.#pool.free;
+    return this.#pool.idleWorkers;
   }
 
   get levels(): Levels {

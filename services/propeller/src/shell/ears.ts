@@ -10,7 +10,7 @@ import {
 } from "@flyte-ts/domain";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, type BusMessage, type OwnSubscription, type Subscription, withinLimits } from "@flyte-ts/messaging";
+import { type Bus, type BusMessage, type ExclusiveSubscription, type Subscription, checkMessageLimits } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../engine/types.js";
 
@@ -32,7 +32,7 @@ const CONSUMER_LIFE_MS = 300_000;
  * message: a new holder of a shard subscribes first and then resends its requests, which makes plugins report again.
  */
 export class Ears {
-  #tasks: OwnSubscription | undefined;
+  #tasks: ExclusiveSubscription | undefined;
   readonly #volatile = new Map<number, Subscription[]>();
 
   constructor(private readonly options: EarsOptions) {}
@@ -52,15 +52,15 @@ export class Ears {
       return;
     }
     const subjects = shards.size === SHARDS ? [taskEventFilter] : [...shards].map(taskEventSubject);
-    if (this.#tasks !== undefined) return this.#tasks.follow(subjects);
-    this.#tasks = await bus.subscribeOwn(
+    if (this.#tasks !== undefined) return this.#tasks.setSubjects(subjects);
+    this.#tasks = await bus.subscribeExclusive(
       {
         stream: EVENT_STREAM.name,
         durable: `propeller-${identity}`,
         subjects,
         maxInFlight: 5_000,
         batch: 500,
-        ownForMs: CONSUMER_LIFE_MS,
+        inactiveThresholdMs: CONSUMER_LIFE_MS,
       },
       async (messages) => {
         for (const message of messages) this.#takeTaskEvent(message);
@@ -73,11 +73,11 @@ export class Ears {
   #listen(shard: number): Subscription[] {
     const { bus, observe } = this.options;
     return [
-      bus.subscribeVolatile(executionRecordedSubject(shard), (_, data) => {
+      bus.subscribeEphemeral(executionRecordedSubject(shard), (_, data) => {
         const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
         observe(workflowKey, { kind: "recorded", phase });
       }),
-      bus.subscribeVolatile(wakeSubject(shard), (_, data) => {
+      bus.subscribeEphemeral(wakeSubject(shard), (_, data) => {
         const { workflowKey, subject } = fromBinary(WakeSchema, data);
         if (subject.case !== undefined) observe(workflowKey, { kind: "awaited", [subject.case]: subject.value });
       }),
@@ -87,7 +87,7 @@ export class Ears {
   /** Acknowledged once in memory: if this process ends before the status write, the next holder resends the request. */
   #takeTaskEvent(message: BusMessage): void {
     try {
-      const event = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
+      const event = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, message.data));
       this.options.observe(event.workflowKey, { kind: "taskEvent", event });
       message.ack();
     } catch (error) {

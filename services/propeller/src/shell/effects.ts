@@ -1,7 +1,7 @@
 import { encodeMessage, taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
 import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
-import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
+import { type Bus, BusClosed, MessageTooLarge, PublishCancelled } from "@flyte-ts/messaging";
+import { buildTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, Note, Observation } from "../engine/types.js";
 import { EngineFault } from "../shell-core/engine-fault.js";
@@ -133,7 +133,7 @@ export class Effects {
     this.#running++;
     work.then(this.#ended, (error: unknown) => {
       this.options.metrics.effectErrors.inc({ effect: kind });
-      if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
+      if (!(error instanceof BusClosed || error instanceof PublishCancelled)) this.#tellFailure(key, kind, error);
       this.#ended();
     });
     return work;
@@ -171,7 +171,7 @@ export class Effects {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
     const failure = new PermanentFailure({ code: "EntityTooLarge", message: `the task cannot be sent to its plugin: ${error.message}` });
-    const event = mintTaskEvent(
+    const event = buildTaskEvent(
       request,
       { phase: "FAILED", failure },
       { phaseVersion: 0, pluginIdentifier: "propeller", producerId, now: new Date(now()) },

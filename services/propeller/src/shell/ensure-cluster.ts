@@ -39,7 +39,7 @@ export async function ensureCluster({ client, logger, createCrd, namespace }: En
     await patiently("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new custom resource definition is served shortly after its creation.
   await patiently("workflows", async () => {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
   });
 }
 

@@ -1,6 +1,6 @@
 import { pluginHelloSubject } from "@flyte-ts/domain";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
-import { decodeHello } from "@flyte-ts/task-plugin";
+import { decodeHeartbeat } from "@flyte-ts/task-plugin";
 import type { PluginPresence } from "./plugin-presence.js";
 
 export interface ListenOptions {
@@ -16,8 +16,8 @@ const CHECK_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
 export function listenForPlugins({ bus, presence, now, onChange, onStart }: ListenOptions): Subscription {
-  const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
-    const hello = decodeHello(data);
+  const subscription = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
+    const hello = decodeHeartbeat(data);
     if (hello === undefined) return;
     const begun = presence.heard(hello, now());
     if (begun.size > 0) onStart(begun);

@@ -3,16 +3,16 @@ import { BlobAddressRefused, type BlobStore, BlobTooLarge } from "@flyte-ts/blob
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { checkStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { checkStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
-  type BrokenResource,
+  type MalformedResource,
   checkIdentity,
   FLYTE_WORKFLOW_RESOURCE,
   isWrappedClosure,
   type ParsedWorkflow,
   parseFlyteWorkflow,
-  readBroken,
+  readMalformed,
   referencesOf,
   WorkflowBuildError,
   WorkflowFormatError,
@@ -29,7 +29,7 @@ export class UnreadableWorkflow extends Error {
     readonly resourceVersion: string,
     cause: WorkflowFormatError | WorkflowBuildError,
     /** Fields that are still readable. */
-    readonly known: BrokenResource,
+    readonly known: MalformedResource,
   ) {
     super(cause.message, { cause });
   }
@@ -55,13 +55,13 @@ export class WorkflowLoader {
    * other errors are transient.
    */
   async load(name: ObjectName, notOlderThan?: string): Promise<ParsedWorkflow | undefined> {
-    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan });
+    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, minResourceVersion: notOlderThan });
     if (resource === undefined) return undefined;
     try {
       return await this.#parse(resource);
     } catch (error) {
       if (!(error instanceof WorkflowFormatError || error instanceof WorkflowBuildError)) throw error;
-      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error, readBroken(resource));
+      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error, readMalformed(resource));
     }
   }
 
@@ -117,7 +117,7 @@ function nothingAt(field: string, uri: string): never {
 /** Attributes an invalid address or unreadable blob to the field that names it. */
 function refusedIn(field: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof StoredMessageRefused)
+    if (error instanceof StoredMessageError)
       throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });
     if (error instanceof BlobAddressRefused || error instanceof BlobTooLarge)
       throw new WorkflowFormatError(field, error.message, { cause: error });

@@ -1,5 +1,5 @@
 import { isConflict, type KubeClient, type KubeObject, type ObjectName } from "@flyte-ts/kubernetes";
-import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
+import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, hasOnlyUpdateManagers } from "@flyte-ts/workflow-crd";
 import type { ResourcePatch } from "../engine/types.js";
 import { sameButMetadata, type StoredVersion } from "../shell-core/run-io.js";
 
@@ -49,7 +49,7 @@ export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, 
 
 function versionOf({ metadata: { resourceVersion = "", generation, deletionTimestamp, managedFields } }: KubeObject): StoredVersion {
   const deletionRequested = deletionTimestamp !== undefined;
-  return { resourceVersion, generation, deletionRequested, fieldsTracked: isRecordOfUpdates(managedFields) };
+  return { resourceVersion, generation, deletionRequested, fieldsTracked: hasOnlyUpdateManagers(managedFields) };
 }
 
 function othersFinalizers({ metadata }: KubeObject): readonly string[] | null {

@@ -29,7 +29,9 @@ test("a task type is served while somebody announces it, then silent, and nobody
 
 test("of each process that has begun to serve one hears once, though its first words are lost", () => {
   const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
-  const heard = (instance: string, servedMs: number, now: number) => [...presence.heard({ ...hello("echo"), instance, servedMs }, now)];
+  const heard = (instance: string, servedMs: number, now: number) => [
+    ...presence.heard({ ...hello("echo"), instance, uptimeMs: servedMs }, now),
+  ];
   expect(heard("a", 100_000, 1_000)).toEqual([]);
   expect(heard("b", 0, 2_000)).toEqual(["echo"]);
   expect(heard("b", 10_000, 12_000)).toEqual([]);
@@ -42,7 +44,7 @@ test("of each process that has begun to serve one hears once, though its first w
 test("announcements without end take no memory without end", () => {
   const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
   for (let count = 0; count < 5_000; count++) {
-    presence.heard({ ...hello(`forged-${count}`), instance: `forged-${count}`, servedMs: 0 }, count);
+    presence.heard({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);
     if (count % 100 === 0) presence.heard(hello("echo"), count);
   }
   presence.check(5_000);

@@ -1,4 +1,4 @@
-import type { PluginHello } from "@flyte-ts/task-plugin";
+import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
 
 export interface PluginPresenceOptions {
@@ -38,7 +38,7 @@ export class PluginPresence {
   }
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
-  heard({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
+  heard({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) remember(this.#heardAt, taskType, now);
     if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
     for (const [known, at] of this.#newcomers) if (now - at > 2 * NEW_MS) this.#newcomers.delete(known);

@@ -222,7 +222,7 @@ export class Shard {
     this.#faults.forget(key);
     this.#hindered.delete(key);
     this.#isNew.delete(key);
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
   }
 
   #dropRun(key: string): void {
@@ -255,7 +255,7 @@ export class Shard {
       this.#decide(active, { kind: "resync" });
     }
     // Observations that arrive during this reconcile wait for the next one.
-    const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
+    const until = now + LONGEST_ROUND_MS[this.options.queue.isContended(key) ? "shared" : "alone"];
     this.#takeFacts(active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
     const mayBegin = () => active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
@@ -433,7 +433,7 @@ export class Shard {
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.wantsRoom) this.#awaitRoom(key, active);
     const { wakeAt = Number.POSITIVE_INFINITY } = active.run;

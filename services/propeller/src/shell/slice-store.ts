@@ -1,6 +1,6 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Logger } from "@flyte-ts/telemetry";
-import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceMissing } from "@flyte-ts/workflow-crd";
+import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceNotFound } from "@flyte-ts/workflow-crd";
 import type { SliceBlob } from "../engine/status/status-slices.js";
 import type { ResourcePatch } from "../engine/types.js";
 import { eachAtOnce } from "./each-at-once.js";
@@ -34,7 +34,7 @@ export class SliceStore {
     const slices: LoadedSlice[] = [];
     await eachAtOnce(references, READS, async ({ key, name, uri }) => {
       const bytes = await this.options.blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
-      if (bytes === undefined) throw sliceMissing(key, uri);
+      if (bytes === undefined) throw sliceNotFound(key, uri);
       slices.push({ key, name, entries: decodeSlice(bytes, key) });
     });
     return slices;

@@ -5,7 +5,7 @@ import type { Effect } from "../engine/types.js";
 import { EngineFault, inEngine } from "../shell-core/engine-fault.js";
 import { RunIo } from "../shell-core/run-io.js";
 import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
-import { modelExpansion, NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import { modelExpansion, StatusTooNewError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "./object-name.js";
 
 export interface TakeUpOptions {
@@ -100,7 +100,7 @@ async function read(key: string, { loader, notOlderThan }: TakeUpOptions, take: 
     const workflow = await loader.load(objectName(key), notOlderThan);
     return workflow === undefined ? { kind: "gone" } : take(workflow);
   } catch (error) {
-    if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
+    if (error instanceof StatusTooNewError) return { kind: "newer", error: error.message };
     if (!(error instanceof UnreadableWorkflow)) throw error;
     const { message, resourceVersion, known } = error;
     return { kind: "unreadable", error: message, resourceVersion, ended: false, aborts: [], ...known };

@@ -5,7 +5,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { acceptedWorkflow, foldWorkflow } from "@flyte-ts/execution-state";
+import { initialWorkflowState, foldWorkflow } from "@flyte-ts/execution-state";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
@@ -105,7 +105,7 @@ test("nothing is told of an end that was not recorded, nor lost when its teller 
   await create("d");
   const { rows } = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'd'" });
   const rowId = rows[0]?.id ?? 0n;
-  const state = foldWorkflow(acceptedWorkflow(1n), { phase: FAILED, occurredAt: 5n }, 0n);
+  const state = foldWorkflow(initialWorkflowState(1n), { phase: FAILED, occurredAt: 5n }, 0n);
   // Another writer was faster: neither this write nor its completion entry is stored.
   expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, becomesTerminal: true }])).toEqual(new Set());
   expect(await tell()).toBe(0);

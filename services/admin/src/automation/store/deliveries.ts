@@ -1,5 +1,5 @@
 import type { Query, Queryable } from "@flyte-ts/postgres";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
 import { type ExecutionName, workflowPhaseName } from "../../executions/index.js";
 import type { CompletedExecution } from "../model/completed-execution.js";
@@ -21,7 +21,7 @@ export async function insertDeliveries(
   planned: readonly { readonly execution: CompletedExecution; readonly delivery: Delivery }[],
 ): Promise<void> {
   if (planned.length === 0) return;
-  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storableText(value(each)));
+  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => sanitizeText(value(each)));
   await tx.query({
     name: "insert-deliveries",
     text: `INSERT INTO notification_deliveries (message_id, project, domain, execution_name, phase, channel, target, content)

@@ -6,7 +6,7 @@ import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { type QueueHandler, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
@@ -81,7 +81,7 @@ const textOf = ({ project, domain, name }: { readonly project: string; readonly 
 
 function isPermanent(error: unknown): boolean {
   if (error instanceof RpcError) return PERMANENT_CODES.includes(error.code);
-  return [PermanentFiringError, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
+  return [PermanentFiringError, JsonLiteralError, BlobTooLarge, StoredMessageError].some((kind) => error instanceof kind);
 }
 
 /** Starts the trigger's launch plan. Idempotent: the execution name is the same. */

@@ -1,4 +1,4 @@
-import { isUndone } from "@flyte-ts/kubernetes";
+import { wasNotApplied } from "@flyte-ts/kubernetes";
 import { apiFailureReason } from "../index.js";
 
 /** Retryable failure; the message has the reason for operators. */
@@ -20,7 +20,7 @@ export class RetryableLaunchError extends Error {
 }
 
 /** Error for a failure of the data plane's API. */
-export function clusterUnavailable(cause: unknown, notApplied = isUndone(cause)): RetryableLaunchError {
+export function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(cause)): RetryableLaunchError {
   const failure = apiFailureReason(cause);
   return new RetryableLaunchError(cause instanceof Error ? cause.message : String(cause), {
     cause,

@@ -47,7 +47,7 @@ async function applyOne({ kube, scope, values }: Omit<SyncWork, "templates">, ma
   const about = { template, kind, name: redact(manifest.name, values) };
   const failed = (error: string): ResourceOutcome => ({ ...about, outcome: "failed", error: redact(error, values).slice(0, 1_000) });
   try {
-    const ref = await kube.resourceOf(apiVersion, kind);
+    const ref = await kube.findResource(apiVersion, kind);
     if (ref === undefined) return failed(`the data plane has no ${kind} of ${apiVersion}`);
     const body = within(scope, manifest, ref.namespaced);
     if ("rule" in body) return failed(body.rule as string);

@@ -1,6 +1,6 @@
 import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import type { ClustersDeps } from "../deps.js";
 
 /** Result of the sync of one object of a template. */
@@ -106,7 +106,7 @@ export async function recordSync(db: Queryable, due: ClaimedSync, { resources, r
       due.domain,
       due.cluster,
       failed ? "failed" : "synced",
-      storableText(reason),
+      sanitizeText(reason),
       JSON.stringify(resources).replaceAll("\\u0000", ""),
       due.revision,
       againMs,

@@ -3,7 +3,7 @@ import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@fl
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { SingleFlight } from "@flyte-ts/telemetry";
-import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
+import { decodeWithoutNodes } from "@flyte-ts/workflow-crd";
 import { RecentlyUsed } from "../../platform/index.js";
 import { findEncodedClosure } from "../../registry/index.js";
 
@@ -42,7 +42,7 @@ export class ClosureCache {
     const encoded = await findEncodedClosure(this.db, id);
     if (encoded === undefined) return undefined;
     const large = encoded.length > MAX_INLINE_BYTES;
-    const closure = large ? closureWithoutNodes(encoded) : fromBinary(CompiledWorkflowClosureSchema, encoded);
+    const closure = large ? decodeWithoutNodes(encoded) : fromBinary(CompiledWorkflowClosureSchema, encoded);
     const stored = { closure, encoded, large };
     this.#closures.keep(key, stored, Math.max(encoded.length, MIN_WEIGHT));
     return stored;

@@ -2,7 +2,7 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
-import { foldWorkflow, nanosOfDate, nextWorkflowOrder } from "@flyte-ts/execution-state";
+import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {
   admissionError,
@@ -86,7 +86,7 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
 async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
   const update = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: admissionError(reason) };
   const { before } = await updateExecutionState(deps.db, execution, {
-    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowOrder(state)),
+    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
   });
   await wakeParentNodes(deps, [before.rowId]);
 }

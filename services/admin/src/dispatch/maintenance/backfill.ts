@@ -3,14 +3,14 @@ import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import {
   foldNode,
   foldTask,
-  type NodeFact,
+  type NodeUpdate,
   type NodeState,
-  type Progress,
+  type CommonState,
   type ResourceNode,
-  type Settlement,
-  settleNode,
-  settleTask,
-  type TaskFact,
+  type InferredEnd,
+  inferNodeEnd,
+  inferAttemptEnd,
+  type TaskUpdate,
   type TaskState,
 } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
@@ -111,8 +111,13 @@ async function backfillNodes(db: Queryable, execution: TerminalExecution, resour
   const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
     const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
     if (before === undefined) return [];
-    const inferred = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: resource.get(nodeId)?.status.phase });
-    const state = foldNode(before.state, nodeUpdate(before.state, inferred, execution), before.state.phaseOrder);
+    const inferred = inferNodeEnd({
+      execution: execution.phase,
+      parent,
+      parentRetried: ofEarlierAttempt,
+      resourcePhase: resource.get(nodeId)?.status.phase,
+    });
+    const state = foldNode(before.state, nodeUpdate(before.state, inferred, execution), before.state.phaseSeq);
     return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
   });
   await saveNodes(db, writes);
@@ -129,26 +134,26 @@ async function backfillAttempts(db: Queryable, execution: TerminalExecution): Pr
   const writes = open.flatMap(({ key, node, isLast }, index): TaskWrite[] => {
     const before = stored[index];
     if (before === undefined || before === "no-node") return [];
-    const update = taskUpdate(before.state, settleTask({ node, isLast }), execution);
-    return [{ ...key, state: foldTask(before.state, update, before.state.phaseOrder), revision: before.revision + 1 }];
+    const update = taskUpdate(before.state, inferAttemptEnd({ node, isLastAttempt: isLast }), execution);
+    return [{ ...key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 }];
   });
   await saveTasks(db, writes);
   return writes.length;
 }
 
 /** End of its execution, but not before its own start. */
-function endOf({ startedAt, firstAt }: Progress, { endedAt }: TerminalExecution): bigint {
+function endOf({ startedAt, firstAt }: CommonState, { endedAt }: TerminalExecution): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;
 }
 
-function nodeUpdate(state: NodeState, { phase, reason }: Settlement<NodePhase>, execution: TerminalExecution): NodeFact {
+function nodeUpdate(state: NodeState, { phase, reason }: InferredEnd<NodePhase>, execution: TerminalExecution): NodeUpdate {
   const at = endOf(state, execution);
   return {
     phase,
     occurredAt: at,
     reportedAt: at,
-    settled: reason,
+    inferredReason: reason,
     inputUri: state.inputUri,
     deckUri: state.deckUri,
     dynamicJobSpecUri: state.dynamicJobSpecUri,
@@ -162,8 +167,8 @@ function nodeUpdate(state: NodeState, { phase, reason }: Settlement<NodePhase>, 
   };
 }
 
-function taskUpdate(state: TaskState, { phase, reason }: Settlement<TaskFact["phase"]>, execution: TerminalExecution): TaskFact {
+function taskUpdate(state: TaskState, { phase, reason }: InferredEnd<TaskUpdate["phase"]>, execution: TerminalExecution): TaskUpdate {
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
-  return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, settled: reason, event: new Uint8Array() };
+  return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, inferredReason: reason, event: new Uint8Array() };
 }

@@ -1,6 +1,6 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable } from "@flyte-ts/postgres";
-import { foldWorkflow, nanosOfDate, nextWorkflowOrder } from "@flyte-ts/execution-state";
+import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {
   type CompletionPublisherDeps,
@@ -50,8 +50,7 @@ export async function forceTerminate(
 ): Promise<boolean> {
   const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
   const { before } = await updateExecutionState(db, execution, {
-    apply: ({ state }) =>
-      state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowOrder(state)) : state,
+    apply: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowSeq(state)) : state),
     inTransaction: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
       await markAbortForced(tx, rowId);

@@ -2,7 +2,7 @@ import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { foldWorkflow, nextWorkflowOrder, type WorkflowFact } from "@flyte-ts/execution-state";
+import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {
   claimStale,
@@ -150,9 +150,9 @@ async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, 
   );
 }
 
-async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowFact): Promise<void> {
+async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowUpdate): Promise<void> {
   const { before, after } = await updateExecutionState(deps.db, execution, {
-    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowOrder(state)),
+    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
   });
   await publishCompletions(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }

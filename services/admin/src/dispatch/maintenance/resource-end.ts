@@ -1,12 +1,12 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { endOfResource, nanosOfDate, type ResourceNode, resourceNodes, statusError, type WorkflowFact } from "@flyte-ts/execution-state";
+import { endOfResource, nanosOfDate, type ResourceNode, resourceNodes, statusError, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { nodeStatusesOf } from "../../events/index.js";
 
 /** The complete end of an execution, or its missing part. */
 export type ResourceEnd =
-  | { readonly kind: "complete"; readonly update: WorkflowFact; readonly nodes: ReadonlyMap<string, ResourceNode> }
+  | { readonly kind: "complete"; readonly update: WorkflowUpdate; readonly nodes: ReadonlyMap<string, ResourceNode> }
   | { readonly kind: "incomplete"; readonly missing: string };
 
 /**
@@ -24,11 +24,11 @@ export async function findResourceEnd(
   const statuses = await nodeStatusesOf(blobs, status);
   const end = endOfResource(status, statuses, nanosOfDate(now));
   if (end.kind === "complete" || (end.kind === "inBlob" && (await blobs.head(end.uri)) !== undefined))
-    return { kind: "complete", update: end.fact, nodes: resourceNodes(statuses, status) };
+    return { kind: "complete", update: end.update, nodes: resourceNodes(statuses, status) };
   return { kind: "incomplete", missing: `outputs: they stand neither in the resource nor at ${status.outputRef || "any address"}` };
 }
 
 /** Failure of an execution with a cause that its resource does not contain. */
-export function failedUpdate(now: Date, error: ExecutionErrorJson): WorkflowFact {
+export function failedUpdate(now: Date, error: ExecutionErrorJson): WorkflowUpdate {
   return { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(now), error: statusError(error) };
 }

@@ -8,15 +8,15 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import type { ImportedNode, ImportExecutionRequest } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import {
-  acceptedWorkflow,
-  errorFact,
+  initialWorkflowState,
+  errorColumns,
   foldNode,
   foldTask,
   foldWorkflow,
   isTime,
   nanosOf,
-  nextOrder,
-  nextWorkflowOrder,
+  nextSeq,
+  nextWorkflowSeq,
   type NodeState,
   readNodeEvent,
   readTaskEvent,
@@ -142,14 +142,10 @@ async function launched(deps: ImportDeps, { spec, closure }: Execution) {
 
 function stateOf(closure: NonNullable<Execution["closure"]>, outputs: LiteralMap | undefined): WorkflowState {
   const createdAt = closure.createdAt === undefined ? 0n : nanosOf(closure.createdAt);
-  let state = acceptedWorkflow(createdAt);
+  let state = initialWorkflowState(createdAt);
   if (closure.startedAt !== undefined)
-    state = foldWorkflow(
-      state,
-      { phase: WorkflowExecution_Phase.RUNNING, occurredAt: nanosOf(closure.startedAt) },
-      nextWorkflowOrder(state),
-    );
-  state = foldWorkflow(state, { phase: closure.phase, occurredAt: endOf(closure) }, nextWorkflowOrder(state));
+    state = foldWorkflow(state, { phase: WorkflowExecution_Phase.RUNNING, occurredAt: nanosOf(closure.startedAt) }, nextWorkflowSeq(state));
+  state = foldWorkflow(state, { phase: closure.phase, occurredAt: endOf(closure) }, nextWorkflowSeq(state));
   const updatedAt = closure.updatedAt === undefined ? state.updatedAt : nanosOf(closure.updatedAt);
   return { ...state, updatedAt, result: resultOf(closure, outputs) };
 }
@@ -157,7 +153,7 @@ function stateOf(closure: NonNullable<Execution["closure"]>, outputs: LiteralMap
 function resultOf({ outputResult, phase }: NonNullable<Execution["closure"]>, outputs: LiteralMap | undefined): WorkflowResult | undefined {
   switch (outputResult.case) {
     case "error":
-      return { kind: "error", error: errorFact(outputResult.value) };
+      return { kind: "error", error: errorColumns(outputResult.value) };
     case "abortMetadata":
       return { kind: "abort", cause: outputResult.value.cause, principal: outputResult.value.principal };
     case "abortCause":
@@ -184,7 +180,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
       state = foldNode(
         state,
         asInvalidArgument(() => readNodeEvent(event, beside, names)),
-        nextOrder(state),
+        nextSeq(state),
       );
     }
     return state === undefined ? [] : [{ executionId: rowId, nodeId: imported.node?.id?.nodeId ?? "", state, revision: 1 }];
@@ -197,7 +193,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     const events: { readonly order: bigint; readonly event: Uint8Array }[] = [];
     for (const event of taskEvents(imported)) {
       const fact = asInvalidArgument(() => readTaskEvent(event, { inputs: imported.inputs, outputs: imported.outputs }, names));
-      const order = nextOrder(state);
+      const order = nextSeq(state);
       state = foldTask(state, fact, order);
       events.push({ order, event: fact.event });
     }

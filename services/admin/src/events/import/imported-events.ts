@@ -10,7 +10,7 @@ import {
   TaskExecutionEventSchema,
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ImportedAttempt, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
-import { nanosOf, storable, timestampOf } from "@flyte-ts/execution-state";
+import { nanosOf, clampNanos, timestampOf } from "@flyte-ts/execution-state";
 
 // Reconstructs the engine's events from API data: the creation, the start and the end.
 
@@ -23,7 +23,7 @@ export function endOf(closure: {
 }): bigint {
   const { startedAt, duration, updatedAt, createdAt } = closure;
   if (startedAt !== undefined && duration !== undefined && (duration.seconds !== 0n || duration.nanos !== 0))
-    return storable(nanosOf(startedAt) + duration.seconds * 1_000_000_000n + BigInt(duration.nanos));
+    return clampNanos(nanosOf(startedAt) + duration.seconds * 1_000_000_000n + BigInt(duration.nanos));
   const last = updatedAt ?? startedAt ?? createdAt;
   return last === undefined ? 0n : nanosOf(last);
 }

@@ -1,16 +1,16 @@
 import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
-import { withinLimits } from "@flyte-ts/messaging";
+import { checkMessageLimits } from "@flyte-ts/messaging";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
-  executionEventOrder,
-  taskEventOrder,
-  BadEvent,
-  type OffloadNames,
+  executionEventSeq,
+  taskEventSeq,
+  InvalidEventError,
+  type OffloadUris,
   readNodeEvent,
-  readNotice,
+  readBlocker,
   readTaskEvent,
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
@@ -23,7 +23,7 @@ import type { DecodedEvent } from "../decoded-event.js";
  *
  * @throws BadEvent, MessageRefused, or the decoder's own error, for an invalid message.
  */
-export function decodeEvent(subject: string, data: Uint8Array, names: OffloadNames): DecodedEvent | undefined {
+export function decodeEvent(subject: string, data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
   const origin = eventOrigin(subject);
   const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
@@ -34,17 +34,17 @@ function decodePayload(item: DecodedEvent, workflowKey: string): DecodedEvent {
   return workflowKey === "" ? item : { ...item, workflowKey };
 }
 
-function readTask(data: Uint8Array, names: OffloadNames): DecodedEvent | undefined {
-  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
+function readTask(data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
+  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, data));
   return partOfArray ? undefined : decodePayload(taskEvent(event, outputs, names), workflowKey);
 }
 
-function readExecution(data: Uint8Array, names: OffloadNames): DecodedEvent {
-  const message = decodeMessage(ExecutionEventSchema, withinLimits(ExecutionEventSchema, data));
+function readExecution(data: Uint8Array, names: OffloadUris): DecodedEvent {
+  const message = decodeMessage(ExecutionEventSchema, checkMessageLimits(ExecutionEventSchema, data));
   return decodePayload(executionEvent(message, names), message.workflowKey);
 }
 
-function executionEvent(message: ExecutionEvent, names: OffloadNames): DecodedEvent {
+function executionEvent(message: ExecutionEvent, names: OffloadUris): DecodedEvent {
   switch (message.event.case) {
     case "workflow":
       return workflowEvent(message.event.value, message, names);
@@ -54,40 +54,40 @@ function executionEvent(message: ExecutionEvent, names: OffloadNames): DecodedEv
       return arrayEvent(message.event.value, message, names);
     case "notice": {
       const { executionId } = message.event.value;
-      return { kind: "notice", execution: nameOf(executionId), fact: readNotice(message.event.value), order: message.sequence };
+      return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence };
     }
     case undefined:
-      throw new BadEvent("the message holds no event");
+      throw new InvalidEventError("the message holds no event");
     default:
       return message.event satisfies never;
   }
 }
 
-function workflowEvent(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
+function workflowEvent(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
   const execution = nameOf(event.executionId);
   const update = readWorkflowEvent(event, message, names);
-  const order = executionEventOrder(message.sequence, update.occurredAt, update.phase);
+  const order = executionEventSeq(message.sequence, update.occurredAt, update.phase);
   return { kind: "workflow", execution, fact: update, order, endedNodes: message.endedNodes };
 }
 
-function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
+function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
   const execution = nameOf(event.id?.executionId);
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
   const update = readNodeEvent(event, message, names);
-  return { kind: "node", execution, nodeId, fact: update, order: executionEventOrder(message.sequence, update.occurredAt, update.phase) };
+  return { kind: "node", execution, nodeId, fact: update, order: executionEventSeq(message.sequence, update.occurredAt, update.phase) };
 }
 
 /** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
-function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): DecodedEvent {
+function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
   const item = taskEvent(event, message.outputs, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;
 }
 
-function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): DecodedEvent {
-  if (event === undefined) throw new BadEvent("the message holds no event");
+function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadUris): DecodedEvent {
+  if (event === undefined) throw new InvalidEventError("the message holds no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
-  if (task === undefined) throw new BadEvent("missing task_id");
+  if (task === undefined) throw new InvalidEventError("missing task_id");
   const key = {
     nodeId: keyText(node?.nodeId ?? "", "node_id"),
     task: {
@@ -104,7 +104,7 @@ function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | 
     execution: nameOf(node?.executionId),
     key,
     fact: update,
-    order: taskEventOrder(update.phase, update.phaseVersion),
+    order: taskEventSeq(update.phase, update.phaseVersion),
   };
 }
 
@@ -114,6 +114,6 @@ function nameOf(id: ExecutionName | undefined): ExecutionName {
 }
 
 function keyText(value: string, field: string): string {
-  if (value === "" || value.includes("\0")) throw new BadEvent(`${field}: it must be given and hold no NUL`);
+  if (value === "" || value.includes("\0")) throw new InvalidEventError(`${field}: it must be given and hold no NUL`);
   return value;
 }

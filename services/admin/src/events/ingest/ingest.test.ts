@@ -19,7 +19,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { BadEvent } from "@flyte-ts/execution-state";
+import { InvalidEventError } from "@flyte-ts/execution-state";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { offloadNames } from "../offload-names.js";
@@ -368,7 +368,7 @@ describe("recording", () => {
 
   test("messages that are none of ours are told apart", () => {
     expect(() => execution(Buffer.from("not protobuf"))).toThrow(/wire|offset|varint|index/i);
-    expect(() => execution(executionEvent({}))).toThrow(BadEvent);
+    expect(() => execution(executionEvent({}))).toThrow(InvalidEventError);
     expect(() => execution(executionEvent({ event: { case: "node", value: { phase: Node.RUNNING, occurredAt: at(1) } } }))).toThrow(
       /project/,
     );
@@ -393,7 +393,7 @@ describe("from the bus", () => {
 
   test("events are recorded, rubbish is dropped, the end is told last, and propeller hears of it", async () => {
     const heard: string[] = [];
-    const listening = bus.subscribeVolatile(executionRecordedFilter, (_, data) => {
+    const listening = bus.subscribeEphemeral(executionRecordedFilter, (_, data) => {
       const message = fromBinary(ExecutionRecordedSchema, data);
       heard.push(`${message.workflowKey} ${message.phase}`);
     });

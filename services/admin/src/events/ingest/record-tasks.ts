@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { belongsToTask, foldTask, type TaskState } from "@flyte-ts/execution-state";
+import { isPartOfHistory, foldTask, type TaskState } from "@flyte-ts/execution-state";
 import {
   appendTaskEvents,
   loadTasks,
@@ -62,8 +62,8 @@ function foldGroup(before: TaskState | undefined, group: Group): { state: TaskSt
   const events: Omit<TaskEventWrite, "rowId">[] = [];
   let state = before;
   for (const { item } of group) {
-    const repeatsEnd = state !== undefined && item.order === state.phaseOrder && item.fact.phase === state.phase;
-    if (repeatsEnd || belongsToTask(state, item.fact)) events.push({ order: item.order, event: item.fact.event });
+    const repeatsEnd = state !== undefined && item.order === state.phaseSeq && item.fact.phase === state.phase;
+    if (repeatsEnd || isPartOfHistory(state, item.fact)) events.push({ order: item.order, event: item.fact.event });
     state = foldTask(state, item.fact, item.order);
   }
   return { state: state as TaskState, events };

@@ -60,7 +60,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       maxInFlight: 2 * BATCH,
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,
-      gatherMs: BATCH_WINDOW_MS,
+      batchWindowMs: BATCH_WINDOW_MS,
     },
     async (messages) => {
       const read: { message: BusMessage; item: DecodedEvent }[] = [];

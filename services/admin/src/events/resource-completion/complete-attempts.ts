@@ -1,12 +1,12 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isTerminalNodeEvent } from "@flyte-ts/domain";
 import {
-  type NodeFact,
-  settleTask,
+  type NodeUpdate,
+  inferAttemptEnd,
   type ResourceNode,
   foldTask,
-  type TaskFact,
-  taskEventOrder,
+  type TaskUpdate,
+  taskEventSeq,
   timestampOf,
 } from "@flyte-ts/execution-state";
 import { ExecutionErrorSchema, NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -51,9 +51,9 @@ export async function completeAttempts(
     const node = nodes.get(task.key.nodeId);
     if (before === undefined || before === "no-node" || node === undefined) continue;
     const update = attemptEnd(task, { node: await endOf(deps, execution, node), execution });
-    const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseOrder), revision: before.revision + 1 };
+    const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 };
     // Sequence below the terminal event's, whose position in the history stays free for a late arrival.
-    ends.set(taskKeyText(task.key), { write, event: { order: taskEventOrder(update.phase, 0) - 1n, event: update.event } });
+    ends.set(taskKeyText(task.key), { write, event: { order: taskEventSeq(update.phase, 0) - 1n, event: update.event } });
   }
   return save(deps.db, ends);
 }
@@ -78,12 +78,12 @@ async function save(
 }
 
 interface AttemptEnd {
-  readonly node: NodeFact;
+  readonly node: NodeUpdate;
   readonly execution: ExecutionWithRowId;
 }
 
-function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: AttemptEnd): TaskFact {
-  const { phase, reason } = settleTask({ node: node.phase, isLast });
+function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: AttemptEnd): TaskUpdate {
+  const { phase, reason } = inferAttemptEnd({ node: node.phase, isLastAttempt: isLast });
   const succeeded = isLast && node.phase === NodeExecution_Phase.SUCCEEDED;
   const update = {
     phase,
@@ -110,7 +110,7 @@ function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: At
 }
 
 function resultOf(
-  { outputUri, error }: NodeFact,
+  { outputUri, error }: NodeUpdate,
   { isLast, phase }: { readonly isLast: boolean; readonly phase: TaskExecution_Phase },
 ): TaskExecutionEvent["outputResult"] {
   if (phase === TaskExecution_Phase.SUCCEEDED && outputUri !== undefined) return { case: "outputUri", value: outputUri };

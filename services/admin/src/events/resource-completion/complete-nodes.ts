@@ -1,12 +1,12 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain";
 import {
-  ABORT_ORDER,
+  ABORT_SEQ,
   endOfNode,
   foldNode,
-  isToldEnd,
+  isReportedEnd,
   nanosOfDate,
-  type NodeFact,
+  type NodeUpdate,
   type ResourceNode,
   resourceNodes,
 } from "@flyte-ts/execution-state";
@@ -105,9 +105,9 @@ async function completeOnce(
   for (const node of nodes) {
     const nodeId = node.uniqueId;
     const before = stored.get(nodeKeyText({ executionId, nodeId }));
-    if (before === undefined ? !isToldEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
+    if (before === undefined ? !isReportedEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
     const update = await endOf(deps, execution, node);
-    const state = foldNode(before?.state, update, before?.state.phaseOrder ?? ABORT_ORDER);
+    const state = foldNode(before?.state, update, before?.state.phaseSeq ?? ABORT_SEQ);
     writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
   }
   const saved = writes.length === 0 ? new Set<string>() : await saveNodes(db, writes);
@@ -116,12 +116,12 @@ async function completeOnce(
 }
 
 /** Derives the end of a node from its resource and the blob store. */
-export function endOf({ blobs }: CompletionDeps, { project, domain }: ExecutionWithRowId, node: ResourceNode): Promise<NodeFact> {
-  return withOutputs(blobs, node, endOfNode(node, { settled: FROM_RESOURCE, now: nanosOfDate(new Date()), project, domain }));
+export function endOf({ blobs }: CompletionDeps, { project, domain }: ExecutionWithRowId, node: ResourceNode): Promise<NodeUpdate> {
+  return withOutputs(blobs, node, endOfNode(node, { inferredReason: FROM_RESOURCE, now: nanosOfDate(new Date()), project, domain }));
 }
 
 /** Adds the URI of a task's outputs if the blob exists. */
-async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, update: NodeFact): Promise<NodeFact> {
+async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, update: NodeUpdate): Promise<NodeUpdate> {
   const succeeded = update.phase === NodeExecution_Phase.SUCCEEDED || update.phase === NodeExecution_Phase.RECOVERED;
   if (!succeeded || update.outputUri !== undefined || attemptDir === undefined) return update;
   const uri = `${attemptDir}/outputs.pb`;

@@ -4,7 +4,7 @@ import {
   decodeSlice,
   MAX_SLICE_BYTES,
   type NodeStatus,
-  sliceMissing,
+  sliceNotFound,
   sliceUri,
   type WorkflowStatus,
 } from "@flyte-ts/workflow-crd";
@@ -25,7 +25,7 @@ export async function nodeStatusesOf(
   for (const [key, name] of Object.entries(root.names)) {
     const uri = sliceUri(root.prefix, name);
     const bytes = await blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
-    if (bytes === undefined) throw sliceMissing(key, uri);
+    if (bytes === undefined) throw sliceNotFound(key, uri);
     slices.push({ key, name, entries: decodeSlice(bytes, key) });
   }
   return assembleSlices(slices);

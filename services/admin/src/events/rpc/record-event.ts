@@ -6,12 +6,12 @@ import {
   foldNode,
   foldTask,
   foldWorkflow,
-  nextOrder,
-  nextWorkflowOrder,
+  nextSeq,
+  nextWorkflowSeq,
   readNodeEvent,
   readTaskEvent,
   readWorkflowEvent,
-  replacesEnd,
+  supersedesInferredEnd,
 } from "@flyte-ts/execution-state";
 import type { EventsDeps } from "../deps.js";
 import {
@@ -77,7 +77,7 @@ export async function recordWorkflowEvent(
         throw new RpcError(Code.FAILED_PRECONDITION, `Cannot go from ${from} to ${to} for workflow execution ${executionIdText(id)}`);
       }
       const update = asInvalidArgument(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
-      return foldWorkflow(state, update, nextWorkflowOrder(state));
+      return foldWorkflow(state, update, nextWorkflowSeq(state));
     },
     ...(isAnnouncement(event) && {
       inTransaction: async (tx, { rowId, cluster }) => {
@@ -117,14 +117,16 @@ export async function recordNodeEvent(deps: EventRecorderDeps, id: NodeId, event
     if (stored === undefined) await requireParents(deps, { id, event, execution });
     else {
       const transition =
-        replacesEnd(stored.state, update) && isTerminalNodeEvent(event.phase) ? "apply" : nodeTransition(stored.state.phase, event.phase);
+        supersedesInferredEnd(stored.state, update) && isTerminalNodeEvent(event.phase)
+          ? "apply"
+          : nodeTransition(stored.state.phase, event.phase);
       const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
       if (transition === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
       // As in Flyte, the error has the phase of the event, not that of the node.
       if (transition !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
       await requireChild(deps, event);
     }
-    const state = foldNode(stored?.state, update, nextOrder(stored?.state));
+    const state = foldNode(stored?.state, update, nextSeq(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size !== 1) continue;
     deps.publishChanged?.([execution.rowId]);
@@ -170,7 +172,7 @@ export async function recordTaskEvent(deps: EventRecorderDeps, id: TaskId, event
     }
     if (stored !== undefined) {
       const transition =
-        replacesEnd(stored.state, update) && isTerminalTaskEvent(update.phase) ? "apply" : taskTransition(stored.state, update);
+        supersedesInferredEnd(stored.state, update) && isTerminalTaskEvent(update.phase) ? "apply" : taskTransition(stored.state, update);
       const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
       if (transition === "repeated") {
         throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
@@ -178,7 +180,7 @@ export async function recordTaskEvent(deps: EventRecorderDeps, id: TaskId, event
       // As in Flyte, the error has the phase of the event, not that of the attempt.
       if (transition !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
     }
-    const order = nextOrder(stored?.state);
+    const order = nextSeq(stored?.state);
     const folded = foldTask(stored?.state, update, order);
     // For RPCs, as in Flyte, a version of 0 never resets the stored version, in any phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { EventErrorIncompatibleClusterSchema, EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { BadEvent } from "@flyte-ts/execution-state";
+import { InvalidEventError } from "@flyte-ts/execution-state";
 import { invalidArgument } from "../../platform/index.js";
 
 /** Propeller's default producer id; it matches any cluster. */
@@ -43,7 +43,7 @@ export function asInvalidArgument<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof BadEvent) throw invalidArgument(error.message);
+    if (error instanceof InvalidEventError) throw invalidArgument(error.message);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ErrorFact } from "@flyte-ts/execution-state";
+import type { ErrorColumns } from "@flyte-ts/execution-state";
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const namePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
@@ -33,7 +33,7 @@ function isAnnotationKey(key: string): boolean {
 }
 
 /** Error of an execution that fails the admission check. */
-export function admissionError(reason: string): ErrorFact {
+export function admissionError(reason: string): ErrorColumns {
   const error = create(ExecutionErrorSchema, {
     code: "Internal",
     message: `failed to create workflow in propeller ${reason}`,

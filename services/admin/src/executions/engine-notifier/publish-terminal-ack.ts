@@ -24,5 +24,5 @@ export function publishTerminalAck({ bus, clock, config }: TerminalAckDeps, id: 
     phase: workflowPhaseName(phase),
     recordedAt: timestampFromDate(clock()),
   });
-  bus.publishVolatile(executionRecordedSubject(shardOf(id.name)), toBinary(ExecutionRecordedSchema, message));
+  bus.publishEphemeral(executionRecordedSubject(shardOf(id.name)), toBinary(ExecutionRecordedSchema, message));
 }

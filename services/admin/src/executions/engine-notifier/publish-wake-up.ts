@@ -18,5 +18,5 @@ export function publishWakeUp(
 ): void {
   const workflowKey = `${namespaceOf(config.namespaceTemplate, waiting.project, waiting.domain)}/${waiting.name}`;
   const message = create(WakeSchema, { workflowKey, ...(subject && { subject }) });
-  bus.publishVolatile(wakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
+  bus.publishEphemeral(wakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
 }

@@ -46,7 +46,7 @@ export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<E
     async getExecution({ id }) {
       checkExecutionId(id);
       const row = await findExecution(db, id);
-      return new EncodedMessage(ExecutionSchema, encodeExecution(withBusProblem(row, bus.problem?.(), clock())));
+      return new EncodedMessage(ExecutionSchema, encodeExecution(withBusProblem(row, bus.unhealthyReason?.(), clock())));
     },
 
     async getExecutionData({ id }) {

@@ -2,7 +2,7 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Database } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { ABORT_ORDER, storableText } from "@flyte-ts/execution-state";
+import { ABORT_SEQ, sanitizeText } from "@flyte-ts/execution-state";
 import type { ExecutionsDeps } from "../deps.js";
 import { workflowPhaseName } from "../model/phase-name.js";
 import { alreadyEnded } from "../model/already-ended.js";
@@ -39,8 +39,8 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
       return {
         ...state,
         phase: WorkflowExecution_Phase.ABORTING,
-        result: { kind: "abort", cause: storableText(cause), principal },
-        resultOrder: ABORT_ORDER,
+        result: { kind: "abort", cause: sanitizeText(cause), principal },
+        resultSeq: ABORT_SEQ,
       };
     },
     inTransaction: (tx, { rowId }) => enqueueAbort(tx, rowId),

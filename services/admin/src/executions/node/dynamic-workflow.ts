@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { readStored } from "@flyte-ts/input-limits";
-import type { NodeFact } from "@flyte-ts/execution-state";
+import type { NodeUpdate } from "@flyte-ts/execution-state";
 import type { NodeId } from "../model/identifier.js";
 
 /** Maximum size, bytes, of a closure in the node's row; larger ones are stored as blobs. */
@@ -12,8 +12,8 @@ const MAX_ROW_BYTES = 256 * 1024;
 export async function offloadDynamicWorkflow(
   { blobs, container, metadataPrefix }: { readonly blobs: BlobStore; readonly container: string; readonly metadataPrefix: string },
   { executionId: { project, domain, name }, nodeId }: NodeId,
-  update: NodeFact,
-): Promise<NodeFact> {
+  update: NodeUpdate,
+): Promise<NodeUpdate> {
   const closure = update.dynamicWorkflow;
   if (closure === undefined || closure.length <= MAX_ROW_BYTES) return update;
   const { dynamicWorkflow: _, ...rest } = update;

@@ -1,8 +1,8 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import { type Progress, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
+import { type CommonState, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
 import type { ColumnSpec } from "../../platform/index.js";
 
-/** Columns of a row's {@link Progress}, without large ones. */
+/** Columns of a row's {@link CommonState}, without large ones. */
 export interface ProgressRow {
   phase_order: bigint;
   first_ns: bigint;
@@ -36,13 +36,13 @@ export function selectProgress(table: string): string {
     .join(", ");
 }
 
-export function storedProgress(row: ProgressRow): Progress {
+export function storedProgress(row: ProgressRow): CommonState {
   return {
-    phaseOrder: row.phase_order,
+    phaseSeq: row.phase_order,
     firstAt: row.first_ns,
-    firstOrder: row.first_order,
+    firstSeq: row.first_order,
     startedAt: row.started_ns ?? undefined,
-    startedOrder: row.started_order,
+    startedSeq: row.started_order,
     updatedAt: row.updated_ns,
     endedAt: row.ended_ns ?? undefined,
     inputUri: row.input_uri,
@@ -50,22 +50,22 @@ export function storedProgress(row: ProgressRow): Progress {
     outputUri: row.output_uri,
     outputs: undefined,
     hasOutputs: row.has_outputs,
-    settled: row.settled ?? undefined,
+    inferredReason: row.settled ?? undefined,
   };
 }
 
-export const progressColumns: readonly ColumnSpec<{ readonly state: Progress }>[] = [
-  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
+export const progressColumns: readonly ColumnSpec<{ readonly state: CommonState }>[] = [
+  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseSeq, update: "set" },
   { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
-  { name: "first_order", type: "bigint", value: ({ state }) => state.firstOrder, update: "set" },
+  { name: "first_order", type: "bigint", value: ({ state }) => state.firstSeq, update: "set" },
   { name: "started_ns", type: "bigint", value: ({ state }) => state.startedAt ?? null, update: "set" },
-  { name: "started_order", type: "bigint", value: ({ state }) => state.startedOrder, update: "set" },
+  { name: "started_order", type: "bigint", value: ({ state }) => state.startedSeq, update: "set" },
   { name: "updated_ns", type: "bigint", value: ({ state }) => state.updatedAt, update: "set" },
   { name: "ended_ns", type: "bigint", value: ({ state }) => state.endedAt ?? null, update: "set" },
   { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
   { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
   { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
-  { name: "settled", type: "text", value: ({ state }) => state.settled ?? null, update: "set" },
+  { name: "settled", type: "text", value: ({ state }) => state.inferredReason ?? null, update: "set" },
   { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "first" },
   { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
 ];

@@ -5,7 +5,7 @@ export const EXECUTIONS_CHANGED = "flyte.admin.changed";
 
 /** Notifies all replicas of committed changes of these executions. The message may be lost: replicas also poll, less often. */
 export function publishChanged(bus: Pick<Bus, "publishVolatile">, executionIds: readonly bigint[]): void {
-  if (executionIds.length > 0) bus.publishVolatile(EXECUTIONS_CHANGED, Buffer.from(executionIds.join(",")));
+  if (executionIds.length > 0) bus.publishEphemeral(EXECUTIONS_CHANGED, Buffer.from(executionIds.join(",")));
 }
 
 export function readChanged(data: Uint8Array): bigint[] {

@@ -2,7 +2,7 @@ import { type AuditedChange, type FinishAudit, methodKey } from "@flyte-ts/auth"
 import type { Queryable } from "@flyte-ts/postgres";
 import { codeName, truncateUtf8 } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import { identifiersOf, scopeOf } from "./identifiers.js";
 import { finishAuditEntry, insertAuditEntry } from "../store/audit-log.js";
 
@@ -24,12 +24,12 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Audit
     const { project, domain } = scopeOf(identifiers);
     const entryId = await insertAuditEntry(db, {
       at: clock(),
-      subject: storableText(identity.subject),
-      clientId: storableText(identity.clientId ?? ""),
+      subject: sanitizeText(identity.subject),
+      clientId: sanitizeText(identity.clientId ?? ""),
       method: methodKey(method),
-      project: storableText(project),
-      domain: storableText(domain),
-      identifiers: JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value)),
+      project: sanitizeText(project),
+      domain: sanitizeText(domain),
+      identifiers: JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? sanitizeText(value) : value)),
       requestId: context.requestId,
       peer: context.peer,
       transport: context.transport,
@@ -39,7 +39,7 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Audit
         await finishAuditEntry(db, entryId, {
           at: clock(),
           code: codeName(code),
-          message: truncateUtf8(storableText(message), MAX_MESSAGE_BYTES),
+          message: truncateUtf8(sanitizeText(message), MAX_MESSAGE_BYTES),
         });
       } catch (error) {
         logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "the end of a change is not in the audit log");

@@ -1,4 +1,4 @@
-import { formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import { formatCompileErrors, type LaunchPlanInterface, compileDependencies } from "@flyte-ts/compiler";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import type { CompiledTask } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -67,7 +67,7 @@ export async function compileStoredWorkflow(
 }
 
 async function compileHere(templates: Templates, load: LoadReferences): Promise<CompileOutcome> {
-  const { errors, ...refs } = requirementsOf(templates.template, templates.subWorkflows);
+  const { errors, ...refs } = compileDependencies(templates.template, templates.subWorkflows);
   if (errors.length > 0) return { ok: false, errors: formatCompileErrors(errors) };
   return compileToBytes({ ...templates, ...(await load(refs)) });
 }

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type WorkflowCreateRequest, WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { messagesIn, rewriteField } from "@flyte-ts/workflow-crd";
+import { fieldValues, mapField } from "@flyte-ts/workflow-crd";
 
 /** Request size, bytes, from which thousands of nodes are likely. */
 const LARGE_BYTES = 1024 * 1024;
@@ -20,9 +20,7 @@ const encodedTemplates = new WeakMap<WorkflowTemplate, Uint8Array>();
 export function decodeWorkflowRequest(bytes: Uint8Array): WorkflowCreateRequest {
   const template = bytes.length < LARGE_BYTES ? undefined : onlyTemplateIn(bytes);
   if (template === undefined) return fromBinary(WorkflowCreateRequestSchema, bytes);
-  const withoutNodes = rewriteField(bytes, SPEC, (spec) =>
-    rewriteField(spec, TEMPLATE, () => rewriteField(template, NODES, () => undefined)),
-  );
+  const withoutNodes = mapField(bytes, SPEC, (spec) => mapField(spec, TEMPLATE, () => mapField(template, NODES, () => undefined)));
   const request = fromBinary(WorkflowCreateRequestSchema, withoutNodes);
   if (request.spec?.template !== undefined) encodedTemplates.set(request.spec.template, template);
   return request;
@@ -35,6 +33,6 @@ export function encodedTemplateOf(template: WorkflowTemplate): Uint8Array | unde
 
 /** Undefined without a template, or when several parts must be merged. */
 function onlyTemplateIn(bytes: Uint8Array): Uint8Array | undefined {
-  const templates = [...messagesIn(bytes, SPEC)].map((spec) => [...messagesIn(spec, TEMPLATE)]);
+  const templates = [...fieldValues(bytes, SPEC)].map((spec) => [...fieldValues(spec, TEMPLATE)]);
   return templates.length === 1 && templates[0]?.length === 1 ? templates[0][0] : undefined;
 }

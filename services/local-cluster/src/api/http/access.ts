@@ -37,7 +37,7 @@ export function checkAccess(request: IncomingMessage, path: string, { token, log
  * @throws ApiError Forbidden
  */
 export function checkPolicy(request: IncomingMessage, policy: HttpPolicy): void {
-  const refusal = policy.refusal(request);
+  const refusal = policy.checkRequest(request);
   if (refusal !== undefined) throw new ApiError("Forbidden", refusal.reason);
 }
 

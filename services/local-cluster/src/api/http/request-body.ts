@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Budget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
+import { MemoryBudget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
 import { ApiError, badRequest } from "../api-error.js";
 import { PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 
@@ -21,9 +21,9 @@ export interface Body {
 /** Reads bodies, each up to a limit, and all that are handled at the same time up to half of the memory of the process. */
 export class BodyReader {
   readonly #limit: number;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
 
-  constructor(limit: number, budget = new Budget(memoryShare(0.5))) {
+  constructor(limit: number, budget = new MemoryBudget(memoryShare(0.5))) {
     this.#limit = limit;
     this.#budget = budget;
   }
@@ -42,7 +42,7 @@ export class BodyReader {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > limit) throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
-      if (!reservation.raiseTo(bytes * MEMORY_PER_BYTE)) throw busy(this.#budget);
+      if (!reservation.growTo(bytes * MEMORY_PER_BYTE)) throw busy(this.#budget);
       chunks.push(chunk);
     }
     const data = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
@@ -66,7 +66,7 @@ export function scanJsonBody(text: string | Uint8Array): void {
   if (violation !== undefined) throw badRequest(`the body of the request ${violationText(violation)}`);
 }
 
-function busy({ capacity }: Budget): ApiError {
+function busy({ capacity }: MemoryBudget): ApiError {
   return new ApiError("TooManyRequests", `other requests take too much of the ${capacity} bytes of memory for requests; try again`, {
     retryAfterSeconds: 1,
   });

@@ -16,7 +16,7 @@ export interface EnvironmentConfig {
 }
 
 /** Variables of a container definition. */
-export function keyValues(pairs: readonly KeyValuePair[]): EnvVar[] {
+export function toEnvVars(pairs: readonly KeyValuePair[]): EnvVar[] {
   return pairs.map(({ key, value }) => ({ name: key, value }));
 }
 
@@ -43,7 +43,7 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
   return [
     ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
     // The launcher of an execution sets these values; the task's author has no influence on them.
-    ...keyValues(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
+    ...toEnvVars(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
     ...installationEnvironment(config),
   ];
 }
@@ -69,10 +69,10 @@ export function environmentSources({ envFromSecrets, envFromConfigMaps }: Enviro
 }
 
 /** Adds to `env` the service's own variables listed in `envFromService`. */
-export function withServiceVariables<T extends EnvironmentConfig>(config: T, own: Readonly<Record<string, string | undefined>>): T {
-  const taken = Object.entries(config.envFromService).flatMap(([name, from]) => {
-    const value = own[from];
+export function addServiceVariables<T extends EnvironmentConfig>(config: T, serviceEnv: Readonly<Record<string, string | undefined>>): T {
+  const variables = Object.entries(config.envFromService).flatMap(([name, from]) => {
+    const value = serviceEnv[from];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...config, env: { ...config.env, ...Object.fromEntries(taken) } };
+  return { ...config, env: { ...config.env, ...Object.fromEntries(variables) } };
 }

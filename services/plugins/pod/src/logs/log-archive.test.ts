@@ -1,10 +1,10 @@
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { ManualClock, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { ManualClock, sampleRequest, flushPromises } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../kube/pod-types.js";
 import { MemoryStore } from "../simulation/memory-store.js";
-import { lastBytes } from "./last-bytes.js";
+import { tailBytes } from "./tail-bytes.js";
 import { LogArchive } from "./log-archive.js";
 
 const request = sampleRequest("python-task");
@@ -48,8 +48,8 @@ describe("the archive of logs", () => {
 
   it("has a copy of each container that has ended, and the attempt links to it", async () => {
     const logs = archive();
-    expect(logs.keep(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
-    await logs.kept(request);
+    expect(logs.archive(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
+    await logs.waitUntilArchived(request);
     expect(kept()).toBe("2026-01-02T03:04:05.000000001Z hello\n");
     expect(asked).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
   });
@@ -57,21 +57,21 @@ describe("the archive of logs", () => {
   it("asks again when the data plane does not answer, and gives up where there is nothing", async () => {
     const logs = archive();
     failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
-    logs.keep(pod, request);
-    await settle();
+    logs.archive(pod, request);
+    await flushPromises();
     await clock.advance(1_000);
     await clock.advance(2_000);
-    await logs.kept(request);
+    await logs.waitUntilArchived(request);
     expect(kept()).toContain("hello");
     failures = [new KubeError("pods not found", { status: 404 })];
     store.blobs.clear();
-    logs.keep(pod, request);
-    await logs.kept(request);
+    logs.archive(pod, request);
+    await logs.waitUntilArchived(request);
     expect(kept()).toBe("");
   });
 
   it("is not made unless it is wanted", () => {
-    expect(archive(false).keep(pod, request)).toEqual([]);
+    expect(archive(false).archive(pod, request)).toEqual([]);
     expect(asked).toEqual([]);
   });
 });
@@ -88,6 +88,6 @@ describe("the end of a long log", () => {
     [["x".repeat(20)], 5, "xxxxx"],
     [[], 5, ""],
   ])("%j within %i bytes", async (texts, most, expected) => {
-    expect(Buffer.from(await lastBytes(parts(...texts), most)).toString()).toBe(expected);
+    expect(Buffer.from(await tailBytes(parts(...texts), most)).toString()).toBe(expected);
   });
 });

@@ -5,9 +5,9 @@ import { BlobUnavailable } from "@flyte-ts/blobstore";
 import { isTransient, type KubeClient } from "@flyte-ts/kubernetes";
 import { attemptKey, type Clock } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { DataStore } from "../end/data-store.js";
+import type { DataStore } from "../result/data-store.js";
 import type { Pod } from "../kube/pod-types.js";
-import { lastBytes } from "./last-bytes.js";
+import { tailBytes } from "./tail-bytes.js";
 
 export interface LogArchiveConfig {
   readonly enabled: boolean;
@@ -15,7 +15,7 @@ export interface LogArchiveConfig {
   readonly maxBytes: number;
 }
 
-export interface LogArchiveParts {
+export interface LogArchiveDeps {
   readonly client: Pick<KubeClient, "podLog">;
   readonly store: Pick<DataStore, "put">;
   readonly clock: Clock;
@@ -40,14 +40,19 @@ export class LogArchive {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(private readonly parts: LogArchiveParts) {}
+  constructor(private readonly deps: LogArchiveDeps) {}
 
   /** Starts copying the logs of a pod's ended containers. Returns links to the future copies. */
-  keep(pod: Pod, request: TaskRequest): TaskLog[] {
+  archive(pod: Pod, request: TaskRequest): TaskLog[] {
     const { namespace = "", name } = pod.metadata;
-    if (!this.parts.config.enabled) return [];
-    const ended = (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.terminated !== undefined);
-    const logs = ended.map(({ name: container }) => ({ namespace, name, container, uri: `${request.outputPrefix}/logs/${container}.log` }));
+    if (!this.deps.config.enabled) return [];
+    const terminated = (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.terminated !== undefined);
+    const logs = terminated.map(({ name: container }) => ({
+      namespace,
+      name,
+      container,
+      uri: `${request.outputPrefix}/logs/${container}.log`,
+    }));
     const key = attemptKey(request);
     const copy = Promise.all(logs.map((log) => this.#inTurn(() => this.#copy(log)))).then(() => {
       if (this.#copies.get(key) === copy) this.#copies.delete(key);
@@ -57,7 +62,7 @@ export class LogArchive {
   }
 
   /** Resolves when no log of the attempt is being copied. */
-  async kept(request: TaskRequest): Promise<void> {
+  async waitUntilArchived(request: TaskRequest): Promise<void> {
     await this.#copies.get(attemptKey(request));
   }
 
@@ -73,11 +78,11 @@ export class LogArchive {
   }
 
   async #copy({ uri, ...log }: { namespace: string; name: string; container: string; uri: string }): Promise<void> {
-    const { client, store, config, logger, clock } = this.parts;
+    const { client, store, config, logger, clock } = this.deps;
     for (let tries = 1; ; tries++) {
       try {
         const parts = client.podLog({ ...log, follow: false, signal: AbortSignal.timeout(TIMEOUT_MS) });
-        await store.put(uri, await lastBytes(parts, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
+        await store.put(uri, await tailBytes(parts, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
         return;
       } catch (error) {
         if (tries === TRIES || !(isTransient(error) || error instanceof BlobUnavailable)) {

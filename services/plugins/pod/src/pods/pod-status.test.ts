@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
+import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
 import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
@@ -29,7 +29,7 @@ describe("a raw container's end", () => {
     },
   });
   const read = async (pod: Pod) =>
-    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { keep: () => [] } }).read(pod, request))
+    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { archive: () => [] } }).read(pod, request))
       .status;
 
   beforeEach(() => {
@@ -72,25 +72,25 @@ describe("an attempt that ends badly while the blob store is away", () => {
   });
   const world = () => {
     const [store, clock] = [new MemoryStore(), new ManualClock(new Date(START + 5_000))];
-    const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { keep: () => [] } });
+    const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { archive: () => [] } });
     return { store, kindOf: async (pod: Pod) => failureKind((await reader.read(pod, request)).status) };
   };
   const failureKind = (status: TaskStatus | undefined) => (status?.phase === "FAILED" ? status.failure.details.kind : status?.phase);
 
   it("is told when the store is back, and spends no retry of the user", async () => {
     const { store, kindOf } = world();
-    store.down = true;
-    await expect(kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
-    store.down = false;
+    store.unavailable = true;
+    await expect(kindOf(ended(1))).rejects.toBeInstanceOf(RetryLater);
+    store.unavailable = false;
     expect(await kindOf(ended(1))).toBe("SYSTEM");
   });
 
   it("spends one when the store was there, or away only before the attempt", async () => {
     expect(await world().kindOf(ended(1))).toBe("USER");
     const other = world();
-    other.store.down = true;
-    await expect(other.kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
-    other.store.down = false;
+    other.store.unavailable = true;
+    await expect(other.kindOf(ended(1))).rejects.toBeInstanceOf(RetryLater);
+    other.store.unavailable = false;
     const later = ended(1);
     later.metadata = { ...later.metadata, uid: "v", creationTimestamp: new Date(START + 60_000).toISOString() };
     expect(await other.kindOf(later)).toBe("USER");
@@ -98,7 +98,7 @@ describe("an attempt that ends badly while the blob store is away", () => {
 
   it("out of memory is the task's own doing all the same", async () => {
     const { store, kindOf } = world();
-    store.down = true;
+    store.unavailable = true;
     expect(await kindOf(ended(137, "OOMKilled"))).toBe("USER");
   });
 });

@@ -1,5 +1,5 @@
 import { BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
-import { StoredMessageRefused } from "@flyte-ts/input-limits";
+import { StoredMessageError } from "@flyte-ts/input-limits";
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { Answer, RefusalCode } from "../../engine/ask/question.js";
 
@@ -21,7 +21,7 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
 
 /** Converts a failed call, or an unreadable blob, to its result. */
 export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
-  if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
+  if (error instanceof BlobTooLarge || error instanceof StoredMessageError)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   if (error instanceof BlobError && !(error instanceof BlobUnavailable))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };

@@ -252,7 +252,7 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
       const key = `t-${id}-${type}`;
       tasks.set(key, template(key, type, spec.cache));
       const built = node(id, { kind: "task", task: key }, bindings(spec.inputs ?? {}));
-      return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
+      return { ...built, maxAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
     }
     case "array":
       return buildArray(id, spec, tasks);
@@ -272,7 +272,7 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
         version: "v1",
       });
       const built = node(id, { kind: "launchPlan", launchPlan }, bindings(spec.inputs ?? {}));
-      return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
+      return { ...built, maxAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
     }
     case "signal": {
       const type = { type: { case: "simple" as const, value: SimpleType.INTEGER } };
@@ -363,7 +363,7 @@ function node(id: string, target: NodeTarget, inputBindings: readonly Binding[])
     name: id,
     target,
     inputBindings,
-    minAttempts: undefined,
+    maxAttempts: undefined,
     executionDeadlineMs: undefined,
     activeDeadlineMs: undefined,
     interruptible: undefined,

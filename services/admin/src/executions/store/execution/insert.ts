@@ -1,5 +1,5 @@
 import { isUniqueViolation, type Queryable } from "@flyte-ts/postgres";
-import type { ErrorFact } from "@flyte-ts/execution-state";
+import type { ErrorColumns } from "@flyte-ts/execution-state";
 import { alreadyExists } from "../../../platform/index.js";
 
 /** A row to insert. Messages are encoded. */
@@ -32,7 +32,7 @@ export interface NewExecution {
   /** Imported from elsewhere: no outbox entry, no notifications and no triggers. */
   readonly imported?: boolean;
   /** Admission error; the execution is then stored as failed, without an outbox entry. */
-  readonly failure: ErrorFact | undefined;
+  readonly failure: ErrorColumns | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly tags: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ExecutionName } from "../../model/identifier.js";
-import { storableText } from "@flyte-ts/execution-state";
+import { sanitizeText } from "@flyte-ts/execution-state";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
 
 export interface Abort {
@@ -21,7 +21,7 @@ export async function hasJustBeenAborted(
     name: "find-repeated-abort",
     text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
       AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '2 seconds'`,
-    values: [project, domain, name, storableText(cause), principal],
+    values: [project, domain, name, sanitizeText(cause), principal],
   });
   return rows.length > 0;
 }

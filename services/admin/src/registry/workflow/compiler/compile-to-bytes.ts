@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { closureExpansion, compileWorkflow, formatCompileErrors, type Requirements, type WorkflowSource } from "@flyte-ts/compiler";
+import { closureExpansion, compileWorkflow, formatCompileErrors, type CompileDependencies, type WorkflowSource } from "@flyte-ts/compiler";
 import type { Expansion } from "@flyte-ts/domain";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -24,7 +24,7 @@ export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWor
 export type Templates = Pick<WorkflowSource, "template" | "subWorkflows">;
 
 /** References of templates. */
-export type EntityRefs = Pick<Requirements, "tasks" | "launchPlans">;
+export type EntityRefs = Pick<CompileDependencies, "tasks" | "launchPlans">;
 
 /** Definitions of the references. */
 export type ResolvedRefs = Pick<WorkflowSource, "tasks" | "launchPlans">;
@@ -34,10 +34,10 @@ export type CompileSource = Templates & ResolvedRefs;
 /** Compiles and encodes a workflow. */
 export function compileToBytes(
   { template, subWorkflows, tasks, launchPlans }: CompileSource,
-  { templatesMayChange = false }: Pick<WorkflowSource, "templatesMayChange"> = {},
+  { mutateTemplates: templatesMayChange = false }: Pick<WorkflowSource, "templatesMayChange"> = {},
 ): CompileOutcome {
   const source = { template, subWorkflows, tasks, launchPlans };
-  const compilation = compileWorkflow({ ...source, wrapOriginalInterfaces: true, templatesMayChange });
+  const compilation = compileWorkflow({ ...source, liftArrayInterfaces: true, mutateTemplates: templatesMayChange });
   return compilation.ok
     ? { ok: true, workflow: compiled(compilation.closure) }
     : { ok: false, errors: formatCompileErrors(compilation.errors) };

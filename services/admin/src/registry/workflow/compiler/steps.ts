@@ -1,4 +1,4 @@
-import { requirementsOf, formatCompileErrors } from "@flyte-ts/compiler";
+import { compileDependencies, formatCompileErrors } from "@flyte-ts/compiler";
 import { type CompileOutcome, compileToBytes, type Templates } from "./compile-to-bytes.js";
 import {
   decodeResolvedRefs,
@@ -30,7 +30,7 @@ export function compileInSteps(): (request: WorkerRequest) => WorkerResponse {
     opened = undefined;
     if ("compile" in request) {
       if (templates === undefined) throw new Error("no templates were opened");
-      return { outcome: compileToBytes({ ...templates, ...decodeResolvedRefs(request.compile) }, { templatesMayChange: true }) };
+      return { outcome: compileToBytes({ ...templates, ...decodeResolvedRefs(request.compile) }, { mutateTemplates: true }) };
     }
     let open: Templates;
     try {
@@ -38,7 +38,7 @@ export function compileInSteps(): (request: WorkerRequest) => WorkerResponse {
     } catch (error) {
       return { malformed: error instanceof Error ? error.message : String(error) };
     }
-    const { errors, ...referred } = requirementsOf(open.template, open.subWorkflows);
+    const { errors, ...referred } = compileDependencies(open.template, open.subWorkflows);
     if (errors.length > 0) return { outcome: { ok: false, errors: formatCompileErrors(errors) } };
     opened = open;
     return { referred: encodeRefs(referred) };
