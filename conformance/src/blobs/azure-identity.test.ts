@@ -79,11 +79,11 @@ describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", 
   });
 
   test("signs with a key that the service gives to the identity", async () => {
-    const { url, headers } = await blobs.signPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
+    const { url, headers } = await blobs.presignPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
     expect(headers).toEqual({ "x-ms-blob-type": "BlockBlob" });
     expect(new URL(url).searchParams.get("skoid")).toBe("22222222-2222-2222-2222-222222222222");
     expect((await fetch(url, { method: "PUT", body: "content", headers: { ...headers } })).status).toBe(201);
-    const get = await blobs.signGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
+    const get = await blobs.presignGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
     expect(await (await fetch(get.url)).text()).toBe("content");
     expect((await fetch(get.url.replace("p/", "x/"))).status).toBe(403);
     expect((await fetch(get.url, { method: "DELETE" })).status).toBe(403);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BlobError, type BlobStore, BlobTooLarge, BlobUnavailable, createBlobStore } from "@flyte-ts/blobstore";
+import { BlobError, type BlobStore, BlobTooLargeError, BlobUnavailableError, createBlobStore } from "@flyte-ts/blobstore";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startStore, type StoreKind, STORES, storeUnavailable, type TestedStore } from "./stores.js";
 
@@ -83,7 +83,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     }
     const over = await Promise.allSettled(Array.from({ length: 4 }, () => blobs.get(at("large"), { maxBytes: 11_999_999 })));
     for (const each of over) expect(each).toMatchObject({ status: "rejected", reason: { size: 12_000_000, maxBytes: 11_999_999 } });
-    await expect(blobs.get(at("large"), { maxBytes: 1 })).rejects.toThrow(BlobTooLarge);
+    await expect(blobs.get(at("large"), { maxBytes: 1 })).rejects.toThrow(BlobTooLargeError);
     expect(await blobs.get(at("large"))).toHaveLength(12_000_000);
   });
 
@@ -106,13 +106,13 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     const nowhere = join(tmpdir(), "no", "such", "folder", "file");
     const putting = blobs.putFile(at("files/from-nowhere"), nowhere);
     await expect(putting).rejects.toThrow(BlobError);
-    await expect(putting).rejects.not.toThrow(BlobUnavailable);
+    await expect(putting).rejects.not.toThrow(BlobUnavailableError);
     await blobs.put(at("files/there"), bytes("x"));
-    await expect(blobs.getFile(at("files/there"), nowhere)).rejects.not.toThrow(BlobUnavailable);
+    await expect(blobs.getFile(at("files/there"), nowhere)).rejects.not.toThrow(BlobUnavailableError);
   });
 
   test.skipIf(skip)("of many writers that must not replace, one writes", async () => {
-    const writers = Array.from({ length: 8 }, (_, i) => blobs.put(at("once"), bytes(`writer ${i}`), { ifNoneMatch: true }));
+    const writers = Array.from({ length: 8 }, (_, i) => blobs.put(at("once"), bytes(`writer ${i}`), { ifAbsent: true }));
     const results = await Promise.all(writers);
     expect(results.filter((result) => result === "written")).toHaveLength(1);
     expect(text(await blobs.get(at("once")))).toBe(`writer ${results.indexOf("written")}`);
@@ -148,7 +148,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       expect(text(await blobs.get(at(`names/${name}`)))).toBe(name);
       expect((await blobs.head(at(`names/${name}`)))?.size).toBe(bytes(name).length);
       if (!kind.signs) continue;
-      const { url } = await blobs.signGet(at(`names/${name}`), { expiresInSeconds: 60 });
+      const { url } = await blobs.presignGet(at(`names/${name}`), { expiresInSeconds: 60 });
       expect([name, await (await fetch(url)).text()]).toEqual([name, name]);
     }
     await blobs.deleteAll(UNUSUAL.map((name) => at(`names/${name}`)));
@@ -158,7 +158,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   test.skipIf(skip || !kind.tellsBuckets)("what stands in no bucket is an error, and not a missing blob", async () => {
     const elsewhere = tested.place.replace(/\/\/.*/, "//no-such-bucket/x");
     await expect(blobs.get(elsewhere)).rejects.toThrow(BlobError);
-    await expect(blobs.put(elsewhere, bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.put(elsewhere, bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 
   test.skipIf(skip || !kind.signs)("failures tell whether to try again", async () => {
@@ -170,15 +170,15 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       ...(azure && { azure: { ...azure, endpoint } }),
     });
     onTestFinished(() => nowhere.close());
-    await expect(nowhere.get(at("x"))).rejects.toThrow(BlobUnavailable);
-    await expect(nowhere.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailable);
+    await expect(nowhere.get(at("x"))).rejects.toThrow(BlobUnavailableError);
+    await expect(nowhere.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailableError);
   });
 
   test.skipIf(skip || !kind.checks)("wrong keys are refused for good", async () => {
     const wrong = createBlobStore(tested.wrong ?? {});
     onTestFinished(() => wrong.close());
     await expect(wrong.get(at("x"))).rejects.toThrow(BlobError);
-    await expect(wrong.put(at("x"), bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(wrong.put(at("x"), bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 
   test.skipIf(skip || !kind.signs)(
@@ -186,7 +186,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     async () => {
       const content = bytes("a code bundle");
       const uri = at("p/d/ABC=/fast.tar.gz");
-      const { url, headers } = await blobs.signPut(uri, { expiresInSeconds: 60 });
+      const { url, headers } = await blobs.presignPut(uri, { expiresInSeconds: 60 });
       expect([200, 201]).toContain(await put(url, content, headers));
       const flytekit = { ...headers, "Content-MD5": md5(content).toString("base64"), "Content-Length": String(content.length) };
       expect([200, 201]).toContain(await put(url, content, flytekit));
@@ -198,32 +198,32 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   test.skipIf(skip || !kind.signs)("an upload location with metadata takes the headers that it came with", async () => {
     const content = bytes("deck");
     const sum = md5(content).toString("base64");
-    const { url, headers } = await blobs.signPut(at("p/deck"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
+    const { url, headers } = await blobs.presignPut(at("p/deck"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
     expect(headers).toMatchObject({ [`${kind.metadataHeader}flyteContentMD5`]: sum });
     expect([200, 201]).toContain(await put(url, content, headers));
     expect(await blobs.head(at("p/deck"))).toMatchObject({ metadata: { flytecontentmd5: sum } });
   });
 
   test.skipIf(skip || !kind.checks)("an upload that is not what its MD5 says is refused", async () => {
-    const { url, headers } = await blobs.signPut(at("p/sum"), { expiresInSeconds: 60 });
+    const { url, headers } = await blobs.presignPut(at("p/sum"), { expiresInSeconds: 60 });
     expect(await put(url, bytes("another"), { ...headers, "Content-MD5": md5(bytes("one")).toString("base64") })).toBe(400);
     expect(await blobs.head(at("p/sum"))).toBeUndefined();
   });
 
   test.skipIf(skip || !kind.insists)("an upload without what was signed with its address is refused", async () => {
     const sum = md5(bytes("exact")).toString("base64");
-    const kept = await blobs.signPut(at("p/exact"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
+    const kept = await blobs.presignPut(at("p/exact"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
     expect(await put(kept.url, bytes("exact"))).toBe(403);
-    const exact = await blobs.signPut(at("p/exact"), { expiresInSeconds: 60, contentMd5: sum });
+    const exact = await blobs.presignPut(at("p/exact"), { expiresInSeconds: 60, contentMd5: sum });
     expect(await put(exact.url, bytes("exact"))).toBe(403);
     expect(await put(exact.url, bytes("other"), exact.headers)).toBe(400);
     expect(await put(exact.url, bytes("exact"), exact.headers)).toBe(200);
-    const once = await blobs.signPut(at("p/new"), { expiresInSeconds: 60, createOnly: true });
+    const once = await blobs.presignPut(at("p/new"), { expiresInSeconds: 60, createOnly: true });
     expect(await put(once.url, bytes("without its condition"))).toBe(403);
   });
 
   test.skipIf(skip || !kind.signs)("an upload location that creates only replaces no blob", async () => {
-    const { url, headers } = await blobs.signPut(at("p/once"), { expiresInSeconds: 60, createOnly: true });
+    const { url, headers } = await blobs.presignPut(at("p/once"), { expiresInSeconds: 60, createOnly: true });
     expect([200, 201]).toContain(await put(url, bytes("first"), headers));
     expect([403, 409, 412]).toContain(await put(url, bytes("second"), headers));
     expect(text(await blobs.get(at("p/once")))).toBe("first");
@@ -231,22 +231,22 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
 
   test.skipIf(skip || !kind.signs)("a signed address is good for whoever has it, for a week at most", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
-    const { url } = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 60 });
+    const { url } = await blobs.presignGet(at("deck é.html"), { expiresInSeconds: 60 });
     expect(await (await fetch(url)).text()).toBe("<p>");
-    const missing = await blobs.signGet(at("not there"), { expiresInSeconds: 60 });
+    const missing = await blobs.presignGet(at("not there"), { expiresInSeconds: 60 });
     expect((await fetch(missing.url)).status).toBe(404);
     for (const seconds of [0, -1, 604_801, Number.NaN])
-      await expect(blobs.signGet(at("x"), { expiresInSeconds: seconds })).rejects.toThrow("a signed address lives 1 to 604800 seconds");
+      await expect(blobs.presignGet(at("x"), { expiresInSeconds: seconds })).rejects.toThrow("a signed address lives 1 to 604800 seconds");
   });
 
   test.skipIf(skip || !kind.checks)("a signed address is good for no other key, no other method and no longer", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     await blobs.put(at("desk é.html"), bytes("secret"));
-    const { url } = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 60 });
+    const { url } = await blobs.presignGet(at("deck é.html"), { expiresInSeconds: 60 });
     expect((await fetch(url.replace("deck", "desk"))).status).toBe(403);
     expect((await fetch(url, { method: "DELETE" })).status).toBe(403);
     expect(await put(url, bytes("other"), { "x-ms-blob-type": "BlockBlob" })).toBe(403);
-    const short = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 1 });
+    const short = await blobs.presignGet(at("deck é.html"), { expiresInSeconds: 1 });
     await expect.poll(async () => (await fetch(short.url)).status).toBe(403);
   });
 
@@ -259,12 +259,12 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       ...(azure && { azure: { ...azure, publicEndpoint } }),
     });
     onTestFinished(() => outside.close());
-    const { url } = await outside.signGet(at("k"), { expiresInSeconds: 60 });
+    const { url } = await outside.presignGet(at("k"), { expiresInSeconds: 60 });
     expect(url).toMatch(/^https:\/\/blobs\.example\.com\/(base\/)?(bucket|container)\/k\?/);
   });
 
   test.skipIf(skip || kind.signs)("nothing is signed", async () => {
-    await expect(blobs.signPut(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
-    await expect(blobs.signGet(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
+    await expect(blobs.presignPut(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
+    await expect(blobs.presignGet(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
   });
 });

@@ -12,17 +12,17 @@ export class BlobError extends Error {
 }
 
 /** The address is invalid or its scheme is not accepted; permanent. */
-export class BlobAddressRefused extends BlobError {
+export class BlobUriError extends BlobError {
   override readonly name = "BlobAddressRefused";
 }
 
 /** The blob store does not answer, or reports a transient failure; a retry may help. */
-export class BlobUnavailable extends BlobError {
+export class BlobUnavailableError extends BlobError {
   override readonly name = "BlobUnavailable";
 }
 
 /** The blob exceeds the reader's limit. */
-export class BlobTooLarge extends BlobError {
+export class BlobTooLargeError extends BlobError {
   override readonly name = "BlobTooLarge";
 
   constructor(

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createBlobStore, schemesOf } from "./create.js";
-import { BlobAddressRefused, BlobError, BlobTooLarge } from "./errors.js";
+import { createBlobStore, schemesOf } from "./create-blob-store.js";
+import { BlobUriError, BlobError, BlobTooLargeError } from "./errors.js";
 
 const blobs = createBlobStore({});
 const folder = () => `file://${mkdtempSync(join(tmpdir(), "blobs-"))}`;
@@ -25,7 +25,7 @@ test("a blob that was put is there, whole, until it is deleted", async () => {
 
 test("of many writers that must not replace, one writes", async () => {
   const uri = `${folder()}/once`;
-  const results = await Promise.all(Array.from({ length: 8 }, (_, i) => blobs.put(uri, bytes(`writer ${i}`), { ifNoneMatch: true })));
+  const results = await Promise.all(Array.from({ length: 8 }, (_, i) => blobs.put(uri, bytes(`writer ${i}`), { ifAbsent: true })));
   expect(results.filter((result) => result === "written")).toHaveLength(1);
   expect(text(await blobs.get(uri))).toBe(`writer ${results.indexOf("written")}`);
 });
@@ -33,14 +33,14 @@ test("of many writers that must not replace, one writes", async () => {
 test("no partial file stays", async () => {
   const root = folder();
   await blobs.put(`${root}/d/x`, bytes("1"));
-  await blobs.put(`${root}/d/x`, bytes("2"), { ifNoneMatch: true });
+  await blobs.put(`${root}/d/x`, bytes("2"), { ifAbsent: true });
   expect(readdirSync(`${root.slice(7)}/d`)).toEqual(["x"]);
 });
 
 test("a blob over the limit is refused, one at the limit is read", async () => {
   const uri = `${folder()}/big`;
   await blobs.put(uri, bytes("12345"));
-  await expect(blobs.get(uri, { maxBytes: 4 })).rejects.toThrow(BlobTooLarge);
+  await expect(blobs.get(uri, { maxBytes: 4 })).rejects.toThrow(BlobTooLargeError);
   expect(text(await blobs.get(uri, { maxBytes: 5 }))).toBe("12345");
 });
 
@@ -78,7 +78,7 @@ test("what is no address, no blob or not to be signed is refused for good", asyn
   await expect(blobs.get("s3://bucket")).rejects.toThrow("names a bucket");
   await expect(blobs.put(`${root}/../x`, bytes(""))).rejects.toThrow(BlobError);
   await expect(blobs.put(`${root}/file/below`, bytes(""))).rejects.toThrow(BlobError);
-  await expect(blobs.signPut(`${root}/x`, { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
+  await expect(blobs.presignPut(`${root}/x`, { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
 });
 
 test("a store of some schemes serves no others: no files of this machine, no other cloud", async () => {
@@ -87,8 +87,8 @@ test("a store of some schemes serves no others: no files of this machine, no oth
   writeFileSync(new URL(file), "secret");
   for (const uri of [file, new URL(file).pathname, "gs://other/x", "abfs://c@account.dfs.core.windows.net/x", "http://127.0.0.1/x", "x"]) {
     for (const refused of [served.get(uri), served.put(uri, bytes("x")), served.delete(uri), served.head(uri), served.deleteAll([uri])])
-      await expect(refused).rejects.toBeInstanceOf(BlobAddressRefused);
-    expect(() => served.list(`${uri}/`)).toThrow(BlobAddressRefused);
+      await expect(refused).rejects.toBeInstanceOf(BlobUriError);
+    expect(() => served.list(`${uri}/`)).toThrow(BlobUriError);
   }
   expect(readFileSync(new URL(file), "utf8")).toBe("secret");
   served.close();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { serviceConfig } from "./service-config.js";
+import { loadServiceConfig } from "./service-config.js";
 import { blobStoreSettings, databaseSettings, tracingSettings } from "./settings.js";
 
 const schema = z
@@ -21,7 +21,7 @@ class Ended extends Error {}
 function run(...words: string[]): { out: string; err: string; status: number | undefined; config?: z.infer<typeof schema> } {
   const said = { out: "", err: "", status: undefined as number | undefined };
   try {
-    const config = serviceConfig(schema, "x", {
+    const config = loadServiceConfig(schema, "x", {
       argv: ["node", "main.js", ...words],
       env: {},
       stdout: { write: (text) => (said.out += text) },

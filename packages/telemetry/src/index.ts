@@ -1,10 +1,10 @@
 export type { LogFields } from "./log-fields.js";
 export { LogSampler, type LogSamplerOptions } from "./log-sampler.js";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
-export { mapStacks } from "./map-stacks.js";
+export { installSourceMapSupport } from "./map-stacks.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { Readiness, type Check, type CheckState, type ReadinessOptions, type ReadinessState } from "./readiness.js";
-export { returnMemory, type ReturnMemoryOptions } from "./return-memory.js";
+export { startIdleGc, type IdleGcOptions } from "./return-memory.js";
 export { type PeriodicTask, startPeriodic } from "./periodic.js";
 export { type Closeable, closeAll } from "./closeable.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";

@@ -18,9 +18,9 @@ test("what is secret is not written, wherever it stands", () => {
 test("of lines about one thing one in an interval is written, and tells how many were not", () => {
   let now = 0;
   const sampler = new LogSampler({ intervalMs: 1_000, now: () => now });
-  expect([sampler.take("a"), sampler.take("a"), sampler.take("b"), sampler.take("a")]).toEqual([0, undefined, 0, undefined]);
+  expect([sampler.sample("a"), sampler.sample("a"), sampler.sample("b"), sampler.sample("a")]).toEqual([0, undefined, 0, undefined]);
   now = 1_000;
-  expect(sampler.take("a")).toBe(2);
+  expect(sampler.sample("a")).toBe(2);
 });
 
 test.runIf(process.platform === "linux")("a full disk costs lines and never the process, and what waits is bounded", () => {

@@ -111,7 +111,7 @@ test("a target that is no URL is answered as any unknown path, and the process l
 });
 
 test("a request whose head does not end is closed", async () => {
-  ops = await startOpsServer({ port: 0, requestMs: 50, readiness: readinessOf({}), metrics: new Registry() });
+  ops = await startOpsServer({ port: 0, requestTimeoutMs: 50, readiness: readinessOf({}), metrics: new Registry() });
   const socket = connect(ops.port, "127.0.0.1");
   socket.on("error", () => undefined);
   socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");

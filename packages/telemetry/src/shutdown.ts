@@ -3,20 +3,20 @@ import type { Logger } from "pino";
 export interface ShutdownOptions {
   readonly logger: Logger;
   /** Maximum duration of `stop`, ms; afterwards the process exits with status 1. */
-  readonly deadlineMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Runs `stop` once on the first SIGTERM or SIGINT and then exits; a second signal exits at once. */
-export function onShutdown(stop: () => Promise<void>, { logger, deadlineMs = 20_000 }: ShutdownOptions): void {
+export function onShutdown(stop: () => Promise<void>, { logger, timeoutMs = 20_000 }: ShutdownOptions): void {
   let stopping = false;
-  const begin = (signal: NodeJS.Signals) => {
+  const handleSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1);
     stopping = true;
     logger.info({ signal }, "stopping");
     setTimeout(() => {
       logger.error("stopping took too long");
       process.exit(1);
-    }, deadlineMs).unref();
+    }, timeoutMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -25,6 +25,6 @@ export function onShutdown(stop: () => Promise<void>, { logger, deadlineMs = 20_
       },
     );
   };
-  process.on("SIGTERM", begin);
-  process.on("SIGINT", begin);
+  process.on("SIGTERM", handleSignal);
+  process.on("SIGINT", handleSignal);
 }

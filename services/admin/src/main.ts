@@ -1,13 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type BlobScheme, createBlobStore, schemesOf } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, checkDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  Metrics,
+  onShutdown,
+  OtlpExporter,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+} from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import { createAccess } from "./identity/index.js";
 import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
@@ -21,8 +30,8 @@ import { adminHttpPolicy } from "./http-policy.js";
 import { adminLimits } from "./request-limits.js";
 import { adminRoutes, adminServices, mapInfrastructureErrors } from "./server.js";
 
-mapStacks();
-const config = serviceConfig(adminConfigSchema, "admin", process);
+installSourceMapSupport();
+const config = loadServiceConfig(adminConfigSchema, "admin", process);
 const logger = createLogger({ service: "admin", level: config.logLevel });
 const metrics = new Metrics();
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
@@ -34,7 +43,7 @@ readiness.starting("waiting for the database");
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
-  details: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
+  jsonEndpoints: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
   readiness,
 });
 
@@ -144,7 +153,7 @@ for (const port of new Set([grpcPort, httpPort])) {
 readiness.serving();
 logger.info({ opsPort: ops.port }, "admin is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();
@@ -164,7 +173,7 @@ onShutdown(
     await db.close();
     await ops.close();
   },
-  { logger, deadlineMs: config.server.drain.delayMs + config.server.drain.deadlineMs + 10_000 },
+  { logger, timeoutMs: config.server.drain.delayMs + config.server.drain.deadlineMs + 10_000 },
 );
 
 function ownAddress([first]: readonly RpcServer[]): RpcServer["address"] {

@@ -1,11 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startPeriodic } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  Metrics,
+  onShutdown,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+  startPeriodic,
+} from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { catalogLimits } from "./request-limits.js";
 import { pruneReservations } from "./reservation/prune.js";
@@ -13,8 +22,8 @@ import { datacatalogServices, mapInfrastructureErrors } from "./server.js";
 
 const PRUNE_EVERY_MS = 600_000;
 
-mapStacks();
-const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
+installSourceMapSupport();
+const config = loadServiceConfig(datacatalogConfigSchema, "datacatalog", process);
 const logger = createLogger({ service: "datacatalog", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
@@ -53,7 +62,7 @@ const pruning = startPeriodic(
 readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

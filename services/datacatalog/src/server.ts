@@ -1,4 +1,4 @@
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { CommitOutcomeUnknownError, isTransactionConflict, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService } from "@flyte-ts/rpc";
@@ -21,7 +21,8 @@ export const mapInfrastructureErrors: Interceptor = async ({ context }, next) =>
     if (isUnavailable(cause) || isTransactionConflict(cause) || cause instanceof CommitOutcomeUnknownError) {
       throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
     }
-    if (cause instanceof BlobUnavailable) throw new RpcError(Code.UNAVAILABLE, "the blob store cannot be reached, try again", { cause });
+    if (cause instanceof BlobUnavailableError)
+      throw new RpcError(Code.UNAVAILABLE, "the blob store cannot be reached, try again", { cause });
     if (isInvalidText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
     throw cause;
   }

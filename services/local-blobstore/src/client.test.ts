@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { BlobUnavailable, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
+import { BlobUnavailableError, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
@@ -43,7 +43,7 @@ test("blobs of any size and key come back as they went", async () => {
 
 test("a signed address is good for its key, its method and its time, and from pages of allowed origins", async () => {
   await blobs.put("s3://bucket/deck é.html", bytes("<p>"));
-  const { url } = await blobs.signGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
+  const { url } = await blobs.presignGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
   const answer = await fetch(url, { headers: { origin: "http://console" } });
   expect([answer.status, answer.headers.get("access-control-allow-origin"), await answer.text()]).toEqual([200, "http://console", "<p>"]);
   const elsewhere = await fetch(url, { headers: { origin: "https://evil.example" } });
@@ -70,7 +70,7 @@ test("a server that closes answers what is under way, and does not wait for clie
   while (last < 20) await new Promise((resolve) => setTimeout(resolve, 5));
   await own.close();
   const ended = await allEnded;
-  expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailable)).toEqual([true, true, true, true]);
+  expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailableError)).toEqual([true, true, true, true]);
   client.close();
   await stop(await serverFixture(own.folder));
 });

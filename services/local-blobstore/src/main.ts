@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 import { describeFull, isFull } from "./store/disk-room.js";
 
-mapStacks();
+installSourceMapSupport();
 // Objects are files: they belong to the user of this service alone.
 process.umask(0o077);
-const config = serviceConfig(blobstoreConfig, "local-blobstore", process);
+const config = loadServiceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
 const metrics = new Metrics();
 const { dataDir, host, port, buckets, accessKeyId, secretAccessKey, allowedHosts, allowedOrigins } = config;
@@ -38,7 +38,7 @@ const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 logger.info({ host, port: server.port, dataDir }, "serving blobs");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

@@ -1,14 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, onShutdown, returnMemory } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, onShutdown, startIdleGc } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
 import { describeDiskError, isFull } from "./store/disk.js";
 
-mapStacks();
+installSourceMapSupport();
 // Pods inherit it: what they and this service write belongs to their user alone.
 process.umask(0o077);
-const config = serviceConfig(configSchema, "local-cluster", process);
+const config = loadServiceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
 try {
   const cluster = await startCluster({
@@ -21,7 +21,7 @@ try {
       process.exit(1);
     },
   });
-  returnMemory();
+  startIdleGc();
   const stop = () => {
     // Also when it is told to a second time. After any other end the next process takes the pods over.
     process.once("exit", () => cluster.leave());

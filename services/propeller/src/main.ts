@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  onShutdown,
+  OtlpExporter,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+} from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, POLLED } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
@@ -36,8 +44,8 @@ import { tracedSink } from "./shell/tracing/traced-sink.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 import { SliceStore } from "./shell/slice-store.js";
 
-mapStacks();
-const config = serviceConfig(propellerConfigSchema, "propeller", process);
+installSourceMapSupport();
+const config = loadServiceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;
 
@@ -221,7 +229,7 @@ const collecting =
 readiness.serving();
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

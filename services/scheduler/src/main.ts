@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
 import { registerGauges, schedulerMetrics } from "./metrics.js";
@@ -12,8 +12,8 @@ import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
 import { systemClock } from "./system-clock.js";
 
-mapStacks();
-const config = serviceConfig(schedulerConfigSchema, "scheduler", process);
+installSourceMapSupport();
+const config = loadServiceConfig(schedulerConfigSchema, "scheduler", process);
 const logger = createLogger({ service: "scheduler", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
@@ -57,7 +57,7 @@ scheduler.start();
 readiness.serving();
 logger.info({ opsPort: ops.port }, "scheduler is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

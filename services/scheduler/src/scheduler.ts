@@ -129,7 +129,7 @@ export class Scheduler {
       this.#listedAt = clock.elapsed();
     } catch (error) {
       metrics.failures.inc({ what: "list" satisfies Operation });
-      const left = this.#sampler.take("list");
+      const left = this.#sampler.sample("list");
       if (left !== undefined) logger.warn({ error: String(error), left }, "the schedules cannot be read, those known go on");
     }
     if (this.#stopped) return;
@@ -308,7 +308,7 @@ export class Scheduler {
     const pause = Math.min(INITIAL_BACKOFF_MS * 2 ** entry.failures, MAX_BACKOFF_MS) * (0.5 + random() / 2);
     entry.failures++;
     const launchPlan = scheduleName(entry.schedule.launchPlan);
-    const left = this.#sampler.take(launchPlan);
+    const left = this.#sampler.sample(launchPlan);
     if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run cannot be started now, it is tried again");
     return clock.now() + pause;
   }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BlobStore } from "../blob-store.js";
-import { createBlobStore } from "../create.js";
-import { BlobError, BlobUnavailable } from "../errors.js";
+import { createBlobStore } from "../create-blob-store.js";
+import { BlobError, BlobUnavailableError } from "../errors.js";
 import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 
 // Tests what the emulator lacks: failures, folders, delegation keys for identities without TLS.
@@ -25,7 +25,7 @@ describe("requests", () => {
 
   test("a blob that must not replace is put on the condition that none is there", async () => {
     server.answer = () => trouble(409, "BlobAlreadyExists");
-    expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifNoneMatch: true })).toBe("exists");
+    expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifAbsent: true })).toBe("exists");
     expect(server.received).toMatchObject([
       {
         method: "PUT",
@@ -40,16 +40,16 @@ describe("requests", () => {
     expect(await blobs.put("abfs://c/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
     server.answer = () => trouble(500, "InternalError");
-    await expect(blobs.head("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
     expect(server.received).toHaveLength(7);
   });
 
   test("failures tell whether to try again", async () => {
     server.answer = () => trouble(403, "AuthorizationPermissionMismatch");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
-    await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => trouble(409, "ContainerBeingDeleted");
-    await expect(blobs.delete("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.delete("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => trouble(404, "ContainerNotFound");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
   });
@@ -66,7 +66,7 @@ describe("requests", () => {
     expect(server.received).toHaveLength(1);
     for (const uri of ["abfss://c@two.dfs.core.windows.net/k", "abfs://c@evil.example.com/k"]) {
       await expect(blobs.get(uri)).rejects.toThrow("stands in another storage account than one");
-      await expect(blobs.signGet(uri, { expiresInSeconds: 60 })).rejects.toThrow("another storage account");
+      await expect(blobs.presignGet(uri, { expiresInSeconds: 60 })).rejects.toThrow("another storage account");
     }
     expect(server.received).toHaveLength(1);
   });
@@ -83,6 +83,6 @@ describe("an identity", () => {
     server.answer = () => ({ status: 400, body: { error: "invalid_request", error_description: "Identity not found" } });
     const failing = createBlobStore({ azure: { account: "one", endpoint: "https://127.0.0.1:1" } }).get("abfs://c/k");
     await expect(failing).rejects.toThrow(BlobError);
-    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 });

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BlobStore } from "../blob-store.js";
-import { createBlobStore } from "../create.js";
-import { BlobError, BlobUnavailable } from "../errors.js";
+import { createBlobStore } from "../create-blob-store.js";
+import { BlobError, BlobUnavailableError } from "../errors.js";
 import { type Received, type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 import { verifyV4 } from "./verify-v4.fixture.js";
 
@@ -37,7 +37,7 @@ describe("requests", () => {
 
   test("a blob that must not replace is put where there is no generation, with its MD5", async () => {
     server.answer = () => apiError(412, "At least one of the pre-conditions you specified did not hold.");
-    expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifNoneMatch: true, metadata: { kind: "test" } })).toBe("exists");
+    expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifAbsent: true, metadata: { kind: "test" } })).toBe("exists");
     expect(server.received).toHaveLength(1);
     const [{ method, url, body }] = server.received as [Received];
     const asked = new URL(url, server.url);
@@ -56,9 +56,9 @@ describe("requests", () => {
   test("failures tell whether to try again", async () => {
     server.answer = () => apiError(403, "writer does not have storage.objects.get access");
     await expect(blobs.get("gs://b/k")).rejects.toThrow("gs://b/k: ");
-    await expect(blobs.head("gs://b/k")).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("gs://b/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => apiError(409, "The object is being changed");
-    await expect(blobs.delete("gs://b/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.delete("gs://b/k")).rejects.toBeInstanceOf(BlobUnavailableError);
   });
 
   test("a bucket that is not there is not a blob that is missing", async () => {
@@ -83,13 +83,13 @@ describe("credentials", () => {
     const blobs = createBlobStore({});
     const sum = createHash("md5").update("x").digest("base64");
     const metadata = { flyteContentMD5: sum };
-    const put = await blobs.signPut("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 60, metadata, contentMd5: sum });
+    const put = await blobs.presignPut("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 60, metadata, contentMd5: sum });
     expect(put.headers).toEqual({ "x-goog-meta-flyteContentMD5": sum, "Content-MD5": sum });
     const signed = { "x-goog-meta-flytecontentmd5": sum, "content-md5": sum };
     expect(verifyV4(put.url, "PUT", { key: publicKey, headers: signed })).toBe(true);
     expect(verifyV4(put.url, "GET", { key: publicKey, headers: signed })).toBe(false);
     expect(verifyV4(put.url, "PUT", { key: publicKey, headers: { ...signed, "content-md5": "other" } })).toBe(false);
-    const get = await blobs.signGet("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 604_800 });
+    const get = await blobs.presignGet("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 604_800 });
     expect(verifyV4(get.url, "GET", { key: publicKey, headers: {} })).toBe(true);
     expect(new URL(get.url).searchParams.get("X-Goog-Expires")).toBe("604800");
   });
@@ -111,7 +111,7 @@ describe("credentials", () => {
     const blobs = createBlobStore({ gcs: { endpoint: server.url, signingEndpoint: `${server.url}/sign` } });
     await blobs.delete("gs://b/k");
     expect(server.received.at(-1)).toMatchObject({ method: "DELETE", headers: { authorization: "Bearer a-token" } });
-    const { url } = await blobs.signGet("gs://b/k", { expiresInSeconds: 60 });
+    const { url } = await blobs.presignGet("gs://b/k", { expiresInSeconds: 60 });
     const query = new URL(url).searchParams;
     expect(query.get("X-Goog-Signature")).toBe(Buffer.from("signature").toString("hex"));
     expect(query.get("X-Goog-Credential")).toMatch(/^pod@p\.example\.com\//);
@@ -124,6 +124,6 @@ describe("credentials", () => {
     const missing = createBlobStore({});
     const failing = missing.get("gs://b/k");
     await expect(failing).rejects.toThrow(BlobError);
-    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 });

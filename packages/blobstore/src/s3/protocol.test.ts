@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { BlobStore } from "../blob-store.js";
-import { createBlobStore } from "../create.js";
-import { BlobUnavailable } from "../errors.js";
+import { createBlobStore } from "../create-blob-store.js";
+import { BlobUnavailableError } from "../errors.js";
 import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 
 // Answers of services other than those that run here.
@@ -51,9 +51,9 @@ test("what one of many keys met tells whether to try again", async () => {
   const answered = (code: string) =>
     xml(200, `<DeleteResult><Error><Key>b</Key><Code>${code}</Code><Message>no</Message></Error></DeleteResult>`);
   server.answer = () => answered("InternalError");
-  await expect(blobs.deleteAll(["s3://one/a", "s3://one/b"])).rejects.toBeInstanceOf(BlobUnavailable);
+  await expect(blobs.deleteAll(["s3://one/a", "s3://one/b"])).rejects.toBeInstanceOf(BlobUnavailableError);
   server.answer = () => answered("AccessDenied");
   const refused = blobs.deleteAll(["s3://one/a", "s3://one/b"]);
   await expect(refused).rejects.toThrow("s3://one/b: AccessDenied: no, as 1 of 2");
-  await expect(refused).rejects.not.toBeInstanceOf(BlobUnavailable);
+  await expect(refused).rejects.not.toBeInstanceOf(BlobUnavailableError);
 });

@@ -59,7 +59,7 @@ export async function checkBlobs(
 async function checkSigned(store: BlobStore, uri: string, patienceMs: number): Promise<readonly Finding[]> {
   if (uri.startsWith("file:")) return [];
   try {
-    const { url } = await store.signGet(uri, { expiresInSeconds: 60 });
+    const { url } = await store.presignGet(uri, { expiresInSeconds: 60 });
     const answer = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });
     if (!answer.ok || (await answer.text()) !== CONTENT) throw new Error(`a signed address is answered with status ${answer.status}`);
     return [well(WHAT, "addresses can be signed")];

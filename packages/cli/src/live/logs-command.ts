@@ -1,4 +1,4 @@
-import { createClient, resumed } from "@flyte-ts/client";
+import { createClient, resumeStream } from "@flyte-ts/client";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { channelTo, readAsked } from "./target.js";
 
@@ -24,7 +24,7 @@ export async function logsCommand(argv: readonly string[], write: (text: string)
   const live = createClient({ channel, service: LiveService });
   const id = { nodeId, executionId: { project, domain, name } };
   try {
-    for await (const { lines } of resumed((cursor) => live.followLog({ id, container, noFollow, ...given, cursor }))) {
+    for await (const { lines } of resumeStream((cursor) => live.followLog({ id, container, noFollow, ...given, cursor }))) {
       for (const { time, text } of lines) write(times ? `${time} ${text}\n` : `${text}\n`);
     }
   } finally {

@@ -1,4 +1,4 @@
-import { createClient, resumed } from "@flyte-ts/client";
+import { createClient, resumeStream } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { Changes } from "./changes.js";
@@ -13,7 +13,7 @@ export async function watchCommand(argv: readonly string[], write: (text: string
   const live = createClient({ channel, service: LiveService });
   const changes = new Changes();
   try {
-    for await (const message of resumed((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
+    for await (const message of resumeStream((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
       for (const line of changes.lines(message)) write(`${line}\n`);
     }
   } finally {

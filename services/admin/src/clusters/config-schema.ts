@@ -1,10 +1,10 @@
-import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
+import { checkKubernetesSettings, kubernetesSettings } from "@flyte-ts/config";
 import { z } from "zod";
 
 const cluster = z
   .strictObject({
     name: z.string().min(1),
-    ...kubernetesAccess,
+    ...kubernetesSettings,
     /** Share of new executions, relative to the weights of the others; 0: only executions with a matching label or pool. */
     weight: z.number().min(0).default(1),
     /** False: the cluster gets no new executions; its running ones continue. */
@@ -12,7 +12,7 @@ const cluster = z
     /** Cluster pools of which it is a member. */
     pools: z.array(z.string().min(1)).default([]),
   })
-  .superRefine(checkKubernetesAccess);
+  .superRefine(checkKubernetesSettings);
 
 /** Data planes that run executions. */
 export const clustersSchema = z

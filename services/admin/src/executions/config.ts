@@ -1,4 +1,4 @@
-import { MAX_SIGNED_SECONDS } from "@flyte-ts/blobstore";
+import { MAX_PRESIGN_SECONDS } from "@flyte-ts/blobstore";
 import { z } from "zod";
 import type { ClustersConfig } from "../clusters/index.js";
 
@@ -26,7 +26,7 @@ const settings = z.strictObject({
           durationMinutes: z
             .number()
             .positive()
-            .max(MAX_SIGNED_SECONDS / 60)
+            .max(MAX_PRESIGN_SECONDS / 60)
             .default(3),
         })
         .prefault({}),

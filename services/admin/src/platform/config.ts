@@ -1,9 +1,9 @@
-import { MAX_SIGNED_SECONDS } from "@flyte-ts/blobstore";
-import { signingBlobStoreSettings } from "@flyte-ts/config";
+import { MAX_PRESIGN_SECONDS } from "@flyte-ts/blobstore";
+import { presigningBlobStoreSettings } from "@flyte-ts/config";
 import { z } from "zod";
 
 /** Seconds; stores sign URLs for at most a week. */
-const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);
+const maxExpiresInSeconds = z.number().positive().max(MAX_PRESIGN_SECONDS).default(3600);
 
 const settings = z.strictObject({
   storage: z
@@ -16,7 +16,7 @@ const settings = z.strictObject({
       propellerPrefix: z.string().default("metadata/propeller"),
       /** Prefix of task outputs that are larger than a literal, unless the request sets another. */
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
-      ...signingBlobStoreSettings,
+      ...presigningBlobStoreSettings,
     })
     .prefault({}),
   /** Links with which clients upload to and download from the blob store. */

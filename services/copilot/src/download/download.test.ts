@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import {
   binaryLiteral,
   booleanLiteral,
@@ -20,13 +20,13 @@ import {
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CopilotGround } from "../copilot.fixture.js";
+import { CopilotFixture } from "../copilot.fixture.js";
 
-let ground: CopilotGround;
+let ground: CopilotFixture;
 let folder: string;
 
 beforeEach(() => {
-  ground = new CopilotGround();
+  ground = new CopilotFixture();
   folder = join(ground.root, "inputs");
 });
 
@@ -162,7 +162,7 @@ describe("files", () => {
 it("a store that does not answer is asked again, and after the time it is the system's failure", async () => {
   let failures = 3;
   const get = (uri: string) => {
-    if (failures-- > 0) throw new BlobUnavailable(uri, "ECONNREFUSED");
+    if (failures-- > 0) throw new BlobUnavailableError(uri, "ECONNREFUSED");
     return ground.store.get(uri);
   };
   const parts = { store: { ...ground.store, get: async (uri: string) => get(uri) } };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import {
   binaryLiteral,
   booleanLiteral,
@@ -18,18 +18,18 @@ import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CopilotGround } from "../copilot.fixture.js";
+import { CopilotFixture } from "../copilot.fixture.js";
 
 type Type = MessageInitShape<typeof LiteralTypeSchema>;
 const simple = (value: SimpleType): Type => ({ type: { case: "simple", value } });
 const file: Type = { type: { case: "blob", value: { dimensionality: 0, format: "csv" } } };
 const directory: Type = { type: { case: "blob", value: { dimensionality: 1 } } };
 
-let ground: CopilotGround;
+let ground: CopilotFixture;
 let folder: string;
 
 beforeEach(() => {
-  ground = new CopilotGround();
+  ground = new CopilotFixture();
   folder = join(ground.root, "outputs");
   mkdirSync(folder);
 });
@@ -159,7 +159,7 @@ it("waits for the task's end, and says that it listens", async () => {
 
 it("when neither outputs nor the error can be written, its status says so", async () => {
   leave("x", "1");
-  const put = (uri: string) => Promise.reject(new BlobUnavailable(uri, "ECONNREFUSED"));
+  const put = (uri: string) => Promise.reject(new BlobUnavailableError(uri, "ECONNREFUSED"));
   expect(await ground.run([...words({ x: simple(SimpleType.INTEGER) }), "--timeout", "1m"], { store: { ...ground.store, put } })).toBe(1);
-  expect(ground.said.at(-1)).toContain("the error could not be written");
+  expect(ground.logged.at(-1)).toContain("the error could not be written");
 });

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { decodeStored, readStored, StoredMessageError } from "@flyte-ts/input-limits";
@@ -77,7 +77,7 @@ export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly Store
 }
 
 function unreadable(cause: unknown): never {
-  if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLarge)) throw cause;
+  if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
   throw new RpcError(Code.OUT_OF_RANGE, `artifact data cannot be read: ${cause.message}`, { cause });
 }
 

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, onShutdown } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, onShutdown } from "@flyte-ts/telemetry";
 import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
-mapStacks();
+installSourceMapSupport();
 // Pods inherit it: what they and this service write belongs to their user alone.
 process.umask(0o077);
-const config = serviceConfig(nodeRunnerConfig, "node-runner", process);
+const config = loadServiceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {
   const runner = await startNodeRunner({

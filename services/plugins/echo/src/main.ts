@@ -1,13 +1,13 @@
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { echoPlugin } from "./plugin.js";
 
-mapStacks();
-const config = serviceConfig(echoConfig, "plugin-echo", process);
+installSourceMapSupport();
+const config = loadServiceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
@@ -26,7 +26,7 @@ const readiness = new Readiness({ now: () => performance.now(), checks: { bus: (
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

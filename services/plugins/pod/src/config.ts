@@ -1,4 +1,4 @@
-import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
@@ -112,7 +112,7 @@ export const podServiceConfig = z.strictObject({
       leaseMs: z.int().min(1_000).default(10_000),
     })
     .prefault({}),
-  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
+  kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
    * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are not taken: a type

@@ -156,7 +156,7 @@ export class Effects {
 
   /** During an outage of a shared dependency very many fail at once. */
   #tellFailure(key: string, kind: Effect["kind"], error: unknown): void {
-    const left = this.#sampler.take(kind);
+    const left = this.#sampler.sample(kind);
     if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
   }
 

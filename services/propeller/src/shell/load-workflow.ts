@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { BlobAddressRefused, type BlobStore, BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobUriError, type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -119,7 +119,7 @@ function refusedIn(field: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof StoredMessageError)
       throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });
-    if (error instanceof BlobAddressRefused || error instanceof BlobTooLarge)
+    if (error instanceof BlobUriError || error instanceof BlobTooLargeError)
       throw new WorkflowFormatError(field, error.message, { cause: error });
     throw error;
   };

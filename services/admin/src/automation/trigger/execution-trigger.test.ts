@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { literalMap, mapLiteral, stringLiteral, structLiteral } from "@flyte-ts/domain";
 import { ConcurrencyLimitBehavior, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -196,7 +196,7 @@ test("what cannot be read now is tried again, and given up after its time", asyn
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED, { o0: integer(5n) });
   await world.database.db.query({ text: "UPDATE executions SET outputs = NULL, output_uri = 's3://b/o.pb' WHERE execution_name = 's1'" });
-  const away = { get: () => Promise.reject(new BlobUnavailable("s3://b/o.pb", "away")) } as never;
+  const away = { get: () => Promise.reject(new BlobUnavailableError("s3://b/o.pb", "away")) } as never;
   await world.settle({ blobs: away });
   expect(await world.fired()).toEqual(["s1 waiting s3://b/o.pb: away"]);
   await world.due();

@@ -1,6 +1,6 @@
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
 import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -81,7 +81,7 @@ const textOf = ({ project, domain, name }: { readonly project: string; readonly 
 
 function isPermanent(error: unknown): boolean {
   if (error instanceof RpcError) return PERMANENT_CODES.includes(error.code);
-  return [PermanentFiringError, JsonLiteralError, BlobTooLarge, StoredMessageError].some((kind) => error instanceof kind);
+  return [PermanentFiringError, JsonLiteralError, BlobTooLargeError, StoredMessageError].some((kind) => error instanceof kind);
 }
 
 /** Starts the trigger's launch plan. Idempotent: the execution name is the same. */

@@ -1,4 +1,4 @@
-import { BlobError, BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -24,8 +24,8 @@ export async function createDownloadLocation(
 ): Promise<MessageInitShape<typeof CreateDownloadLocationResponseSchema>> {
   const expiresInSeconds = expirySeconds(expiresIn, config.dataProxy.download.maxExpiresInSeconds);
   if (!/^[a-z0-9]+:\/\/[^/]+\/./.test(nativeUrl)) throw invalidArgument(`native_url [${nativeUrl}] is not the address of an object`);
-  const { url } = await blobs.signGet(nativeUrl, { expiresInSeconds }).catch((cause: unknown) => {
-    if (!(cause instanceof BlobError) || cause instanceof BlobUnavailable) throw cause;
+  const { url } = await blobs.presignGet(nativeUrl, { expiresInSeconds }).catch((cause: unknown) => {
+    if (!(cause instanceof BlobError) || cause instanceof BlobUnavailableError) throw cause;
     throw invalidArgument(
       `native_url [${nativeUrl}] cannot be signed: it must be in a blob store, as s3://bucket/key, gs://bucket/key or abfs://container/key`,
     );
@@ -57,7 +57,7 @@ export async function createDownloadLink(
   );
   if (uri === "") throw notFound(`no deckUrl found for request [${ArtifactType[artifactType] ?? artifactType} of ${nodeIdText(id)}]`);
   if ((await blobs.head(uri)) === undefined) throw notFound("object not found");
-  const { url } = await blobs.signGet(uri, { expiresInSeconds });
+  const { url } = await blobs.presignGet(uri, { expiresInSeconds });
   const expiresAt = timestampFromMs(clock().getTime() + expiresInSeconds * 1000);
   return { signedUrl: [url], expiresAt, preSignedUrls: { signedUrl: [url], expiresAt } };
 }

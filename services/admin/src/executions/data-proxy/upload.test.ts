@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { BlobHead, SignPutOptions } from "@flyte-ts/blobstore";
+import type { BlobHead, PresignPutOptions } from "@flyte-ts/blobstore";
 import { CreateUploadLocationRequestSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { Code } from "@flyte-ts/rpc";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ const FOLDER = "TIBWJOPJTO2IBXJF4HYCQTEFKU======";
 const BASE = "s3://bucket/p/development";
 
 let stored: Map<string, Partial<BlobHead>>;
-let signed: { uri: string; options: SignPutOptions }[];
+let signed: { uri: string; options: PresignPutOptions }[];
 beforeEach(() => {
   stored = new Map();
   signed = [];
@@ -18,7 +18,7 @@ beforeEach(() => {
 const deps = {
   blobs: {
     head: (uri: string) => Promise.resolve(stored.has(uri) ? { metadata: {}, etag: "", ...stored.get(uri) } : undefined),
-    signPut: (uri: string, options: SignPutOptions) => {
+    signPut: (uri: string, options: PresignPutOptions) => {
       signed.push({ uri, options });
       return Promise.resolve({ url: `https://x/${uri}`, headers: {} });
     },

@@ -31,7 +31,7 @@ export async function createUploadLocation(
   const expiresInSeconds = expirySeconds(request.expiresIn, config.dataProxy.upload.maxExpiresInSeconds);
   const md5 = Buffer.from(contentMd5).toString("base64");
   const target = await targetOf(deps, location, contentMd5);
-  const signed = await blobs.signPut(target, {
+  const signed = await blobs.presignPut(target, {
     expiresInSeconds,
     ...(md5 !== "" && { contentMd5: md5 }),
     ...(location.createOnly && target === location.uri && { createOnly: true }),

@@ -34,7 +34,7 @@ export async function readValues({ blobs, config, logger }: DataDeps, { bytes, u
     if (signedUrls.enabled) {
       const head = await blobs.head(uri);
       if (head !== undefined) {
-        url.url = (await blobs.signGet(uri, { expiresInSeconds: signedUrls.durationMinutes * 60 })).url;
+        url.url = (await blobs.presignGet(uri, { expiresInSeconds: signedUrls.durationMinutes * 60 })).url;
         url.bytes = BigInt(head.size);
       }
     }

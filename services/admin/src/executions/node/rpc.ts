@@ -1,4 +1,4 @@
-import { BlobError, BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobError, BlobTooLargeError } from "@flyte-ts/blobstore";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
@@ -34,7 +34,7 @@ export function nodeExecutionRpcs(deps: DataDeps): Methods {
       checkNodeId(id);
       const row = await findNodeWithValues(db, id);
       const compiledWorkflow = await readDynamicWorkflow(deps.blobs, row).catch((cause: unknown) => {
-        if (cause instanceof StoredMessageError || cause instanceof BlobTooLarge)
+        if (cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)
           throw new RpcError(
             Code.OUT_OF_RANGE,
             `the workflow of this node at ${row.dynamic_workflow_uri} cannot be read: ${cause.message}`,

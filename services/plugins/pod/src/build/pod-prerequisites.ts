@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { usesTaskTemplatePath } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -101,7 +101,7 @@ async function ensureInputsFile(
   }
   if (inputs !== undefined || !needed) return inputs;
   const stored = await readStored(store, { uri: inputUri, schema: LiteralMapSchema }).catch((cause: unknown) => {
-    if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLarge)) throw cause;
+    if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
     throw new PermanentFailure({ code: "InputsBadFormat", message: `inputs at [${inputUri}] cannot be read: ${cause.message}` });
   });
   if (stored === undefined) throw new RetryLater(`inputs are not at ${inputUri} yet`);

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type TaskLog, TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { isTransient, type KubeClient } from "@flyte-ts/kubernetes";
 import { attemptKey, type Clock } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -85,7 +85,7 @@ export class LogArchive {
         await store.put(uri, await tailBytes(parts, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
         return;
       } catch (error) {
-        if (tries === TRIES || !(isTransient(error) || error instanceof BlobUnavailable)) {
+        if (tries === TRIES || !(isTransient(error) || error instanceof BlobUnavailableError)) {
           logger.warn({ pod: `${log.namespace}/${log.name}`, error: String(error) }, "a log could not be archived");
           return;
         }

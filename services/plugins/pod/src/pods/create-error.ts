@@ -1,4 +1,4 @@
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { isTransient, KubeError } from "@flyte-ts/kubernetes";
 import { RetryLater, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { isQuotaExceeded, exceedsQuotaTotal } from "./quota.js";
@@ -47,6 +47,6 @@ export function kubeUnavailable(error: unknown): RetryLater {
 /** Converts a transient error of Kubernetes or the blob store to NotYet; others are returned unchanged. */
 export function asRetryLater(error: unknown): Error {
   if (isTransient(error)) return kubeUnavailable(error);
-  if (error instanceof BlobUnavailable) return new RetryLater(`the blob store does not answer: ${error.message}`, { cause: error });
+  if (error instanceof BlobUnavailableError) return new RetryLater(`the blob store does not answer: ${error.message}`, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }

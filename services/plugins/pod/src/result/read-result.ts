@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -75,7 +75,7 @@ async function readError(
   for (const uri of uris) {
     const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
     const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(asReadError);
-    if (document instanceof BlobTooLarge) return tooLarge(document);
+    if (document instanceof BlobTooLargeError) return tooLarge(document);
     if (document instanceof StoredMessageError) return badFormat(document.message, uri);
     if (document !== undefined) return toFailure(document, uri);
   }
@@ -109,7 +109,7 @@ type OutputsFile =
 async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: ResultLimits): Promise<OutputsFile> {
   const value = await readStored(store, { uri, schema: LiteralMapSchema, limits: { bytes: inlineBytes } }).catch(asReadError);
   if (value === undefined) return { kind: "none" };
-  if (value instanceof BlobTooLarge) {
+  if (value instanceof BlobTooLargeError) {
     const { size } = value;
     return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
   }
@@ -121,8 +121,8 @@ async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inli
 }
 
 /** Returns an error about the document itself; rethrows others. */
-function asReadError(error: unknown): BlobTooLarge | StoredMessageError {
-  if (error instanceof BlobTooLarge || error instanceof StoredMessageError) return error;
+function asReadError(error: unknown): BlobTooLargeError | StoredMessageError {
+  if (error instanceof BlobTooLargeError || error instanceof StoredMessageError) return error;
   throw error;
 }
 

@@ -1,4 +1,4 @@
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { type AttemptFailure, type Clock, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod } from "../kube/pod-types.js";
 import { OOM_KILLED } from "../status/terminated.js";
@@ -26,7 +26,7 @@ export class OutageTrackingStore implements DataStore {
     try {
       return await response;
     } catch (error) {
-      if (error instanceof BlobUnavailable) this.#unavailableAt = this.clock.now().getTime();
+      if (error instanceof BlobUnavailableError) this.#unavailableAt = this.clock.now().getTime();
       throw error;
     }
   }

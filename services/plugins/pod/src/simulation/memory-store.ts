@@ -1,4 +1,4 @@
-import { BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { DataStore } from "../result/data-store.js";
 
 /** Blobs in memory. */
@@ -12,7 +12,7 @@ export class MemoryStore implements DataStore {
   ): Promise<Uint8Array | undefined> {
     await this.#checkAvailable(uri);
     const bytes = this.blobs.get(uri);
-    if (bytes !== undefined && bytes.length > maxBytes) throw new BlobTooLarge(uri, bytes.length, maxBytes);
+    if (bytes !== undefined && bytes.length > maxBytes) throw new BlobTooLargeError(uri, bytes.length, maxBytes);
     return bytes;
   }
 
@@ -30,6 +30,6 @@ export class MemoryStore implements DataStore {
 
   async #checkAvailable(uri: string): Promise<void> {
     await Promise.resolve();
-    if (this.unavailable) throw new BlobUnavailable(uri, "connect ECONNREFUSED");
+    if (this.unavailable) throw new BlobUnavailableError(uri, "connect ECONNREFUSED");
   }
 }

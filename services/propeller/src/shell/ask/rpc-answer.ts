@@ -1,4 +1,4 @@
-import { BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobError, BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import { StoredMessageError } from "@flyte-ts/input-limits";
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { Answer, RefusalCode } from "../../engine/ask/question.js";
@@ -21,9 +21,9 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
 
 /** Converts a failed call, or an unreadable blob, to its result. */
 export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
-  if (error instanceof BlobTooLarge || error instanceof StoredMessageError)
+  if (error instanceof BlobTooLargeError || error instanceof StoredMessageError)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
-  if (error instanceof BlobError && !(error instanceof BlobUnavailable))
+  if (error instanceof BlobError && !(error instanceof BlobUnavailableError))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };
   if (!(error instanceof RpcError)) return { kind: "error", message: String(error) };
   const code = codeName(error.code);

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse as parseYaml } from "yaml";
 import type { ZodError, ZodType } from "zod";
-import { nearestSetting, plainName } from "./nearest.js";
-import { isText, shapeOf } from "./shape.js";
+import { suggestSetting, normalizeKey } from "./suggest-setting.js";
+import { isStringSchema, objectShape } from "./zod-introspection.js";
 
 /** The configuration is invalid. The message lists each key with the rule it breaks. */
 export class ConfigError extends Error {
@@ -29,23 +29,23 @@ type Tree = { [key: string]: unknown };
 export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
   const flags = parseFlags(sources.argv);
   const tree: Tree = {};
-  for (const file of flags.files) lay(tree, readFile(file));
+  for (const file of flags.files) deepMerge(tree, readFile(file));
   const problems: string[] = [];
-  for (const [path, value] of environmentValues(sources)) assign(tree, { path, value, schema, problems });
-  for (const [path, value] of flags.values) assign(tree, { path, value, schema, problems });
+  for (const [path, value] of environmentValues(sources)) setAtPath(tree, { path, value, schema, problems });
+  for (const [path, value] of flags.values) setAtPath(tree, { path, value, schema, problems });
   if (problems.length > 0) throw new ConfigError(`configuration of ${sources.service}: ${problems.join("; ")}`);
   const parsed = schema.safeParse(tree);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.flatMap((issue) => told(schema, issue));
+  const issues = parsed.error.issues.flatMap((issue) => formatIssue(schema, issue));
   throw new ConfigError(`configuration of ${sources.service}: ${issues.join("; ")}`);
 }
 
-function told(schema: ZodType, issue: ZodError["issues"][number]): string[] {
-  const place = issue.path.map(String);
-  if (issue.code !== "unrecognized_keys") return [`${place.join(".") || "(top level)"}: ${issue.message}`];
+function formatIssue(schema: ZodType, issue: ZodError["issues"][number]): string[] {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") return [`${path.join(".") || "(top level)"}: ${issue.message}`];
   return issue.keys.map((key) => {
-    const meant = nearestSetting(schema, issue.path, key);
-    return `${[...place, key].join(".")}: there is no such setting${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+    const suggestion = suggestSetting(schema, issue.path, key);
+    return `${[...path, key].join(".")}: there is no such setting${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`;
   });
 }
 
@@ -60,11 +60,11 @@ function readFile(file: string): Tree {
 }
 
 /** Deep-merges mappings; scalars and lists of `above` replace those of `below`. */
-function lay(below: Tree, above: Tree): void {
-  for (const [key, value] of Object.entries(above)) {
-    const under = below[key];
-    if (isTree(under) && isTree(value)) lay(under, value);
-    else below[key] = value;
+function deepMerge(target: Tree, source: Tree): void {
+  for (const [key, value] of Object.entries(source)) {
+    const previous = target[key];
+    if (isTree(previous) && isTree(value)) deepMerge(previous, value);
+    else target[key] = value;
   }
 }
 
@@ -74,11 +74,11 @@ function parseFlags(argv: readonly string[]): { files: string[]; values: [string
   const values: [string[], string][] = [];
   const files: string[] = [];
   for (let i = 0; i < argv.length; i++) {
-    const word = argv[i] as string;
-    if (!word.startsWith("--")) throw new ConfigError(`unexpected argument ${JSON.stringify(word)}: flags have the form --key value`);
-    const equals = word.indexOf("=");
-    const key = word.slice(2, equals < 0 ? undefined : equals);
-    const value = equals < 0 ? argv[++i] : word.slice(equals + 1);
+    const arg = argv[i] as string;
+    if (!arg.startsWith("--")) throw new ConfigError(`unexpected argument ${JSON.stringify(arg)}: flags have the form --key value`);
+    const equals = arg.indexOf("=");
+    const key = arg.slice(2, equals < 0 ? undefined : equals);
+    const value = equals < 0 ? argv[++i] : arg.slice(equals + 1);
     if (value === undefined) throw new ConfigError(`flag --${key} needs a value`);
     if (key === "config") files.push(value);
     else values.push([key.split("."), value]);
@@ -101,15 +101,15 @@ interface Assignment {
 }
 
 /** Sets a textual value at a path; keys match the schema's regardless of case and `_`. */
-function assign(tree: Tree, { path, value, schema, problems }: Assignment): void {
+function setAtPath(tree: Tree, { path, value, schema, problems }: Assignment): void {
   let node = tree;
   let shape: unknown = schema;
-  for (const [depth, word] of path.entries()) {
-    const keys = Object.keys(shapeOf(shape) ?? {});
-    const key = keys.find((k) => plainName(k) === plainName(word)) ?? word;
-    shape = shapeOf(shape)?.[key];
+  for (const [depth, segment] of path.entries()) {
+    const keys = Object.keys(objectShape(shape) ?? {});
+    const key = keys.find((k) => normalizeKey(k) === normalizeKey(segment)) ?? segment;
+    shape = objectShape(shape)?.[key];
     // Text settings are not parsed: a password may consist of digits, or contain a `#`.
-    if (depth === path.length - 1) node[key] = isText(shape) ? value : textValue(value);
+    if (depth === path.length - 1) node[key] = isStringSchema(shape) ? value : parseYamlValue(value);
     else {
       const next = node[key] ?? {};
       if (typeof next !== "object" || next === null || Array.isArray(next)) {
@@ -123,7 +123,7 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
 }
 
 /** Parses YAML scalars, lists and mappings: `5`, `true`, `[a, b]`; everything else is text. */
-function textValue(text: string): unknown {
+function parseYamlValue(text: string): unknown {
   try {
     return parseYaml(text) as unknown;
   } catch {

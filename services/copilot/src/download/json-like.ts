@@ -1,8 +1,15 @@
 /** A value as other languages read it. 64-bit integers are exact. */
-export type Plain = string | number | bigint | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+export type JsonLikeValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly JsonLikeValue[]
+  | { readonly [key: string]: JsonLikeValue };
 
 /** Formats JSON with exact integers; NaN and infinities become texts. */
-export function jsonText(value: Plain): string {
+export function jsonText(value: JsonLikeValue): string {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "number") return Number.isFinite(value) ? JSON.stringify(value) : JSON.stringify(String(value));
   if (isList(value)) return `[${value.map(jsonText).join(",")}]`;
@@ -14,6 +21,6 @@ export function jsonText(value: Plain): string {
   return JSON.stringify(value);
 }
 
-function isList(value: Plain): value is readonly Plain[] {
+function isList(value: JsonLikeValue): value is readonly JsonLikeValue[] {
   return Array.isArray(value);
 }

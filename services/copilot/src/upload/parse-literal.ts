@@ -14,49 +14,49 @@ import {
 } from "@flyte-ts/domain";
 import { type Literal, LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { CopilotFailure } from "../failure.js";
+import { CopilotError } from "../copilot-error.js";
 
 /**
  * Parses the content of an output's file. Simple types as flytecopilot reads them, without surrounding spaces and ends
  * of line; lists, maps and unions as JSON.
  * @throws CopilotFailure
  */
-export function literalOfText(bytes: Uint8Array, type: LiteralType): Literal {
+export function parseLiteral(bytes: Uint8Array, type: LiteralType): Literal {
   const text = trimBlanks(new TextDecoder().decode(bytes));
-  const wrong = (want: string) => new CopilotFailure("USER", `${JSON.stringify(text.slice(0, 100))} is no ${want}`);
+  const mismatch = (want: string) => new CopilotError("USER", `${JSON.stringify(text.slice(0, 100))} is no ${want}`);
   const kind = type.type;
   if (kind.case === "enumType") {
     if (kind.value.values.includes(text)) return stringLiteral(text);
-    throw wrong(`value of the enum (${kind.value.values.join(", ")})`);
+    throw mismatch(`value of the enum (${kind.value.values.join(", ")})`);
   }
-  if (kind.case !== "simple") return fromText(text, type);
+  if (kind.case !== "simple") return parseJsonLiteral(text, type);
   switch (kind.value) {
     case SimpleType.STRING:
       return stringLiteral(text);
     case SimpleType.INTEGER: {
       const integer = /^[+-]?\d+$/.test(text) ? BigInt(text.replace(/^\+/, "")) : undefined;
-      if (integer === undefined || BigInt.asIntN(64, integer) !== integer) throw wrong("integer of 64 bits");
+      if (integer === undefined || BigInt.asIntN(64, integer) !== integer) throw mismatch("integer of 64 bits");
       return integerLiteral(integer);
     }
     case SimpleType.FLOAT: {
-      const number = floatOf(text);
-      if (number === undefined) throw wrong("number");
+      const number = parseFloat64(text);
+      if (number === undefined) throw mismatch("number");
       return floatLiteral(number);
     }
     case SimpleType.BOOLEAN:
       if (["1", "t", "T", "TRUE", "true", "True"].includes(text)) return booleanLiteral(true);
       if (["0", "f", "F", "FALSE", "false", "False"].includes(text)) return booleanLiteral(false);
-      throw wrong("boolean");
+      throw mismatch("boolean");
     case SimpleType.DATETIME:
       try {
-        return primitive({ case: "datetime", value: fromJson(TimestampSchema, text) });
+        return primitiveLiteral({ case: "datetime", value: fromJson(TimestampSchema, text) });
       } catch {
-        throw wrong("time in the form of RFC 3339, as 2026-01-31T12:00:00Z");
+        throw mismatch("time in the form of RFC 3339, as 2026-01-31T12:00:00Z");
       }
     case SimpleType.DURATION: {
       const nanoseconds = parseGoDuration(text);
-      if (nanoseconds === undefined) throw wrong("duration, as 300ms, -1.5h or 2h45m");
-      return primitive({ case: "duration", value: durationOf(nanoseconds) });
+      if (nanoseconds === undefined) throw mismatch("duration, as 300ms, -1.5h or 2h45m");
+      return primitiveLiteral({ case: "duration", value: durationMessage(nanoseconds) });
     }
     case SimpleType.BINARY:
       return binaryLiteral(bytes, MSGPACK_TAG);
@@ -65,21 +65,21 @@ export function literalOfText(bytes: Uint8Array, type: LiteralType): Literal {
     case SimpleType.NONE:
       return noneLiteral();
     case SimpleType.STRUCT:
-      return fromText(text, type);
+      return parseJsonLiteral(text, type);
   }
 }
 
-function fromText(text: string, type: LiteralType): Literal {
+function parseJsonLiteral(text: string, type: LiteralType): Literal {
   try {
     return literalFromJson(JSON.parse(text) as JsonValue, type);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new CopilotFailure("USER", `the content is no JSON: ${error.message}`, { cause: error });
-    if (error instanceof JsonLiteralError) throw new CopilotFailure("USER", error.message, { cause: error });
+    if (error instanceof SyntaxError) throw new CopilotError("USER", `the content is no JSON: ${error.message}`, { cause: error });
+    if (error instanceof JsonLiteralError) throw new CopilotError("USER", error.message, { cause: error });
     throw error;
   }
 }
 
-function floatOf(text: string): number | undefined {
+function parseFloat64(text: string): number | undefined {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
   if (special === null) return undefined;
@@ -87,11 +87,11 @@ function floatOf(text: string): number | undefined {
   return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-function durationOf(nanoseconds: bigint): Duration {
+function durationMessage(nanoseconds: bigint): Duration {
   return create(DurationSchema, { seconds: nanoseconds / 1_000_000_000n, nanos: Number(nanoseconds % 1_000_000_000n) });
 }
 
-function primitive(value: Primitive["value"]): Literal {
+function primitiveLiteral(value: Primitive["value"]): Literal {
   return create(LiteralSchema, { value: { case: "scalar", value: { value: { case: "primitive", value: { value } } } } });
 }
 

@@ -13,7 +13,7 @@ export interface FlyteClient {
   readonly identity: ServiceClient<typeof IdentityService>;
   readonly authMetadata: ServiceClient<typeof AuthMetadataService>;
   /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
-  ready(deadlineMs: number): Promise<void>;
+  ready(timeoutMs: number): Promise<void>;
   /** Aborts running calls. */
   close(): void;
 }
@@ -27,7 +27,7 @@ export function createFlyteClient(options: ChannelOptions): FlyteClient {
     signals: createClient({ channel, service: SignalService }),
     identity: createClient({ channel, service: IdentityService }),
     authMetadata: createClient({ channel, service: AuthMetadataService }),
-    ready: (deadlineMs) => channel.ready(deadlineMs),
+    ready: (timeoutMs) => channel.ready(timeoutMs),
     close: () => channel.close(),
   };
 }

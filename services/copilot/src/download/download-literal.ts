@@ -10,46 +10,46 @@ import {
   type Scalar,
   ScalarSchema,
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { CopilotFailure } from "../failure.js";
-import type { Blobs } from "../store/patient-store.js";
-import { placeFile, placeFolder } from "./place-blob.js";
-import { jsonText, type Plain } from "./plain.js";
+import { CopilotError } from "../copilot-error.js";
+import type { Blobs } from "../store/retrying-store.js";
+import { downloadFile, downloadDir } from "./download-blob.js";
+import { jsonText, type JsonLikeValue } from "./json-like.js";
 import { primitiveText, primitiveValue } from "./primitive.js";
 
 /** A literal after its download. */
-export interface Placed {
+export interface DownloadedLiteral {
   /** For inputs.json and inputs.yaml. */
-  readonly value: Plain;
+  readonly value: JsonLikeValue;
   /** The literal with local paths, for inputs.pb. */
   readonly literal: Literal;
 }
 
-export interface Placing {
+export interface DownloadContext {
   readonly blobs: Blobs;
   /** False: files are not downloaded, and keep their URIs. */
   readonly withFiles: boolean;
 }
 
 /** Any user of the task's container may read, change and run the files. */
-const MODE = 0o777;
+const FILE_MODE = 0o777;
 
 /**
  * Writes a literal to `path`: a value as the text of a file, a file unchanged, lists and maps as folders with an entry
  * for each item. Source of the layout: flytecopilot's downloader.
  * @throws CopilotFailure, BlobError
  */
-export async function placeLiteral(literal: Literal, path: string, placing: Placing): Promise<Placed> {
+export async function downloadLiteral(literal: Literal, path: string, context: DownloadContext): Promise<DownloadedLiteral> {
   const { value } = literal;
   switch (value.case) {
     case "scalar": {
-      const placed = await placeScalar(value.value, path, placing);
-      return { value: placed.value, literal: withValue(literal, { case: "scalar", value: placed.scalar }) };
+      const downloaded = await downloadScalar(value.value, path, context);
+      return { value: downloaded.value, literal: withValue(literal, { case: "scalar", value: downloaded.scalar }) };
     }
     case "collection": {
-      const items = await placeAll(
+      const items = await downloadEntries(
         value.value.literals.map((item, index) => [String(index), item]),
         path,
-        placing,
+        context,
       );
       const literals = items.map(([, item]) => item.literal);
       return {
@@ -58,7 +58,7 @@ export async function placeLiteral(literal: Literal, path: string, placing: Plac
       };
     }
     case "map": {
-      const items = await placeAll(Object.entries(value.value.literals), path, placing);
+      const items = await downloadEntries(Object.entries(value.value.literals), path, context);
       const literals = Object.fromEntries(items.map(([key, item]) => [key, item.literal]));
       return {
         value: Object.fromEntries(items.map(([key, item]) => [key, item.value])),
@@ -66,9 +66,9 @@ export async function placeLiteral(literal: Literal, path: string, placing: Plac
       };
     }
     case "offloadedMetadata":
-      return placeLiteral(await offloaded(value.value.uri, placing.blobs), path, placing);
+      return downloadLiteral(await readOffloaded(value.value.uri, context.blobs), path, context);
     case undefined:
-      throw new CopilotFailure("USER", "a literal without a value cannot be brought to a container");
+      throw new CopilotError("USER", "a literal without a value cannot be brought to a container");
   }
 }
 
@@ -76,15 +76,15 @@ function withValue({ hash, metadata }: Literal, value: Literal["value"]): Litera
   return create(LiteralSchema, { hash, metadata, value });
 }
 
-async function placeAll(
+async function downloadEntries(
   entries: readonly (readonly [string, Literal])[],
   path: string,
-  placing: Placing,
-): Promise<(readonly [string, Placed])[]> {
-  await mkdir(path, { recursive: true, mode: MODE });
-  const placed: (readonly [string, Placed])[] = [];
-  for (const [key, item] of entries) placed.push([key, await placeLiteral(item, join(path, fileName(key)), placing)]);
-  return placed;
+  context: DownloadContext,
+): Promise<(readonly [string, DownloadedLiteral])[]> {
+  await mkdir(path, { recursive: true, mode: FILE_MODE });
+  const downloaded: (readonly [string, DownloadedLiteral])[] = [];
+  for (const [key, item] of entries) downloaded.push([key, await downloadLiteral(item, join(path, fileName(key)), context)]);
+  return downloaded;
 }
 
 /** Keys of maps may be any text. */
@@ -93,32 +93,36 @@ function fileName(key: string): string {
 }
 
 /** Reads a literal that was too large to be stored with the others. */
-async function offloaded(uri: string, blobs: Blobs): Promise<Literal> {
+async function readOffloaded(uri: string, blobs: Blobs): Promise<Literal> {
   const bytes = await blobs.get(uri);
-  if (bytes === undefined) throw new CopilotFailure("SYSTEM", `there is no literal at ${uri}`);
+  if (bytes === undefined) throw new CopilotError("SYSTEM", `there is no literal at ${uri}`);
   return fromBinary(LiteralSchema, bytes);
 }
 
-async function placeScalar(scalar: Scalar, path: string, placing: Placing): Promise<{ readonly value: Plain; readonly scalar: Scalar }> {
+async function downloadScalar(
+  scalar: Scalar,
+  path: string,
+  context: DownloadContext,
+): Promise<{ readonly value: JsonLikeValue; readonly scalar: Scalar }> {
   const { value } = scalar;
-  const same = async (content: string | Uint8Array, plain: Plain) => {
-    await writeFile(path, content, { mode: MODE });
-    return { value: plain, scalar };
+  const writeValue = async (content: string | Uint8Array, jsonValue: JsonLikeValue) => {
+    await writeFile(path, content, { mode: FILE_MODE });
+    return { value: jsonValue, scalar };
   };
   switch (value.case) {
     case "primitive":
-      return same(primitiveText(value.value), primitiveValue(value.value));
+      return writeValue(primitiveText(value.value), primitiveValue(value.value));
     case "noneType":
-      return same("null", null);
+      return writeValue("null", null);
     case "binary":
-      return same(value.value.value, Buffer.from(value.value.value).toString("base64"));
+      return writeValue(value.value.value, Buffer.from(value.value.value).toString("base64"));
     case "error":
-      return same(value.value.message, value.value.message);
+      return writeValue(value.value.message, value.value.message);
     case "generic":
-      return same(jsonText(value.value as JsonObject as Plain), value.value as JsonObject as Plain);
+      return writeValue(jsonText(value.value as JsonObject as JsonLikeValue), value.value as JsonObject as JsonLikeValue);
     case "union": {
-      if (value.value.value === undefined) return same("null", null);
-      const inside = await placeLiteral(value.value.value, path, placing);
+      if (value.value.value === undefined) return writeValue("null", null);
+      const inside = await downloadLiteral(value.value.value, path, context);
       const union = { ...value.value, value: inside.literal };
       return { value: inside.value, scalar: create(ScalarSchema, { value: { case: "union", value: union } }) };
     }
@@ -126,15 +130,15 @@ async function placeScalar(scalar: Scalar, path: string, placing: Placing): Prom
     case "schema":
     case "structuredDataset": {
       const { uri } = value.value;
-      if (!placing.withFiles) return { value: uri, scalar };
+      if (!context.withFiles) return { value: uri, scalar };
       const single = value.case === "blob" && value.value.metadata?.type?.dimensionality === BlobType_BlobDimensionality.SINGLE;
-      await (single ? placeFile(placing.blobs, uri, path) : placeFolder(placing.blobs, uri, path));
+      await (single ? downloadFile(context.blobs, uri, path) : downloadDir(context.blobs, uri, path));
       return {
         value: path,
         scalar: create(ScalarSchema, { value: { ...value, value: { ...value.value, uri: path } } as Scalar["value"] }),
       };
     }
     case undefined:
-      throw new CopilotFailure("USER", "a scalar without a value cannot be brought to a container");
+      throw new CopilotError("USER", "a scalar without a value cannot be brought to a container");
   }
 }

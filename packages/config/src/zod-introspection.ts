@@ -1,5 +1,5 @@
 /** Returns the keys of a zod object, through defaults, optionals and pipes. */
-export function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+export function objectShape(schema: unknown): Readonly<Record<string, unknown>> | undefined {
   let current = schema as { shape?: Record<string, unknown>; def?: { innerType?: unknown; in?: unknown } } | undefined;
   while (current !== undefined && current.shape === undefined) {
     current = (current.def?.innerType ?? current.def?.in) as typeof current;
@@ -8,21 +8,21 @@ export function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | un
 }
 
 /** True when a setting is a string only, through defaults and optionals. */
-export function isText(schema: unknown): boolean {
+export function isStringSchema(schema: unknown): boolean {
   let current = schema as { def?: { type?: string; innerType?: unknown } } | undefined;
   while (current?.def?.innerType !== undefined) current = current.def.innerType as typeof current;
   return current?.def?.type === "string";
 }
 
 /** Returns the schema at a path; undefined where there is none, or its parent is no object. */
-export function schemaAt(schema: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((above, key) => shapeOf(above)?.[String(key)], schema);
+export function schemaAtPath(schema: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((parent, key) => objectShape(parent)?.[String(key)], schema);
 }
 
 /** Lists all settings, as dotted paths. */
-export function* settingsOf(schema: unknown, above = ""): Generator<string> {
-  for (const [key, inner] of Object.entries(shapeOf(schema) ?? {})) {
-    yield `${above}${key}`;
-    yield* settingsOf(inner, `${above}${key}.`);
+export function* settingPaths(schema: unknown, prefix = ""): Generator<string> {
+  for (const [key, inner] of Object.entries(objectShape(schema) ?? {})) {
+    yield `${prefix}${key}`;
+    yield* settingPaths(inner, `${prefix}${key}.`);
   }
 }

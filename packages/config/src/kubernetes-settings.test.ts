@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { checkKubernetesAccess, kubernetesAccess } from "./kubernetes-access.js";
+import { checkKubernetesSettings, kubernetesSettings } from "./kubernetes-settings.js";
 
-const schema = z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess);
+const schema = z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings);
 const problems = (given: object) => schema.safeParse(given).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 
 test("each way to reach a cluster by itself", () => {

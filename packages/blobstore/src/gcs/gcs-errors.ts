@@ -1,4 +1,4 @@
-import { guard, isFileError, passingStatus } from "../guard.js";
+import { mapBlobErrors, isLocalFileError, isTransientStatus } from "../map-errors.js";
 
 /** HTTP status of an error; the store, the token service and IAM keep it in different places. */
 export function statusOf(error: unknown): number | undefined {
@@ -10,9 +10,9 @@ export function statusOf(error: unknown): number | undefined {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "");
 
 /** Returns the answer, or undefined when the blob does not exist. A missing bucket is an error, which only its text distinguishes. */
-export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (statusOf(error) === 404 && !/bucket does not exist/i.test(messageOf(error))) return undefined;
     throw error;
@@ -20,11 +20,11 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** Errors without a status are transient (no answer), except those of local files and of missing credentials. */
-function passes(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const status = statusOf(error);
-  if (status !== undefined) return passingStatus(status);
-  return !isFileError(error) && !/default credentials|client_email|Cannot sign/i.test(messageOf(error));
+  if (status !== undefined) return isTransientStatus(status);
+  return !isLocalFileError(error) && !/default credentials|client_email|Cannot sign/i.test(messageOf(error));
 }
 
 /** @throws BlobUnavailable, BlobError */
-export const guarded = <T>(uri: string, work: () => Promise<T>): Promise<T> => guard(uri, passes, work);
+export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { ConfigError, loadConfig } from "./load.js";
+import { ConfigError, loadConfig } from "./load-config.js";
 
 const schema = z.strictObject({
   port: z.number().int().default(1),

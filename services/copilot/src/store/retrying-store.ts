@@ -1,4 +1,4 @@
-import { type BlobEntry, type BlobStore, BlobUnavailable } from "@flyte-ts/blobstore";
+import { type BlobEntry, type BlobStore, BlobUnavailableError } from "@flyte-ts/blobstore";
 
 /** The part of the blob store that is used here. */
 export interface Blobs extends Pick<BlobStore, "get" | "put" | "getFile" | "putFile" | "join"> {
@@ -6,9 +6,9 @@ export interface Blobs extends Pick<BlobStore, "get" | "put" | "getFile" | "putF
   listAll(prefix: string): Promise<readonly BlobEntry[]>;
 }
 
-export interface Patience {
+export interface RetryBudget {
   /** Deadline, ms on the same scale as `now`. */
-  readonly until: number;
+  readonly deadline: number;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -17,15 +17,15 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Wraps a blob store with retries, with growing delays, until the deadline. */
-export function patientStore(store: BlobStore, patience: Patience): Blobs {
-  const again = <T>(work: () => Promise<T>) => persist(work, patience);
+export function retryingStore(store: BlobStore, budget: RetryBudget): Blobs {
+  const withRetries = <T>(work: () => Promise<T>) => persist(work, budget);
   return {
-    get: (uri, options) => again(() => store.get(uri, options)),
-    put: (uri, bytes, options) => again(() => store.put(uri, bytes, options)),
-    getFile: (uri, path) => again(() => store.getFile(uri, path)),
-    putFile: (uri, path) => again(() => store.putFile(uri, path)),
+    get: (uri, options) => withRetries(() => store.get(uri, options)),
+    put: (uri, bytes, options) => withRetries(() => store.put(uri, bytes, options)),
+    getFile: (uri, path) => withRetries(() => store.getFile(uri, path)),
+    putFile: (uri, path) => withRetries(() => store.putFile(uri, path)),
     join: (uri, ...parts) => store.join(uri, ...parts),
-    listAll: (prefix) => again(() => all(store.list(prefix))),
+    listAll: (prefix) => withRetries(() => all(store.list(prefix))),
   };
 }
 
@@ -35,12 +35,12 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-async function persist<T>(work: () => Promise<T>, { until, now, sleep }: Patience): Promise<T> {
+async function persist<T>(work: () => Promise<T>, { deadline: until, now, sleep }: RetryBudget): Promise<T> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof BlobUnavailable) || now() + pause > until) throw error;
+      if (!(error instanceof BlobUnavailableError) || now() + pause > until) throw error;
       await sleep(pause);
     }
   }

@@ -1,10 +1,10 @@
-export interface FailureOptions extends ErrorOptions {
+export interface CopilotErrorOptions extends ErrorOptions {
   /** Code in the error document; default: names the failed operation. */
   readonly code?: string;
 }
 
 /** Inputs could not be downloaded or outputs not be uploaded. */
-export class CopilotFailure extends Error {
+export class CopilotError extends Error {
   override readonly name = "CopilotFailure";
   readonly code: string | undefined;
 
@@ -12,7 +12,7 @@ export class CopilotFailure extends Error {
     /** Error origin: USER for the task, SYSTEM for the infrastructure. */
     readonly origin: "USER" | "SYSTEM",
     message: string,
-    options: FailureOptions = {},
+    options: CopilotErrorOptions = {},
   ) {
     super(message, options);
     this.code = options.code;

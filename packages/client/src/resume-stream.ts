@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Code, RpcError } from "@flyte-ts/rpc";
 
 /** A message of a stream that can be resumed. */
-export interface Resumable {
+export interface ResumableMessage {
   /** Position after this message, to resume from. */
   readonly cursor: string;
   /** This is the last message. */
@@ -12,22 +12,22 @@ export interface Resumable {
 export interface ResumeOptions {
   readonly signal?: AbortSignal;
   /** Consecutive failures before giving up; default 10, about half a minute. */
-  readonly attempts?: number;
+  readonly maxFailures?: number;
 }
 
 /** Transient codes, for which a retry or another replica may succeed. */
-const PASSING: readonly Code[] = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.CANCELLED, Code.UNKNOWN];
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const TRANSIENT_CODES: readonly Code[] = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.CANCELLED, Code.UNKNOWN];
+const INITIAL_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
 
 /**
  * Yields a stream until its end and resumes it after failures: `open` starts it after a cursor, at first an empty one.
  *
  * @throws RpcError when it cannot be resumed.
  */
-export async function* resumed<Message extends Resumable>(
+export async function* resumeStream<Message extends ResumableMessage>(
   open: (cursor: string) => AsyncIterable<Message>,
-  { signal, attempts = 10 }: ResumeOptions = {},
+  { signal, maxFailures = 10 }: ResumeOptions = {},
 ): AsyncGenerator<Message> {
   let cursor = "";
   for (let failures = 0; ; failures++) {
@@ -41,9 +41,9 @@ export async function* resumed<Message extends Resumable>(
       // The stream ended without further messages.
       return;
     } catch (error) {
-      const passing = error instanceof RpcError && PASSING.includes(error.code);
-      if (!passing || signal?.aborted === true || failures + 1 >= attempts) throw error;
+      const transient = error instanceof RpcError && TRANSIENT_CODES.includes(error.code);
+      if (!transient || signal?.aborted === true || failures + 1 >= maxFailures) throw error;
     }
-    await sleep(Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), undefined, signal && { signal });
+    await sleep(Math.min(INITIAL_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS), undefined, signal && { signal });
   }
 }

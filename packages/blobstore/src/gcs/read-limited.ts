@@ -1,6 +1,6 @@
 import type { File } from "@google-cloud/storage";
-import { BlobTooLarge } from "../errors.js";
-import { statusOf } from "./gcs-failure.js";
+import { BlobTooLargeError } from "../errors.js";
+import { statusOf } from "./gcs-errors.js";
 
 /**
  * Reads a blob of at most `maxBytes`. Requests one byte more, so that the answer shows whether the blob is larger;
@@ -8,7 +8,7 @@ import { statusOf } from "./gcs-failure.js";
  *
  * @throws BlobTooLarge, and the SDK's errors.
  */
-export async function readUpTo(file: File, { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number }): Promise<Uint8Array> {
+export async function readLimited(file: File, { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number }): Promise<Uint8Array> {
   const stream = file.createReadStream({ start: 0, end: maxBytes, decompress: false });
   let size: number | undefined;
   stream.on("response", ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) => {
@@ -23,6 +23,6 @@ export async function readUpTo(file: File, { uri, maxBytes }: { readonly uri: st
     throw error;
   }
   const content = Buffer.concat(parts);
-  if (content.byteLength > maxBytes) throw new BlobTooLarge(uri, size || content.byteLength, maxBytes);
+  if (content.byteLength > maxBytes) throw new BlobTooLargeError(uri, size || content.byteLength, maxBytes);
   return content;
 }

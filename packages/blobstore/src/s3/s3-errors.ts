@@ -1,4 +1,4 @@
-import { guard, isFileError, passingStatus } from "../guard.js";
+import { mapBlobErrors, isLocalFileError, isTransientStatus } from "../map-errors.js";
 
 export function statusOf(error: unknown): number | undefined {
   const metadata = typeof error === "object" && error !== null && "$metadata" in error ? error.$metadata : undefined;
@@ -9,9 +9,9 @@ export function statusOf(error: unknown): number | undefined {
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Returns the answer, or undefined when the key does not exist. A missing bucket is an error. */
-export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (["NoSuchKey", "NotFound"].includes(nameOf(error))) return undefined;
     throw error;
@@ -23,13 +23,13 @@ export const isNotImplemented = (error: unknown): boolean =>
   [405, 501].includes(statusOf(error) ?? 0) || nameOf(error) === "NotImplemented";
 
 /** Errors without a status are transient (the connection failed or broke), except those of local files. */
-export function passes(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   return (
-    (status === undefined ? !isFileError(error) : passingStatus(status) && !isNotImplemented(error)) &&
+    (status === undefined ? !isLocalFileError(error) : isTransientStatus(status) && !isNotImplemented(error)) &&
     nameOf(error) !== "CredentialsProviderError"
   );
 }
 
 /** @throws BlobUnavailable, BlobError */
-export const guarded = <T>(uri: string, work: () => Promise<T>): Promise<T> => guard(uri, passes, work);
+export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

@@ -5,7 +5,7 @@ import type { BlobStoreConfig } from "@flyte-ts/blobstore";
  * tasks and for the copilot. Without them the SDKs use their own sources: their variables, the service account, the
  * instance.
  */
-export function blobAccess(env: Readonly<Record<string, string | undefined>>): BlobStoreConfig {
+export function blobStoreConfigFromEnv(env: Readonly<Record<string, string | undefined>>): BlobStoreConfig {
   return {
     s3: {
       endpoint: env["FLYTE_AWS_ENDPOINT"],

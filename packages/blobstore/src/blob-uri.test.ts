@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { joinUri, parseAddress } from "./address.js";
+import { joinUri, parseBlobUri } from "./blob-uri.js";
 
 test.each([
   ["s3://b/k/é?#%20", { scheme: "s3", root: "s3://b/", container: "b", key: "k/é?#%20" }],
@@ -14,11 +14,11 @@ test.each([
   ["/a/b", { scheme: "file", root: "", container: "", key: "/a/b" }],
   ["file:///a/b", { scheme: "file", root: "file://", container: "", key: "/a/b" }],
 ])("%s is an address", (uri, address) => {
-  expect(parseAddress(uri)).toEqual({ uri, ...address });
+  expect(parseBlobUri(uri)).toEqual({ uri, ...address });
 });
 
 test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])("%s is none", (uri) => {
-  expect(() => parseAddress(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
+  expect(() => parseBlobUri(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
 });
 
 test.each([

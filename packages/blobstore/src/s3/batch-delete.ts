@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type * as Sdk from "@aws-sdk/client-s3";
-import type { BlobAddress } from "../address.js";
-import { BlobError, BlobUnavailable } from "../errors.js";
-import { guarded } from "./s3-failure.js";
+import type { BlobLocation } from "../blob-uri.js";
+import { BlobError, BlobUnavailableError } from "../errors.js";
+import { mapErrors } from "./s3-errors.js";
 
 /** Maximum number of keys per request. */
-export const MAX_DELETES = 1_000;
+export const MAX_BATCH_DELETE = 1_000;
 
 /** True when a key can be written in the request, which is XML 1.0. */
-export function fitsXml(key: string): boolean {
+export function isXmlSafe(key: string): boolean {
   return /^[ -\ufffd]*$/.test(key);
 }
 
@@ -18,21 +18,21 @@ interface Connection {
 }
 
 /** Deletes at most MAX_DELETES blobs of one bucket in one request. */
-export async function deleteObjects({ sdk, client }: Connection, addresses: readonly BlobAddress[]): Promise<void> {
-  const [first] = addresses;
+export async function batchDelete({ sdk, client }: Connection, locations: readonly BlobLocation[]): Promise<void> {
+  const [first] = locations;
   if (first === undefined) return;
-  const Objects = addresses.map(({ key }) => ({ Key: key }));
-  const command = new sdk.DeleteObjectsCommand({ Bucket: first.container, Delete: { Objects, Quiet: true } });
+  const Objects = locations.map(({ key }) => ({ Key: key }));
+  const command = new sdk.DeleteObjectsCommand({ Bucket: first.bucket, Delete: { Objects, Quiet: true } });
   addMd5(command);
-  const { Errors = [] } = await guarded(first.uri, () => client.send(command));
+  const { Errors = [] } = await mapErrors(first.uri, () => client.send(command));
   const failures = Errors.filter(({ Code }) => Code !== "NoSuchKey");
   const [failure] = failures;
   if (failure === undefined) return;
-  const Failure = failures.some(({ Code }) => PASSING.has(Code ?? "")) ? BlobUnavailable : BlobError;
-  throw new Failure(`${first.root}${failure.Key}`, `${failure.Code}: ${failure.Message}, as ${failures.length} of ${addresses.length}`);
+  const ErrorClass = failures.some(({ Code }) => TRANSIENT_CODES.has(Code ?? "")) ? BlobUnavailableError : BlobError;
+  throw new ErrorClass(`${first.root}${failure.Key}`, `${failure.Code}: ${failure.Message}, as ${failures.length} of ${locations.length}`);
 }
 
-const PASSING = new Set(["InternalError", "SlowDown", "ServiceUnavailable", "OperationAborted", "RequestTimeout"]);
+const TRANSIENT_CODES = new Set(["InternalError", "SlowDown", "ServiceUnavailable", "OperationAborted", "RequestTimeout"]);
 
 /** Services older than the SDK's CRC checksums require this one. */
 function addMd5(command: Sdk.DeleteObjectsCommand): void {

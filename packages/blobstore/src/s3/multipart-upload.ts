@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
 
-interface Loaded {
+interface Connection {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.S3Client;
 }
@@ -9,14 +9,14 @@ interface Loaded {
 /** Files below this size are put in one request. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** Maximum number of parts of an object in S3. */
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 /** Number of parts in memory and in flight. */
-const PARTS_AT_ONCE = 2;
+const UPLOAD_CONCURRENCY = 2;
 
 /** Uploads a file of any size as one object, in parts when it is large. A failed upload is aborted. */
 export async function uploadFile(
-  { sdk, client }: Loaded,
-  place: { readonly Bucket: string; readonly Key: string },
+  { sdk, client }: Connection,
+  target: { readonly Bucket: string; readonly Key: string },
   path: string,
 ): Promise<void> {
   const file = await open(path, "r");
@@ -25,20 +25,20 @@ export async function uploadFile(
     if (size <= PART_BYTES) {
       const Body = new Uint8Array(size);
       await readPart(file, Body, 0);
-      await client.send(new sdk.PutObjectCommand({ ...place, Body, ContentLength: Body.byteLength }));
+      await client.send(new sdk.PutObjectCommand({ ...target, Body, ContentLength: Body.byteLength }));
       return;
     }
-    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(place));
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(target));
     try {
       const Parts = await uploadParts(file, size, async (PartNumber, Body) => {
-        const part = { ...place, UploadId, PartNumber, Body, ContentLength: Body.byteLength };
+        const part = { ...target, UploadId, PartNumber, Body, ContentLength: Body.byteLength };
         const { ETag } = await client.send(new sdk.UploadPartCommand(part));
         return { PartNumber, ETag };
       });
-      await client.send(new sdk.CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }));
+      await client.send(new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }));
     } catch (error) {
       // Abort the upload so that orphaned parts are not billed; ignore errors of the abort.
-      await client.send(new sdk.AbortMultipartUploadCommand({ ...place, UploadId })).catch(() => undefined);
+      await client.send(new sdk.AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
       throw error;
     }
   } finally {
@@ -51,12 +51,12 @@ async function uploadParts(
   size: number,
   upload: (number: number, bytes: Uint8Array) => Promise<Sdk.CompletedPart>,
 ): Promise<Sdk.CompletedPart[]> {
-  const partBytes = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS));
+  const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
   const count = Math.ceil(size / partBytes);
   const parts: Sdk.CompletedPart[] = [];
   let next = 0;
   let failed = false;
-  const work = async () => {
+  const uploadNext = async () => {
     // One buffer for all parts of a worker: garbage would add up.
     const memory = new Uint8Array(partBytes);
     while (next < count && !failed) {
@@ -72,7 +72,7 @@ async function uploadParts(
       }
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: Math.min(PARTS_AT_ONCE, count) }, work));
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(UPLOAD_CONCURRENCY, count) }, uploadNext));
   for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
   return parts;
 }

@@ -1,4 +1,4 @@
-import { guard, isFileError, passingStatus } from "../guard.js";
+import { mapBlobErrors, isLocalFileError, isTransientStatus } from "../map-errors.js";
 
 /** The service's error code, such as `BlobNotFound`; else the connection's. An answer to HEAD has it only among its headers. */
 export function codeOf(error: unknown): string {
@@ -13,9 +13,9 @@ function statusOf(error: unknown): number | undefined {
 }
 
 /** Returns the answer, or undefined when the blob does not exist. A missing container is an error. */
-export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (codeOf(error) === "BlobNotFound") return undefined;
     throw error;
@@ -23,12 +23,12 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** Errors without a status are transient (no answer), except those of local files and of missing or unauthorized identities. */
-function passes(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const status = statusOf(error);
-  if (status !== undefined) return passingStatus(status);
-  if (isFileError(error)) return false;
+  if (status !== undefined) return isTransientStatus(status);
+  if (isLocalFileError(error)) return false;
   return !(error instanceof Error && /^(CredentialUnavailableError|AuthenticationError|AggregateAuthenticationError)$/.test(error.name));
 }
 
 /** @throws BlobUnavailable, BlobError */
-export const guarded = <T>(uri: string, work: () => Promise<T>): Promise<T> => guard(uri, passes, work);
+export const mapErrors = <T>(uri: string, operation: () => Promise<T>): Promise<T> => mapBlobErrors(uri, isTransient, operation);

@@ -1,23 +1,23 @@
-import { BlobAddressRefused } from "./errors.js";
+import { BlobUriError } from "./errors.js";
 
 /** Kinds of stores: S3, Google Cloud Storage, Azure Blob Storage, local files. */
 export type BlobScheme = "s3" | "gs" | "abfs" | "file";
 
 /** Address of a blob. */
-export interface BlobAddress {
+export interface BlobLocation {
   readonly scheme: BlobScheme;
   readonly uri: string;
   /** Prefix before the key, the same for all keys of the container: `s3://bucket/`; `file://` or nothing. */
   readonly root: string;
   /** The bucket, or Azure's container; empty for files. */
-  readonly container: string;
+  readonly bucket: string;
   /** Host of Azure's storage account, where the address names it. */
   readonly host?: string;
   /** Key in the bucket, not decoded; path of a file. */
   readonly key: string;
 }
 
-const FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file:///path";
+const URI_FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file:///path";
 
 /**
  * Parses an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
@@ -26,23 +26,23 @@ const FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file://
  *
  * @throws BlobAddressRefused for other schemes, for a missing bucket, and for file paths with `..` in them.
  */
-export function parseAddress(uri: string): BlobAddress {
+export function parseBlobUri(uri: string): BlobLocation {
   const match = /^(s3a?|gs|abfss?):\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
-  if (match !== null) return inContainer(uri, match);
+  if (match !== null) return parseBucketUri(uri, match);
   const file = /^(file:\/\/)?(\/.*)$/s.exec(uri);
-  if (file === null) throw new BlobAddressRefused(uri, `the address must be ${FORMS}`);
+  if (file === null) throw new BlobUriError(uri, `the address must be ${URI_FORMS}`);
   const [, root = "", key = ""] = file;
-  if (key.split("/").includes("..") || key.includes("\0")) throw new BlobAddressRefused(uri, "the path must not contain .. or NUL");
-  return { scheme: "file", uri, root, container: "", key };
+  if (key.split("/").includes("..") || key.includes("\0")) throw new BlobUriError(uri, "the path must not contain .. or NUL");
+  return { scheme: "file", uri, root, bucket: "", key };
 }
 
-function inContainer(uri: string, [, scheme, place = "", key = ""]: RegExpExecArray): BlobAddress {
+function parseBucketUri(uri: string, [, scheme, authority = "", key = ""]: RegExpExecArray): BlobLocation {
   const root = uri.slice(0, uri.length - key.length);
-  const address = { uri, root: root.endsWith("/") ? root : `${root}/`, container: place, key };
-  if (scheme === "gs") return { scheme, ...address };
-  if (scheme === "s3" || scheme === "s3a") return { scheme: "s3", ...address };
-  const [container = "", host] = place.split("@", 2);
-  return { scheme: "abfs", ...address, container, ...(host !== undefined && { host }) };
+  const location = { uri, root: root.endsWith("/") ? root : `${root}/`, container: authority, key };
+  if (scheme === "gs") return { scheme, ...location };
+  if (scheme === "s3" || scheme === "s3a") return { scheme: "s3", ...location };
+  const [bucket = "", host] = authority.split("@", 2);
+  return { scheme: "abfs", ...location, bucket, ...(host !== undefined && { host }) };
 }
 
 /** Joins `uri` and `parts` with one slash between each; empty parts are left out. */

@@ -1,6 +1,6 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { expect, test } from "vitest";
-import { resumed } from "./resumed.js";
+import { resumeStream } from "./resume-stream.js";
 
 /** Streams the numbers up to 5; each stream breaks after two. */
 function breaking(code: Exclude<Code, 0>) {
@@ -24,17 +24,17 @@ async function all(stream: AsyncIterable<{ readonly cursor: string }>): Promise<
 
 test("a stream goes on behind the last message until the one that ends it", async () => {
   const { cursors, open } = breaking(Code.UNAVAILABLE);
-  expect(await all(resumed(open))).toEqual(["1", "2", "3", "4", "5"]);
+  expect(await all(resumeStream(open))).toEqual(["1", "2", "3", "4", "5"]);
   expect(cursors).toEqual(["", "2", "4"]);
 });
 
 test("what no other try puts right is thrown, and so is what fails again and again", async () => {
-  await expect(all(resumed(breaking(Code.PERMISSION_DENIED).open))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
+  await expect(all(resumeStream(breaking(Code.PERMISSION_DENIED).open))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
   let tries = 0;
   const failing = async function* (): AsyncGenerator<{ cursor: string; ended: boolean }> {
     if (++tries > 0) throw new RpcError(Code.UNAVAILABLE, "away");
     yield { cursor: "", ended: true };
   };
-  await expect(all(resumed(failing, { attempts: 3 }))).rejects.toMatchObject({ code: Code.UNAVAILABLE });
+  await expect(all(resumeStream(failing, { maxFailures: 3 }))).rejects.toMatchObject({ code: Code.UNAVAILABLE });
   expect(tries).toBe(3);
 });

@@ -5,7 +5,7 @@ import { z } from "zod";
  * `kubeconfig`, `inCluster` and `endpoint`; without them the file in KUBECONFIG or ~/.kube/config applies, or, in a
  * pod, its service account.
  */
-export const kubernetesAccess = {
+export const kubernetesSettings = {
   /** Path of a kubeconfig file. */
   kubeconfig: z.string().optional(),
   /** Context of that file; absent: its current one. */
@@ -24,16 +24,16 @@ export const kubernetesAccess = {
     .optional(),
 };
 
-export type KubernetesAccess = z.infer<z.ZodObject<typeof kubernetesAccess>>;
+export type KubernetesSettings = z.infer<z.ZodObject<typeof kubernetesSettings>>;
 
 /** Reports conflicting keys. For `superRefine` of a schema that has the keys. */
-export function checkKubernetesAccess(access: KubernetesAccess, report: z.core.$RefinementCtx): void {
-  const { kubeconfig, context, inCluster, endpoint, auth } = access;
-  const issue = (key: keyof KubernetesAccess, message: string) => report.addIssue({ code: "custom", path: [key], message });
+export function checkKubernetesSettings(settings: KubernetesSettings, context: z.core.$RefinementCtx): void {
+  const { kubeconfig, context, inCluster, endpoint, auth } = settings;
+  const issue = (key: keyof KubernetesSettings, message: string) => context.addIssue({ code: "custom", path: [key], message });
   const given = [kubeconfig !== undefined && "kubeconfig", inCluster && "inCluster", endpoint !== undefined && "endpoint"].filter(
     (name) => name !== false,
   );
-  if (given.length > 1) issue(given[1] as keyof KubernetesAccess, `${given.join(" and ")} are given: one way to reach the API is enough`);
+  if (given.length > 1) issue(given[1] as keyof KubernetesSettings, `${given.join(" and ")} are given: one way to reach the API is enough`);
   if (context !== undefined && (inCluster || endpoint !== undefined)) issue("context", "a context is one of a kubeconfig file");
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
     issue("endpoint", "it must be an address as https://10.0.0.1:6443");
