@@ -39,11 +39,11 @@ export async function startRealGround({ durable, tell }: GroundOptions): Promise
   const onBuild = (what: string) => tell(`building ${what} (once, a few minutes) …`);
   const keys = { accessKeyId: "bench", secretAccessKey: randomBytes(16).toString("hex") };
   try {
-    const etcd = await keep(startEtcd({ dataDir: join(folder, "etcd"), durable, onBuild }));
+    const etcd = await keep(startEtcd({ dataDir: join(folder, "etcd"), durable, onProgress: onBuild }));
     const dataDir = join(folder, "kubernetes");
-    const api = await keep(startKubeApiserver({ dataDir, etcdUrl: etcd.url, onBuild }));
-    await keep(startControllerManager({ kubeconfig: api.kubeconfig, dataDir, onBuild }));
-    const s3 = await keep(startVersitygw({ dataDir: join(folder, "s3"), buckets: [BUCKET], ...keys, onBuild }));
+    const api = await keep(startKubeApiserver({ dataDir, etcdUrl: etcd.url, onProgress: onBuild }));
+    await keep(startControllerManager({ kubeconfig: api.kubeconfig, dataDir, onProgress: onBuild }));
+    const s3 = await keep(startVersitygw({ dataDir: join(folder, "s3"), buckets: [BUCKET], ...keys, onProgress: onBuild }));
     return {
       flags: ["--kubeconfig", api.kubeconfig, "--s3", s3.url, "--bucket", BUCKET],
       env: { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey },

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
-import { type About, anyRequest, restCalls } from "@flyte-ts/testing";
+import { type RequestScope, anyRequest, restCalls } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scope } from "../stack/good-requests.js";
 import { type Attacker, openAttacker } from "./attacker.fixture.js";
@@ -24,7 +24,7 @@ const PROJECT_READS: readonly string[] = ["GetProject", "GetProjectAttributes"];
 /** Changes that a viewer must not make in the scope of the role itself. */
 const READS = /^(Get(?!OrCreate)|List|Watch|Follow|Preview|CreateDownload)/;
 
-const PLACES: readonly (readonly [string, About])[] = [
+const PLACES: readonly (readonly [string, RequestScope])[] = [
   ["another project", { project: "other", domain: scope.domain }],
   ["another domain", { project: scope.project, domain: "production" }],
   ["every project by a wildcard", { project: "*", domain: "*" }],
@@ -32,7 +32,7 @@ const PLACES: readonly (readonly [string, About])[] = [
   ["no project at all", { project: "", domain: "" }],
 ];
 
-async function answersTo(method: DescMethod, about: About, subject: string): Promise<string[]> {
+async function answersTo(method: DescMethod, about: RequestScope, subject: string): Promise<string[]> {
   const headers = { authorization: `Bearer ${victim.tokenOf(subject)}` };
   const request = anyRequest(method.input, about);
   const path = `/${method.parent.typeName}/${method.name}`;

@@ -6,7 +6,7 @@ import type { BlobStoreConfig } from "@flyte-ts/blobstore";
 import {
   findAzurite,
   findFakeGcsServer,
-  type FindOptions,
+  type InstallOptions,
   findVersitygw,
   freePort,
   startAzurite,
@@ -42,7 +42,7 @@ export interface StoreKind {
   readonly keepsMetadata: boolean;
   /** Header of metadata in uploads. */
   readonly metadataHeader: string;
-  readonly find?: (options: FindOptions) => Promise<string>;
+  readonly find?: (options: InstallOptions) => Promise<string>;
   start(folder: string): Promise<TestedStore>;
 }
 
@@ -82,7 +82,7 @@ export const STORES: readonly StoreKind[] = [
   {
     name: "versitygw",
     ...s3,
-    find: ({ onBuild }) => findVersitygw(onBuild),
+    find: ({ onProgress: onBuild }) => findVersitygw(onBuild),
     start: async (folder) => {
       const server = await startVersitygw({ dataDir: folder, buckets: ["bucket"], ...KEYS });
       return { ...s3At(server.url), stop: () => server.stop() };
@@ -139,7 +139,7 @@ export async function storeUnavailable({ name, find }: StoreKind): Promise<strin
   const get = name === "versitygw" || process.env["BLOB_SERVERS"] === "all";
   const onBuild = (what: string) => void process.stderr.write(`getting ${what} (once) …\n`);
   try {
-    await find?.({ onBuild, get });
+    await find?.({ onProgress: onBuild, install: get });
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replaceAll("\n", "; ") : String(error);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
@@ -11,7 +11,7 @@ import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { AuditedCluster } from "./audited-cluster.js";
 import { kubectlIsThere, kubernetesFolder } from "./manifests.js";
 
-const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !kubectlIsThere() || (await kubernetesSkipReason()) !== undefined;
 
 /** One of each kind that the rights are for; none stands in the way of pods. */
 const TEMPLATES = {

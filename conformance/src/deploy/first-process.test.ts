@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const images = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "images");
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function endOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   writeFileSync(join(folder, "service.mjs"), service);
   const child = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
-  testGuard().watch(child, "SIGKILL");
+  testWatchdog().watch(child, "SIGKILL");
   const ended = once(child, "exit");
   await once(child.stdout, "data");
   child.kill(signal);

@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
 import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
 import { podOf } from "./pod.js";
 
-const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !kubectlIsThere() || (await kubernetesSkipReason()) !== undefined;
 const helm = unavailable ? undefined : await chart();
 /** Without these, what is for the Prometheus operator is left out, and said so. */
 const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(sayWhy);

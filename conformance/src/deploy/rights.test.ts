@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuditedCluster } from "./audited-cluster.js";
 import { kubectlIsThere } from "./manifests.js";
 
-const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !kubectlIsThere() || (await kubernetesSkipReason()) !== undefined;
 const program = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "packages", "cli", "dist", "main.js");
 
 // The cluster of access.test.ts, where nothing is refused: here is shown that it does refuse.

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { differences } from "../recorded/differences.js";
 import { acceptance, type AcceptedDifference } from "./accepted-differences.js";
@@ -13,7 +13,7 @@ const list = JSON.parse(
   readFileSync(new URL("../../accepted-kubernetes-differences.json", import.meta.url), "utf8"),
 ) as AcceptedDifference[];
 
-describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-apiserver does", () => {
+describe.skipIf(await kubernetesSkipReason())("local-cluster answers as kube-apiserver does", () => {
   let real: ApiUnderTest;
   let local: ApiUnderTest;
   const used = new Set<AcceptedDifference>();

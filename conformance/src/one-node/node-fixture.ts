@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { processesOf, type RunningStack, startStack } from "../stack/stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -38,7 +38,7 @@ export async function startStackOnNode({ flags = [], environment = {} }: NodeOpt
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));

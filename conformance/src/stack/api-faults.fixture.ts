@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type ApiProxy, kubernetesFixture, type KubernetesFixture, startApiProxy } from "@flyte-ts/testing";
+import { type FaultProxy, kubernetesFixture, type KubernetesFixture, startFaultProxy } from "@flyte-ts/testing";
 import { processorSeconds } from "./processor-seconds.js";
 import { type RunningStack, type StackPart, startStack } from "./stack-fixture.js";
 
@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** A stack whose way to the Kubernetes API leads through a proxy that can fail. */
 export interface FaultyStack {
   readonly stack: RunningStack;
-  readonly proxy: ApiProxy;
+  readonly proxy: FaultProxy;
   /** Leads past the proxy. */
   readonly kubeconfig: string;
   /** Only in front of a real kube-apiserver. */
@@ -32,7 +32,7 @@ export async function startFaultyStack(real: boolean): Promise<FaultyStack> {
     const local = kubernetes === undefined ? await startLocalCluster() : undefined;
     if (local !== undefined) stops.push(() => local.stop());
     const kubeconfig = kubernetes?.kubeconfig ?? local?.kubeconfig ?? "";
-    const proxy = await startApiProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
+    const proxy = await startFaultProxy(kubernetes ?? { url: /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "" });
     stops.push(() => proxy.stop());
     const stack = await startStack(["--no-example", "--kubeconfig", proxy.kubeconfig]);
     stops.push(() => stack.stop());

@@ -5,7 +5,7 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
-import { type ApiFault, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type ProxyFault, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cpuSeconds, type FaultyStack, startFaultyStack } from "./api-faults.fixture.js";
@@ -16,7 +16,7 @@ import { keepSleepJournal, sleepsOf } from "./sleep-journal.js";
 import type { StackPart } from "./stack-fixture.js";
 
 /** `API_FAULTS=full`: a real kube-apiserver, outages of a minute, pods too. */
-const FULL = process.env.API_FAULTS === "full" && (await kubernetesUnavailable()) === undefined;
+const FULL = process.env.API_FAULTS === "full" && (await kubernetesSkipReason()) === undefined;
 /** Nodes of a chain, of the middle of a fan, and how long each sleeps, ms. */
 const SHAPE = FULL ? { chain: 10, fan: 10, sleepMs: 2_000, chains: 8, fans: 4 } : { chain: 5, fan: 6, sleepMs: 400, chains: 5, fans: 2 };
 /** How long after the end of a fault all must have ended, ms. */
@@ -158,7 +158,7 @@ async function through({ name, lasts, cpu, begin: set, end }: Fault): Promise<vo
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-const told = (name: string, fault: ApiFault, more: Pick<Fault, "lasts" | "cpu">): Fault => ({
+const told = (name: string, fault: ProxyFault, more: Pick<Fault, "lasts" | "cpu">): Fault => ({
   name,
   ...more,
   begin: () => faulty.proxy.set(fault),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type CommitCut, seededRandom } from "@flyte-ts/testing";
+import { type CommitFault, seededRandom } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
 import { type Answers, createSurely } from "./create-surely.js";
@@ -70,7 +70,7 @@ const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, P
 const WHOLE = ["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED"];
 
 const random = seededRandom(SEED);
-const CUTS: readonly CommitCut[] = ["before", "after", "meanwhile"];
+const CUTS: readonly CommitFault[] = ["before", "after", "meanwhile"];
 const victim = () => plane.admins[1]!.process;
 
 const FAULTS: readonly Fault[] = [
@@ -86,8 +86,8 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: "every tenth commit loses its connection",
-    begin: () => plane.commits.cutWhen(() => (random() < 0.1 ? CUTS[Math.floor(random() * CUTS.length)] : undefined)),
-    end: () => plane.commits.cutWhen(() => undefined),
+    begin: () => plane.commits.setFaultPolicy(() => (random() < 0.1 ? CUTS[Math.floor(random() * CUTS.length)] : undefined)),
+    end: () => plane.commits.setFaultPolicy(() => undefined),
   },
   { name: "NATS is away", begin: () => plane.nats.kill(), end: () => plane.nats.restart() },
   {
@@ -133,7 +133,7 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
 );
 
 test("commits were cut in each way, and no replica ended by itself", () => {
-  expect(Object.entries(plane.commits.cuts).filter(([, count]) => count === 0)).toEqual([]);
+  expect(Object.entries(plane.commits.faults).filter(([, count]) => count === 0)).toEqual([]);
   const ends = plane.admins.flatMap(({ process }) => process.log().filter((line) => /"level":"fatal"|uncaught/i.test(line)));
   expect(ends).toEqual([]);
 });

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@flyte-ts/local-servers";
 import {
-  type ApiProxy,
-  type CommitProxy,
+  type FaultProxy,
+  type CommitFaultProxy,
   type KubernetesFixture,
   natsFixture,
   postgresFixture,
   type ServerFixture,
-  startApiProxy,
-  startCommitProxy,
+  startFaultProxy,
+  startCommitFaultProxy,
 } from "@flyte-ts/testing";
 import { BLOB_KEY } from "./admin-fixture.js";
 import { type ServiceProcess, startService } from "./service-process.js";
@@ -28,7 +28,7 @@ export interface DataPlane {
   /** File with the cluster's own address, past the proxy. */
   readonly kubeconfig: string;
   /** Between all services and the cluster's API. */
-  readonly api: ApiProxy;
+  readonly api: FaultProxy;
   readonly propellers: readonly ServiceProcess[];
   /** By task plugin, replicas of each. */
   readonly plugins: Readonly<Partial<Record<TaskPlugin, readonly ServiceProcess[]>>>;
@@ -61,9 +61,9 @@ export interface ControlPlane {
   readonly postgres: ServerFixture;
   readonly nats: ServerFixture;
   /** Between the replicas and the database. */
-  readonly commits: CommitProxy;
+  readonly commits: CommitFaultProxy;
   /** Between all services and the first data plane's API. */
-  readonly dataPlane: ApiProxy;
+  readonly dataPlane: FaultProxy;
   readonly dataPlanes: readonly DataPlane[];
   stop(): Promise<void>;
 }
@@ -93,17 +93,17 @@ export async function startControlPlane(
   };
   try {
     const [postgres, nats] = await Promise.all([keep(postgresFixture({ durable: true })), keep(natsFixture())]);
-    const commits = await keep(startCommitProxy(postgres.url));
+    const commits = await keep(startCommitFaultProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
     const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
-      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await keep(startApiProxy(kubernetes)) };
+      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await keep(startFaultProxy(kubernetes)) };
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
       await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
       const kubeconfig = join(dataDir, "kubeconfig");
       const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
-      return { name, kubeconfig, api: await keep(startApiProxy({ url: address })) };
+      return { name, kubeconfig, api: await keep(startFaultProxy({ url: address })) };
     };
     const [clusters] = await Promise.all([
       Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { faultRounds } from "./fault-rounds.js";
@@ -15,7 +15,7 @@ const examples = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".
 const scope = { project: "flytesnacks", domain: "development" };
 const namespace = "flytesnacks-development";
 
-describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes API", () => {
+describe.skipIf(await kubernetesSkipReason())("the stack on a real Kubernetes API", () => {
   let stack: RunningStack;
   let client: FlyteClient;
   let folder: string;

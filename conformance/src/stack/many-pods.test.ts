@@ -10,7 +10,7 @@ import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { createKubeClient, type KubeClient, type KubeObject, NODES, PODS } from "@flyte-ts/kubernetes";
 import { findKwok, type LocalServer, startKwok, startScheduler } from "@flyte-ts/local-servers";
-import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
 import { insist, waitForEnd } from "./executions.js";
@@ -42,7 +42,7 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
   let client: FlyteClient;
 
   beforeAll(async () => {
-    await findKwok({ onBuild: (what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`) });
+    await findKwok({ onProgress: (what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`) });
     const policy = {
       apiVersion: "audit.k8s.io/v1",
       kind: "Policy",
@@ -59,9 +59,9 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
       // A new node is given a taint, which a controller that is not here takes away when the node is ready.
       await kube.mergePatch(NODES, { name, body: { spec: { taints: null } } });
     }
-    const guard = testGuard();
-    servers.push(await startScheduler({ kubeconfig, certificates: join(folder, "scheduler"), guard }));
-    servers.push(await startKwok({ kubeconfig, folder, podMs: POD_MS, guard }));
+    const guard = testWatchdog();
+    servers.push(await startScheduler({ kubeconfig, certificateDir: join(folder, "scheduler"), watchdog: guard }));
+    servers.push(await startKwok({ kubeconfig, configDir: folder, podDurationMs: POD_MS, watchdog: guard }));
     plane = await startControlPlane(1, { plugins: ["pod"], kubernetes });
     client = createFlyteClient({ endpoint: `127.0.0.1:${plane.admins[0]?.api}` });
   }, 1_200_000);

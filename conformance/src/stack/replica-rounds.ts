@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
-import { EVENT_STREAM, executionEventFilter, SHARDS, taskEventFilter } from "@flyte-ts/domain";
+import { EVENT_STREAM, executionEventFilter, SHARD_COUNT, taskEventFilter } from "@flyte-ts/domain";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -106,12 +106,12 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
 
   const evenly = async () => {
     const parts = [...(await held()).values()];
-    return parts.length === 2 && parts.every((part) => part === SHARDS / 2);
+    return parts.length === 2 && parts.every((part) => part === SHARD_COUNT / 2);
   };
 
   test("two replicas have half of the shards each", async () => {
     await until(evenly, 30_000);
-    expect(total(await held())).toBe(SHARDS);
+    expect(total(await held())).toBe(SHARD_COUNT);
   }, 60_000);
 
   test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
@@ -132,7 +132,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
       // Both members of before hold their shards until the dead one is found out.
       await until(async () => {
         const now = await held();
-        return total(now) === SHARDS && [...before].some((member) => !now.has(member));
+        return total(now) === SHARD_COUNT && [...before].some((member) => !now.has(member));
       }, HAND_OVER_MS);
       const handOver = Date.now() - killedAt;
       process.stdout.write(`round ${round}: ${victim} killed, every shard held again after ${handOver} ms\n`);
@@ -170,7 +170,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     if (first === undefined) throw new Error("no propeller");
     const before = new Set((await held()).keys());
     process.kill(first, "SIGSTOP");
-    await until(async () => (await held()).size === 1 && total(await held()) === SHARDS, HAND_OVER_MS);
+    await until(async () => (await held()).size === 1 && total(await held()) === SHARD_COUNT, HAND_OVER_MS);
     process.kill(first, "SIGCONT");
     await until(evenly, 30_000);
     // It came back as somebody else.
@@ -183,7 +183,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     const before = new Set((await held()).keys());
     process.kill(pid, "SIGTERM");
     const gone = await until(async () => [...(await held()).keys()].filter((member) => before.has(member)).length === 1, 10_000);
-    const taken = await until(async () => total(await held()) === SHARDS, 10_000);
+    const taken = await until(async () => total(await held()) === SHARD_COUNT, 10_000);
     process.stdout.write(`graceful: Leases given back after ${gone} ms, all held again ${taken} ms later\n`);
     expect(taken).toBeLessThan(2_000);
   }, 60_000);

@@ -1,9 +1,9 @@
-import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { describe } from "vitest";
 import { replicaRounds } from "./replica-rounds.js";
 import { startStackOnKubernetes } from "./stack-fixture.js";
 
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 
 describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   replicaRounds(startStackOnKubernetes);

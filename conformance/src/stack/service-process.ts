@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { answers } from "./answers.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -118,7 +118,7 @@ function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Begi
     detached: true,
     env: { ...process.env, ...env },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 

@@ -9,7 +9,7 @@ import { ExecutionMetadata_ExecutionMode as Mode } from "@flyte-ts/idl/flyteidl/
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { stockFlytectl } from "./flytectl.js";
@@ -59,7 +59,7 @@ function run(
     env: { ...process.env, HOME: folder, PATH: path, NAME: "admin", PASSWORD: password(), COLUMNS: "300", TERM: "dumb", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  testGuard().watch(child);
+  testWatchdog().watch(child);
   let printed = "";
   const keep = (chunk: Buffer) => {
     printed += chunk.toString();

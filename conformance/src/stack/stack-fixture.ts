@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** For what ends because another process has ended. */
@@ -82,7 +82,7 @@ export async function startStack(
       env: { ...process.env, ...environment },
     },
   );
-  testGuard().watch(child, "SIGINT");
+  testWatchdog().watch(child, "SIGINT");
   const { output, ended } = follow(child);
   for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
     if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);

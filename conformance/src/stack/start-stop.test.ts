@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { processesOf } from "./stack-fixture.js";
 
@@ -41,7 +41,7 @@ function npm(words: readonly string[], environment: Readonly<Record<string, stri
     env: { ...process.env, TURBO_NO_UPDATE_NOTIFIER: "1", ...environment },
   });
   started = child;
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<number | string | null>((done) => child.once("exit", (code, signal) => done(signal ?? code)));

@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { describeError } from "./describe-error.js";
-import { cacheFolder } from "./stack/paths.js";
+import { cacheDir } from "./stack/paths.js";
 import { UsageError } from "./usage-error.js";
 
 const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--no-example] [--exit] [--config FILE]
@@ -51,7 +51,7 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
 async function main(argv: readonly string[]): Promise<number> {
   // Only the user who runs the command may read backups, secrets and logs.
   process.umask(0o077);
-  enableCompileCache(join(cacheFolder(), "node"));
+  enableCompileCache(join(cacheDir(), "node"));
   const [command, ...rest] = argv;
   // Each command loads only its own modules: clients and messages take 50 MiB and half a second.
   if (command === "start" && !rest.includes("--help")) return (await import("./stack/command.js")).startCommand(rest);
@@ -68,27 +68,27 @@ async function main(argv: readonly string[]): Promise<number> {
     const status = await (await import("./python/command.js")).pythonCommand(rest, (text) => void process.stdout.write(text));
     if (status !== 2) return status;
   }
-  const asks = command === "watch" || command === "logs";
-  if (asks && !rest.includes("--help")) {
+  const followsExecution = command === "watch" || command === "logs";
+  if (followsExecution && !rest.includes("--help")) {
     const write = (text: string): void => void process.stdout.write(text);
     const status =
       command === "watch"
-        ? await (await import("./live/watch-command.js")).watchCommand(rest, write)
-        : await (await import("./live/logs-command.js")).logsCommand(rest, write);
+        ? await (await import("./watch/watch-command.js")).watchCommand(rest, write)
+        : await (await import("./watch/logs-command.js")).logsCommand(rest, write);
     if (status !== 2) return status;
   }
   if (command === undefined || command === "help" || argv.includes("--help")) {
     process.stdout.write(USAGE);
     return 0;
   }
-  const forms = formsOf(command);
+  const forms = usageForms(command);
   if (forms.length === 0) throw new UsageError(`there is no command ${JSON.stringify(command)}; flyte-ts --help names all`);
   process.stderr.write(`usage: ${forms.join("\n       ")}\n`);
   return 2;
 }
 
 /** Forms of a command, from the usage. */
-function formsOf(command: string): string[] {
+function usageForms(command: string): string[] {
   const lines = USAGE.split("\n").map((line) => line.replace(/^usage: /, "").trim());
   return lines.filter((line) => `${line} `.startsWith(`flyte-ts ${command} `));
 }

@@ -1,5 +1,5 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import { type ApiProxy, type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, startApiProxy } from "@flyte-ts/testing";
+import { type FaultProxy, type KubernetesFixture, kubernetesFixture, kubernetesSkipReason, startFaultProxy } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   CONFIG_MAPS,
@@ -17,14 +17,14 @@ const logger = createLogger({ service: "test", level: "silent" });
 const namespace = "faults";
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
-describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", () => {
+describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () => {
   let kubernetes: KubernetesFixture;
-  let proxy: ApiProxy;
+  let proxy: FaultProxy;
   let direct: KubeClient;
   let client: KubeClient;
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
-    proxy = await startApiProxy(kubernetes);
+    proxy = await startFaultProxy(kubernetes);
     direct = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
     client = await createKubeClient({ kubeconfig: proxy.kubeconfig, timeoutMs: 2_000 });
     await direct.create(NAMESPACES, { metadata: { name: namespace } });
@@ -70,7 +70,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
 
       const before = proxy.requests;
       await proxy.set({ kind: "answering", status: 429 });
-      proxy.cut();
+      proxy.resetConnections();
       await create("turned-away");
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(proxy.requests - before).toBeLessThan(20);

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { describe, expect, test, vi } from "vitest";
 import { createKubeClient, type KubeClient, KubeError, type KubeObject, NAMESPACES, SERVICE_ACCOUNTS } from "./index.js";
 
-describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
+describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
   test("keeps its objects over restarts of the API server and of etcd, and can be stopped in its tracks", async () => {
     const kubernetes = await kubernetesFixture();
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 1_000 });

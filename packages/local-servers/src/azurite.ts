@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { FindOptions } from "./find-options.js";
+import type { InstallOptions } from "./install-options.js";
 import { freePort } from "./free-port.js";
 import { findNpmProgram, type NpmProgram } from "./npm-program.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
@@ -10,7 +10,7 @@ const AZURITE: NpmProgram = {
   name: "azurite",
   version: "3.37.0",
   module: "azurite/dist/src/blob/main.js",
-  variable: "FLYTE_TS_AZURITE",
+  overrideVariable: "FLYTE_TS_AZURITE",
 };
 
 export interface AzuriteOptions {
@@ -24,7 +24,7 @@ export interface AzuriteOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-export function findAzurite(options?: FindOptions): Promise<string> {
+export function findAzurite(options?: InstallOptions): Promise<string> {
   return findNpmProgram(AZURITE, options);
 }
 
@@ -33,13 +33,13 @@ export async function startAzurite(options: AzuriteOptions): Promise<LocalServer
   const { dataDir, account, accountKey, tls, containers } = options;
   const module = await findAzurite();
   const port = await freePort();
-  const place = ["--blobHost", "127.0.0.1", "--blobPort", String(port), "--location", dataDir];
+  const location = ["--blobHost", "127.0.0.1", "--blobPort", String(port), "--location", dataDir];
   const secure = tls === undefined ? [] : ["--oauth", "basic", "--cert", tls.cert, "--key", tls.key];
   const server = await startServerProcess({
     name: "azurite",
     command: process.execPath,
     // The SDK may be newer than the emulator.
-    args: [module, ...place, ...secure, "--silent", "--disableTelemetry", "--skipApiVersionCheck"],
+    args: [module, ...location, ...secure, "--silent", "--disableTelemetry", "--skipApiVersionCheck"],
     options: { env: { ...process.env, AZURITE_ACCOUNTS: `${account}:${accountKey}` } },
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}/${account}`,
     port,

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { freePort } from "./free-port.js";
 import { findGoProgram, type GoProgram } from "./go-program.js";
-import type { Guard } from "./guard.js";
+import type { ProcessWatchdog } from "./watchdog.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 /** Same release line as the client in kube-apiserver. */
@@ -9,8 +9,8 @@ const ETCD: GoProgram = {
   name: "etcd",
   version: "3.6.4",
   module: "etcd",
-  package: "go.etcd.io/etcd/server/v3",
-  variable: "FLYTE_TS_ETCD",
+  mainPackage: "go.etcd.io/etcd/server/v3",
+  overrideVariable: "FLYTE_TS_ETCD",
 };
 
 export interface EtcdOptions {
@@ -20,21 +20,21 @@ export interface EtcdOptions {
   /** False trades durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
   /** Called before the program is built. */
-  readonly onBuild?: (what: string) => void;
+  readonly onProgress?: (what: string) => void;
   /** Ends the server when this process dies. Default: it keeps running. */
-  readonly guard?: Guard | undefined;
+  readonly watchdog?: ProcessWatchdog | undefined;
 }
 
-export function findEtcd(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(ETCD, { onBuild });
+export function findEtcd(onProgress?: (what: string) => void): Promise<string> {
+  return findGoProgram(ETCD, { onProgress });
 }
 
 /** Starts a single etcd on the loopback address. */
-export async function startEtcd({ dataDir, port, durable = true, onBuild, guard }: EtcdOptions): Promise<LocalServer> {
-  const command = await findEtcd(onBuild);
+export async function startEtcd({ dataDir, port, durable = true, onProgress, watchdog }: EtcdOptions): Promise<LocalServer> {
+  const command = await findEtcd(onProgress);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const chosen = port ?? (await freePort());
-  const url = `http://127.0.0.1:${chosen}`;
+  const clientPort = port ?? (await freePort());
+  const url = `http://127.0.0.1:${clientPort}`;
   const peers = `http://127.0.0.1:${await freePort()}`;
   const args = [
     `--data-dir=${dataDir}`,
@@ -53,12 +53,12 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild, guard 
     command,
     args,
     url,
-    port: chosen,
+    port: clientPort,
     stopSignal: "SIGTERM",
-    guard,
+    watchdog,
     ready: async () => {
-      const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
-      return answer.ok && ((await answer.json()) as { health?: string }).health === "true";
+      const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
+      return response.ok && ((await response.json()) as { health?: string }).health === "true";
     },
   });
 }
@@ -66,9 +66,9 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild, guard 
 /** Compacts all revisions up to the current one, so that a watch from an older one gets 410. Resolves to that revision. */
 export async function compactEtcd(url: string): Promise<number> {
   const call = async (path: string, body: object) => {
-    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(30_000) });
-    if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { header: { revision: string } };
+    const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(30_000) });
+    if (!response.ok) throw new Error(`etcd ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { header: { revision: string } };
   };
   const { revision } = (await call("/v3/maintenance/status", {})).header;
   await call("/v3/kv/compaction", { revision, physical: true });

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { FindOptions } from "./find-options.js";
+import type { InstallOptions } from "./install-options.js";
 import { freePort } from "./free-port.js";
 import { findGoProgram, type GoProgram } from "./go-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
@@ -9,8 +9,8 @@ const FAKE_GCS_SERVER: GoProgram = {
   name: "fake-gcs-server",
   version: "1.56.1",
   module: "fake-gcs-server",
-  package: "github.com/fsouza/fake-gcs-server",
-  variable: "FLYTE_TS_FAKE_GCS_SERVER",
+  mainPackage: "github.com/fsouza/fake-gcs-server",
+  overrideVariable: "FLYTE_TS_FAKE_GCS_SERVER",
 };
 
 export interface FakeGcsServerOptions {
@@ -19,7 +19,7 @@ export interface FakeGcsServerOptions {
   readonly buckets: readonly string[];
 }
 
-export function findFakeGcsServer(options?: FindOptions): Promise<string> {
+export function findFakeGcsServer(options?: InstallOptions): Promise<string> {
   return findGoProgram(FAKE_GCS_SERVER, options);
 }
 

@@ -4,11 +4,11 @@ const FLYTECTL: GoProgram = {
   name: "flytectl",
   version: "0.9.8",
   module: "flytectl",
-  package: "github.com/flyteorg/flyte/flytectl",
-  variable: "FLYTE_TS_FLYTECTL",
+  mainPackage: "github.com/flyteorg/flyte/flytectl",
+  overrideVariable: "FLYTE_TS_FLYTECTL",
 };
 
 /** Finds stock flytectl for tests: `FLYTE_TS_FLYTECTL`, the cache, the PATH, or built once from its Go module. */
-export function findFlytectl(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(FLYTECTL, { onBuild });
+export function findFlytectl(onProgress?: (what: string) => void): Promise<string> {
+  return findGoProgram(FLYTECTL, { onProgress });
 }

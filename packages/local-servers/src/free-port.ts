@@ -5,25 +5,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Lowest port of a range below the ephemeral and NodePort ranges, to avoid collisions. */
-const FIRST = 15_000;
-const LAST = 29_999;
+const FIRST_PORT = 15_000;
+const LAST_PORT = 29_999;
 /** Time for which a returned port is not returned again, ms: its server listens by then. */
-const RESERVED_MS = 120_000;
+const RESERVATION_MS = 120_000;
 
 /** Finds a TCP port of the loopback address without a listener that no other process of this user was just given. */
 export async function freePort(): Promise<number> {
   const folder = join(tmpdir(), `flyte-ts-ports-${process.getuid?.() ?? 0}`);
   mkdirSync(folder, { recursive: true });
   for (let tries = 0; tries < 1_000; tries++) {
-    const port = randomInt(FIRST, LAST + 1);
-    if (reserve(join(folder, String(port))) && !(await portInUse(port))) return port;
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (reserve(join(folder, String(port))) && !(await isPortInUse(port))) return port;
   }
-  throw new Error(`no port between ${FIRST} and ${LAST} is free`);
+  throw new Error(`no port between ${FIRST_PORT} and ${LAST_PORT} is free`);
 }
 
 function reserve(file: string): boolean {
   try {
-    if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > RESERVED_MS) rmSync(file, { force: true });
+    if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > RESERVATION_MS) rmSync(file, { force: true });
     writeFileSync(file, "", { flag: "wx" });
     return true;
   } catch (error) {
@@ -33,7 +33,7 @@ function reserve(file: string): boolean {
 }
 
 /** True when a process listens on the port of the loopback address. */
-export function portInUse(port: number): Promise<boolean> {
+export function isPortInUse(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(true));

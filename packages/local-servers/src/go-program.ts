@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheFolder, executable, onPath } from "./cache-folder.js";
-import type { FindOptions } from "./find-options.js";
-import { complete, madeOnce } from "./made-once.js";
+import { cacheDir, isExecutable, findOnPath } from "./cache-dir.js";
+import type { InstallOptions } from "./install-options.js";
+import { replaceAtomically, createOnce } from "./create-once.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface GoProgram {
@@ -12,10 +12,10 @@ export interface GoProgram {
   readonly version: string;
   /** Folder below `go/` whose go.mod pins the module and whose go.sum has the sums of all dependencies. */
   readonly module: string;
-  readonly package: string;
+  readonly mainPackage: string;
   readonly linkerFlags?: string;
   /** Environment variable that names a program to use instead. */
-  readonly variable: string;
+  readonly overrideVariable: string;
 }
 
 /**
@@ -24,26 +24,26 @@ export interface GoProgram {
  *
  * @throws ServerStartError when building is not allowed, Go is missing or the build fails.
  */
-export async function findGoProgram(program: GoProgram, { onBuild, get = true }: FindOptions = {}): Promise<string> {
-  const named = process.env[program.variable];
-  if (named) return named;
-  const cached = join(cacheFolder(), `${program.name}-${program.version}`);
-  if (executable(cached)) return cached;
-  const found = onPath(program.name);
+export async function findGoProgram(program: GoProgram, { onProgress, install = true }: InstallOptions = {}): Promise<string> {
+  const override = process.env[program.overrideVariable];
+  if (override) return override;
+  const cached = join(cacheDir(), `${program.name}-${program.version}`);
+  if (isExecutable(cached)) return cached;
+  const found = findOnPath(program.name);
   if (found !== undefined) return found;
-  if (!get) throw missing(program, "it is not there");
-  if (onPath("go") === undefined) throw missing(program, "there is no Go on the PATH to build it with");
-  const make = () => {
-    onBuild?.(`${program.name} ${program.version}`);
-    return complete(cached, (staged) => build(program, staged));
+  if (!install) throw unavailable(program, "it is not there");
+  if (findOnPath("go") === undefined) throw unavailable(program, "there is no Go on the PATH to build it with");
+  const create = () => {
+    onProgress?.(`${program.name} ${program.version}`);
+    return replaceAtomically(cached, (staged) => build(program, staged));
   };
-  await madeOnce(cached, { isThere: () => executable(cached), make });
+  await createOnce(cached, { exists: () => isExecutable(cached), create });
   return cached;
 }
 
 async function build(program: GoProgram, staged: string): Promise<void> {
   const flags = ["-mod=readonly", "-buildvcs=false", "-ldflags", `-s -w ${program.linkerFlags ?? ""}`];
-  const child = spawn("go", ["build", ...flags, "-o", staged, program.package], {
+  const child = spawn("go", ["build", ...flags, "-o", staged, program.mainPackage], {
     cwd: fileURLToPath(new URL(`../go/${program.module}`, import.meta.url)),
     env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" },
     stdio: ["ignore", "ignore", "pipe"],
@@ -53,9 +53,9 @@ async function build(program: GoProgram, staged: string): Promise<void> {
     errors = (errors + chunk.toString()).slice(-2_000);
   });
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve).once("error", () => resolve(null)));
-  if (status !== 0) throw missing(program, `it could not be built: ${errors.trim()}`);
+  if (status !== 0) throw unavailable(program, `it could not be built: ${errors.trim()}`);
 }
 
-function missing({ name, version, variable }: GoProgram, why: string): ServerStartError {
-  return new ServerStartError(`${name} ${version}: ${why}\nPut it on the PATH, or name it in ${variable}.`);
+function unavailable({ name, version, overrideVariable }: GoProgram, reason: string): ServerStartError {
+  return new ServerStartError(`${name} ${version}: ${reason}\nPut it on the PATH, or name it in ${overrideVariable}.`);
 }

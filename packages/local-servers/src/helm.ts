@@ -5,12 +5,12 @@ const HELM: GoProgram = {
   name: "helm",
   version: VERSION,
   module: "helm",
-  package: "helm.sh/helm/v3/cmd/helm",
+  mainPackage: "helm.sh/helm/v3/cmd/helm",
   linkerFlags: `-X helm.sh/helm/v3/internal/version.version=v${VERSION}`,
-  variable: "FLYTE_TS_HELM",
+  overrideVariable: "FLYTE_TS_HELM",
 };
 
 /** Finds Helm for tests: `FLYTE_TS_HELM`, the cache, the PATH, or built once from its Go module. */
-export function findHelm(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(HELM, { onBuild });
+export function findHelm(onProgress?: (what: string) => void): Promise<string> {
+  return findGoProgram(HELM, { onProgress });
 }

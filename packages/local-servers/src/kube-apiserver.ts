@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
 import { freePort } from "./free-port.js";
-import type { Guard } from "./guard.js";
+import type { ProcessWatchdog } from "./watchdog.js";
 import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
@@ -16,13 +16,13 @@ export interface KubeApiserverOptions {
   /** Authorization mode; an administrator may do everything in both. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
   /** True: pods get the service account of their namespace, and its token; controllers must create both. Default false. */
-  readonly podAccounts?: boolean;
+  readonly serviceAccounts?: boolean;
   /** Further flags of kube-apiserver, placed last. The last of a single-valued flag wins; lists add up. */
   readonly args?: readonly string[];
   /** Called before the program is built. */
-  readonly onBuild?: (what: string) => void;
+  readonly onProgress?: (what: string) => void;
   /** Ends the server when this process dies. Default: it keeps running. */
-  readonly guard?: Guard | undefined;
+  readonly watchdog?: ProcessWatchdog | undefined;
 }
 
 export interface KubeApiserver extends LocalServer {
@@ -34,19 +34,19 @@ export interface KubeApiserver extends LocalServer {
   readonly ca: string;
 }
 
-export function findKubeApiserver(onBuild?: (what: string) => void): Promise<string> {
-  return findKubernetesProgram("kube-apiserver", onBuild);
+export function findKubeApiserver(onProgress?: (what: string) => void): Promise<string> {
+  return findKubernetesProgram("kube-apiserver", onProgress);
 }
 
 /** Starts kube-apiserver on the loopback address and an etcd. Its only user is an administrator with a token. */
 export async function startKubeApiserver(options: KubeApiserverOptions): Promise<KubeApiserver> {
-  const command = await findKubeApiserver(options.onBuild);
+  const command = await findKubeApiserver(options.onProgress);
   const port = options.port ?? (await freePort());
   const file = (name: string) => join(options.dataDir, name);
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-  const token = keep(file("token"), () => randomBytes(24).toString("hex"));
-  keep(file("tokens.csv"), () => `${token},admin,admin,"system:masters"\n`);
-  keep(file("service-accounts.key"), () => {
+  const token = readOrCreate(file("token"), () => randomBytes(24).toString("hex"));
+  readOrCreate(file("tokens.csv"), () => `${token},admin,admin,"system:masters"\n`);
+  readOrCreate(file("service-accounts.key"), () => {
     const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
     return pair.privateKey.export({ type: "pkcs1", format: "pem" }).toString();
   });
@@ -63,7 +63,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     "--service-account-issuer=https://kubernetes.default.svc",
     `--service-account-key-file=${file("service-accounts.key")}`,
     `--service-account-signing-key-file=${file("service-accounts.key")}`,
-    ...(options.podAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+    ...(options.serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     // The loopback address is no valid endpoint, and nothing here uses the service of that name.
     "--endpoint-reconciler-type=none",
     "--max-requests-inflight=2000",
@@ -77,9 +77,9 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     url,
     port,
     stopSignal: "SIGTERM",
-    guard: options.guard,
-    patienceMs: 90_000,
-    ready: () => answersReady(url, { token, ca: file("certificates/apiserver.crt") }),
+    watchdog: options.watchdog,
+    startTimeoutMs: 90_000,
+    ready: () => probeReadyz(url, { token, ca: file("certificates/apiserver.crt") }),
   });
   const ca = readFileSync(file("certificates/apiserver.crt"), "utf8");
   const kubeconfig = file("kubeconfig");
@@ -87,25 +87,25 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
   return { ...server, kubeconfig, token, ca };
 }
 
-function keep(path: string, make: () => string): string {
+function readOrCreate(path: string, make: () => string): string {
   if (!existsSync(path)) writeFileSync(path, make(), { mode: 0o600 });
   return readFileSync(path, "utf8");
 }
 
-function answersReady(url: string, { token, ca }: { token: string; ca: string }): Promise<boolean> {
+function probeReadyz(url: string, { token, ca }: { token: string; ca: string }): Promise<boolean> {
   if (!existsSync(ca)) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const asked = request(
+    const probe = request(
       `${url}/readyz`,
       { ca: readFileSync(ca), headers: { authorization: `Bearer ${token}` }, timeout: 2_000, agent: false },
-      (answer) => {
-        answer.resume();
-        resolve(answer.statusCode === 200);
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
       },
     );
-    asked.once("error", () => resolve(false));
-    asked.once("timeout", () => asked.destroy());
-    asked.end();
+    probe.once("error", () => resolve(false));
+    probe.once("timeout", () => probe.destroy());
+    probe.end();
   });
 }
 

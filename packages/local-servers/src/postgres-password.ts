@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { giveAway } from "./give-away.js";
+import { chownToNobody } from "./chown-to-nobody.js";
 
 /** Characters of a password that needs no quotes in SQL, in a URL and in a shell. */
-const WHOLE = /^[\w-]{16,}$/;
+const PASSWORD_PATTERN = /^[\w-]{16,}$/;
 
 /** Password of the database's user. */
 export interface Password {
   readonly text: string;
   /** False until the database has the password; then call `confirmPassword`. */
-  readonly known: boolean;
+  readonly confirmed: boolean;
 }
 
 const fileOf = (folder: string) => join(folder, "password");
@@ -25,13 +25,13 @@ export function randomPassword(): string {
  * Reads the folder's password from a file that the server's user can read. A power failure may empty or remove that
  * file: then a new password is proposed, durably, and stays the same until the database has it.
  */
-export function passwordOf(folder: string): Password {
-  const known = read(fileOf(folder));
-  if (known !== undefined) return { text: known, known: true };
+export function readOrProposePassword(folder: string): Password {
+  const confirmed = read(fileOf(folder));
+  if (confirmed !== undefined) return { text: confirmed, confirmed: true };
   const file = proposedFileOf(folder);
   const proposed = read(file) ?? randomPassword();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  giveAway(folder);
+  chownToNobody(folder);
   rmSync(file, { force: true });
   const fd = openSync(file, "wx", 0o600);
   try {
@@ -40,8 +40,8 @@ export function passwordOf(folder: string): Password {
   } finally {
     closeSync(fd);
   }
-  giveAway(file);
-  return { text: proposed, known: false };
+  chownToNobody(file);
+  return { text: proposed, confirmed: false };
 }
 
 /** Records that the database has the proposed password. */
@@ -53,7 +53,7 @@ export function confirmPassword(folder: string): void {
 function read(file: string): string | undefined {
   try {
     const text = readFileSync(file, "utf8").trim();
-    return WHOLE.test(text) ? text : undefined;
+    return PASSWORD_PATTERN.test(text) ? text : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -6,14 +6,14 @@ import { readFileSync } from "node:fs";
  * and the start time in clock ticks since then (proc(5), `/proc/PID/stat`, field 22), elsewhere the start time by
  * ps(1). Undefined when the process does not exist or is a zombie.
  */
-export function identityOf(pid: number): string | undefined {
+export function processIdentity(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   return process.platform === "linux" ? fromProc(pid) : fromPs(pid);
 }
 
 /** Command line of a live process, its arguments separated by NUL on Linux and by spaces elsewhere; undefined when it does not exist. */
-export function commandOf(pid: number): string | undefined {
-  if (identityOf(pid) === undefined) return undefined;
+export function processCommandLine(pid: number): string | undefined {
+  if (processIdentity(pid) === undefined) return undefined;
   try {
     if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8");
     return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
@@ -25,7 +25,7 @@ export function commandOf(pid: number): string | undefined {
   }
 }
 
-let boot: string | undefined;
+let bootId: string | undefined;
 
 function fromProc(pid: number): string | undefined {
   try {
@@ -33,8 +33,8 @@ function fromProc(pid: number): string | undefined {
     // The command is in parentheses and may contain anything; the fields after it are separated by spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
-    boot ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${boot}:${fields[19]}`;
+    bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${bootId}:${fields[19]}`;
   } catch {
     return undefined;
   }
@@ -42,12 +42,12 @@ function fromProc(pid: number): string | undefined {
 
 function fromPs(pid: number): string | undefined {
   try {
-    const told = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+    const output = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
     }).trim();
-    return told === "" || told.startsWith("Z") ? undefined : told.replace(/^\S+\s+/, "");
+    return output === "" || output.startsWith("Z") ? undefined : output.replace(/^\S+\s+/, "");
   } catch {
     return undefined;
   }

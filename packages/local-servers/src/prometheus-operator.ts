@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { onPath } from "./cache-folder.js";
+import { findOnPath } from "./cache-dir.js";
 import { ServerStartError } from "./server-process.js";
 
 const MODULE = "github.com/prometheus-operator/prometheus-operator";
@@ -15,7 +15,7 @@ const MODULE = "github.com/prometheus-operator/prometheus-operator";
  * @throws ServerStartError when Go is missing or the module cannot be fetched.
  */
 export async function findPrometheusOperatorDefinitions(): Promise<string> {
-  if (onPath("go") === undefined)
+  if (findOnPath("go") === undefined)
     throw new ServerStartError("definitions of the Prometheus operator: there is no Go on the PATH to get them with");
   try {
     const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", MODULE], {

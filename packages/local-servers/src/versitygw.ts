@@ -8,8 +8,8 @@ const VERSITYGW: GoProgram = {
   name: "versitygw",
   version: "1.8.0",
   module: "versitygw",
-  package: "github.com/versity/versitygw/cmd/versitygw",
-  variable: "FLYTE_TS_VERSITYGW",
+  mainPackage: "github.com/versity/versitygw/cmd/versitygw",
+  overrideVariable: "FLYTE_TS_VERSITYGW",
 };
 
 export interface VersitygwOptions {
@@ -21,17 +21,17 @@ export interface VersitygwOptions {
   /** Created if missing. */
   readonly buckets: readonly string[];
   /** Called before the program is built. */
-  readonly onBuild?: (what: string) => void;
+  readonly onProgress?: (what: string) => void;
 }
 
-export function findVersitygw(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(VERSITYGW, { onBuild });
+export function findVersitygw(onProgress?: (what: string) => void): Promise<string> {
+  return findGoProgram(VERSITYGW, { onProgress });
 }
 
 /** Starts an S3 gateway over a folder, on the loopback address: every bucket is a folder there, every object a file. */
 export async function startVersitygw(options: VersitygwOptions): Promise<LocalServer> {
   const { dataDir, buckets, accessKeyId, secretAccessKey } = options;
-  const command = await findVersitygw(options.onBuild);
+  const command = await findVersitygw(options.onProgress);
   for (const bucket of buckets) mkdirSync(join(dataDir, bucket), { recursive: true, mode: 0o700 });
   const port = options.port ?? (await freePort());
   return startServerProcess({

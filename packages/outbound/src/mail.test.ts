@@ -40,7 +40,7 @@ test("with user and password; a wrong one is tried later, for the operator may m
 });
 
 test("what the server says of a recipient: never, or later", async () => {
-  const server = await started({ refuse: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
+  const server = await started({ reject: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
   await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(PermanentSendError);
   await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
 });

@@ -1,9 +1,9 @@
-import { emptyOf } from "@flyte-ts/domain";
+import { messageFactory } from "@flyte-ts/domain";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-const emptyRequest = emptyOf(TaskRequestSchema);
-const emptyTemplate = emptyOf(TaskTemplateSchema);
+const emptyRequest = messageFactory(TaskRequestSchema);
+const emptyTemplate = messageFactory(TaskTemplateSchema);
 
 /** The part of a request that events are built from, which a plugin has to keep to report an attempt later. */
 export function eventFields(request: TaskRequest): TaskRequest {

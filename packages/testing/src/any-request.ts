@@ -2,38 +2,42 @@ import { create, type DescField, type DescMessage, type Message } from "@bufbuil
 import { reflect } from "@bufbuild/protobuf/reflect";
 
 /** Project and domain of a request. */
-export interface About {
+export interface RequestScope {
   readonly project: string;
   readonly domain: string;
 }
 
 /** Fields that refer to more than the request's subject: tested one by one. */
-const LEFT_OUT = ["parentNodeExecution", "referenceExecution", "artifactIds", "org"];
+const EXCLUDED_FIELDS = ["parentNodeExecution", "referenceExecution", "artifactIds", "org"];
 
 /** Builds a request of any kind for one project and domain, set wherever its message has fields for them. */
-export function anyRequest(schema: DescMessage, about: About): Message {
+export function anyRequest(schema: DescMessage, scope: RequestScope): Message {
   const message = create(schema);
-  fill(schema, message, { about, above: [] });
+  fillMessage(schema, message, { about: scope, above: [] });
   return message;
 }
 
-function fill(schema: DescMessage, message: Message, { about, above }: { about: About; above: readonly DescMessage[] }): void {
+function fillMessage(
+  schema: DescMessage,
+  message: Message,
+  { about: scope, above: ancestors }: { about: RequestScope; above: readonly DescMessage[] },
+): void {
   const target = reflect(schema, message);
   const chosen = new Set<string>();
   for (const field of schema.fields) {
-    if (LEFT_OUT.includes(field.localName)) continue;
-    const text = textFor(field, about);
-    if (text !== undefined && field.oneof === undefined) target.set(field, text);
-    if (field.fieldKind !== "message" || above.includes(field.message) || !holdsNames(field.message)) continue;
+    if (EXCLUDED_FIELDS.includes(field.localName)) continue;
+    const value = fieldText(field, scope);
+    if (value !== undefined && field.oneof === undefined) target.set(field, value);
+    if (field.fieldKind !== "message" || ancestors.includes(field.message) || !hasScopeFields(field.message)) continue;
     if (field.oneof !== undefined && chosen.has(field.oneof.name)) continue;
     if (field.oneof !== undefined) chosen.add(field.oneof.name);
     const inner = create(field.message);
-    fill(field.message, inner, { about, above: [...above, schema] });
+    fillMessage(field.message, inner, { about: scope, above: [...ancestors, schema] });
     target.set(field, reflect(field.message, inner));
   }
 }
 
-function textFor(field: DescField, { project, domain }: About): string | undefined {
+function fieldText(field: DescField, { project, domain }: RequestScope): string | undefined {
   if (field.fieldKind !== "scalar" || field.scalar !== 9) return undefined;
   switch (field.localName) {
     case "project":
@@ -56,14 +60,14 @@ function textFor(field: DescField, { project, domain }: About): string | undefin
   }
 }
 
-const NAMES = ["project", "domain", "id"];
+const SCOPE_FIELDS = ["project", "domain", "id"];
 
-function holdsNames(start: DescMessage): boolean {
+function hasScopeFields(start: DescMessage): boolean {
   const seen = new Set([start]);
   for (const schema of seen) {
     for (const field of schema.fields) {
-      if (field.fieldKind === "scalar" && NAMES.includes(field.localName)) return true;
-      if (field.fieldKind === "message" && !LEFT_OUT.includes(field.localName)) seen.add(field.message);
+      if (field.fieldKind === "scalar" && SCOPE_FIELDS.includes(field.localName)) return true;
+      if (field.fieldKind === "message" && !EXCLUDED_FIELDS.includes(field.localName)) seen.add(field.message);
     }
   }
   return false;

@@ -13,7 +13,7 @@ import {
   startKubeApiserver,
 } from "@flyte-ts/local-servers";
 import type { ServerFixture } from "./servers.js";
-import { testGuard } from "./test-guard.js";
+import { testWatchdog } from "./test-watchdog.js";
 
 /** A real kube-apiserver with its own etcd, without nodes. */
 export interface KubernetesFixture extends ServerFixture {
@@ -58,37 +58,37 @@ export interface KubernetesFixtureOptions {
  *     const unavailable = await kubernetesUnavailable();
  *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
  */
-export async function kubernetesUnavailable(): Promise<string | undefined> {
+export async function kubernetesSkipReason(): Promise<string | undefined> {
   try {
-    await findEtcd(tellBuild);
-    await findKubeApiserver(tellBuild);
-    await findControllerManager(tellBuild);
+    await findEtcd(reportBuild);
+    await findKubeApiserver(reportBuild);
+    await findControllerManager(reportBuild);
     return undefined;
   } catch (error) {
-    const why = (error as Error).message.replaceAll(/\s*\n\s*/g, "; ");
-    process.stderr.write(`skipped, no real Kubernetes API: ${why}\n`);
-    return why;
+    const reason = (error as Error).message.replaceAll(/\s*\n\s*/g, "; ");
+    process.stderr.write(`skipped, no real Kubernetes API: ${reason}\n`);
+    return reason;
   }
 }
 
-function tellBuild(what: string): void {
+function reportBuild(what: string): void {
   process.stderr.write(`building ${what} (once, a few minutes) …\n`);
 }
 
 export async function kubernetesFixture(options: KubernetesFixtureOptions = {}): Promise<KubernetesFixture> {
-  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-kubernetes-"));
+  const dir = mkdtempSync(join(tmpdir(), "flyte-ts-test-kubernetes-"));
   const durable = options.durable ?? false;
-  const guard = testGuard();
-  const startStore = (port?: number) =>
-    startEtcd({ dataDir: join(folder, "etcd"), durable, guard, onBuild: tellBuild, ...(port === undefined ? {} : { port }) });
-  let etcd = await startStore();
-  const dataDir = join(folder, "kubernetes");
+  const watchdog = testWatchdog();
+  const startStorage = (port?: number) =>
+    startEtcd({ dataDir: join(dir, "etcd"), durable, watchdog, onProgress: reportBuild, ...(port === undefined ? {} : { port }) });
+  let etcd = await startStorage();
+  const dataDir = join(dir, "kubernetes");
   const startApi = (port?: number) =>
     startKubeApiserver({
       dataDir,
       etcdUrl: etcd.url,
-      guard,
-      onBuild: tellBuild,
+      watchdog,
+      onProgress: reportBuild,
       args: options.args ?? [],
       ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
       ...(port === undefined ? {} : { port }),
@@ -99,14 +99,15 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
     await controllers?.kill();
     await api?.kill();
     await etcd.kill();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true });
   };
   try {
     api = await startApi();
-    if (options.controllers) controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, guard, onBuild: tellBuild });
+    if (options.controllers)
+      controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, watchdog, onProgress: reportBuild });
   } catch (error) {
     await etcd.kill();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true });
     throw error;
   }
   const { url, port, kubeconfig, token, ca } = api;
@@ -132,7 +133,7 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
       kill: () => etcd.kill(),
       restart: async () => {
         await etcd.stop();
-        etcd = await startStore(etcd.port);
+        etcd = await startStorage(etcd.port);
       },
       compact: () => compactEtcd(etcd.url),
     },

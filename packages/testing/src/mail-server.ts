@@ -19,13 +19,13 @@ export interface MailServer {
 
 export interface MailServerOptions {
   /** Refuses a recipient with an SMTP code and text; undefined accepts it. */
-  readonly refuse?: (recipient: string) => { readonly code: number; readonly message: string } | undefined;
+  readonly reject?: (recipient: string) => { readonly code: number; readonly message: string } | undefined;
   /** Required credentials. Absent: no sign-in. */
   readonly login?: { readonly user: string; readonly password: string };
 }
 
 /** A mail server on a free local port that keeps mails in memory. Its certificate is self-signed. */
-export async function mailServer({ refuse = () => undefined, login }: MailServerOptions = {}): Promise<MailServer> {
+export async function mailServer({ reject = () => undefined, login }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: login === undefined,
@@ -35,8 +35,8 @@ export async function mailServer({ refuse = () => undefined, login }: MailServer
       else done(Object.assign(new Error("wrong user or password"), { responseCode: 535 }));
     },
     onRcptTo: ({ address }, _, done) => {
-      const refusal = refuse(address);
-      done(refusal && Object.assign(new Error(refusal.message), { responseCode: refusal.code }));
+      const rejection = reject(address);
+      done(rejection && Object.assign(new Error(rejection.message), { responseCode: rejection.code }));
     },
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];

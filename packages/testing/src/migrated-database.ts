@@ -13,13 +13,13 @@ export interface MigratedDatabaseOptions {
   /** Name of a database that several replicas create and migrate concurrently, as those of a service that start together. */
   readonly name?: string;
   /** Folder of a server that is kept for the next run. Default: a fresh one that `stop` removes. */
-  readonly kept?: string | undefined;
+  readonly dataDir?: string | undefined;
 }
 
 /** Runs a folder's migrations on a server. */
-export async function migratedDatabase(directory: string, { name, kept }: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
+export async function migratedDatabase(directory: string, { name, dataDir }: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
   const logger = createLogger({ service: "test", level: "silent" });
-  const postgres = await postgresFixture({ kept });
+  const postgres = await postgresFixture({ dataDir });
   const url = new URL(postgres.url);
   if (name !== undefined) {
     url.pathname = `/${name}`;

@@ -7,7 +7,7 @@ export interface SchemaSnapshot {
   /** The schema after all migrations. */
   readonly schema: string;
   /** The committed snapshot; empty when there is none. */
-  readonly written: string;
+  readonly committed: string;
   /** Hint for the developer when they differ. */
   readonly hint: string;
 }
@@ -19,7 +19,7 @@ export async function schemaSnapshot(db: Queryable, directory: string): Promise<
   if (process.env.UPDATE_SNAPSHOT === "1") writeFileSync(file, schema);
   return {
     schema,
-    written: existsSync(file) ? readFileSync(file, "utf8") : "",
+    committed: existsSync(file) ? readFileSync(file, "utf8") : "",
     hint: `The migrations give another schema than ${file} tells. A file that has landed is never changed: add the next number. After a new one run this test with UPDATE_SNAPSHOT=1.`,
   };
 }

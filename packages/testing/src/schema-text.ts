@@ -4,7 +4,7 @@ import type { Queryable } from "@flyte-ts/postgres";
  * All objects of the schema, one per line under headings, and the applied migrations. NOT NULL is shown only with its
  * column, an index of a constraint with the constraint.
  */
-const PARTS = `
+const SCHEMA_OBJECTS = `
   SELECT '' AS heading, 0 AS place, 0 AS number, 'migration ' || name || ' sha256 ' || checksum AS line FROM schema_migrations
   UNION ALL
   SELECT kind || ' ' || c.relname || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', ''), part.place, part.number, part.line
@@ -43,7 +43,7 @@ const PARTS = `
 
 /** Formats the schema for comparison with a snapshot. */
 export async function schemaText(db: Queryable): Promise<string> {
-  const text = `SELECT heading, line FROM (${PARTS}) AS parts ORDER BY heading COLLATE "C", place, number, line COLLATE "C"`;
+  const text = `SELECT heading, line FROM (${SCHEMA_OBJECTS}) AS parts ORDER BY heading COLLATE "C", place, number, line COLLATE "C"`;
   const { rows } = await db.query<{ heading: string; line: string }>({ text });
   const lines = rows.flatMap(({ heading, line }, index) => {
     if (heading === "") return [line];

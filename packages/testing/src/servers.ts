@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startNats, startPostgres } from "@flyte-ts/local-servers";
-import { testGuard } from "./test-guard.js";
+import { testWatchdog } from "./test-watchdog.js";
 
 /** A real server on a free port with a folder of its own; `stop` removes both. */
 export interface ServerFixture {
@@ -18,24 +18,26 @@ export interface PostgresFixtureOptions {
   /** Keep commits across a crash of the server; slower, therefore off by default. */
   readonly durable?: boolean;
   /** Keeps the data in this folder for the next run; default: `stop` removes them. */
-  readonly kept?: string | undefined;
+  readonly dataDir?: string | undefined;
 }
 
-export function postgresFixture({ durable = false, kept }: PostgresFixtureOptions = {}): Promise<ServerFixture> {
+export function postgresFixture({ durable = false, dataDir: keptDir }: PostgresFixtureOptions = {}): Promise<ServerFixture> {
   const start = (dataDir: string, port?: number) =>
-    startPostgres({ dataDir, durable, guard: testGuard(), ...(port === undefined ? {} : { port }) });
-  return fixture("postgres", start, kept);
+    startPostgres({ dataDir, durable, watchdog: testWatchdog(), ...(port === undefined ? {} : { port }) });
+  return serverFixture("postgres", start, keptDir);
 }
 
 export function natsFixture(): Promise<ServerFixture> {
-  return fixture("nats", (dataDir, port) => startNats({ dataDir, guard: testGuard(), ...(port === undefined ? {} : { port }) }));
+  return serverFixture("nats", (dataDir, port) =>
+    startNats({ dataDir, watchdog: testWatchdog(), ...(port === undefined ? {} : { port }) }),
+  );
 }
 
 type Start = (dataDir: string, port?: number) => Promise<LocalServer>;
 
-async function fixture(name: string, start: Start, kept?: string): Promise<ServerFixture> {
-  const folder = kept ?? mkdtempSync(join(tmpdir(), `flyte-ts-test-${name}-`));
-  const dataDir = join(folder, name);
+async function serverFixture(name: string, start: Start, keptDir?: string): Promise<ServerFixture> {
+  const dir = keptDir ?? mkdtempSync(join(tmpdir(), `flyte-ts-test-${name}-`));
+  const dataDir = join(dir, name);
   let server = await start(dataDir);
   const { url, port } = server;
   return {
@@ -48,7 +50,7 @@ async function fixture(name: string, start: Start, kept?: string): Promise<Serve
     },
     stop: async () => {
       await server.stop();
-      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+      if (keptDir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 }

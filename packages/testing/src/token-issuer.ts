@@ -25,7 +25,7 @@ export interface TokenIssuer {
 
 export async function tokenIssuer({ audience = "https://flyte.test" }: { readonly audience?: string } = {}): Promise<TokenIssuer> {
   let keys: IssuerKey[] = [newKey(0, "RS256")];
-  let made = 1;
+  let createdKeys = 1;
   let keyRequests = 0;
   const server = createServer((request, response) => {
     const answer = (body: unknown): void => {
@@ -45,21 +45,21 @@ export async function tokenIssuer({ audience = "https://flyte.test" }: { readonl
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const newest = (): IssuerKey => keys[0] ?? newKey(0, "RS256");
+  const newestKey = (): IssuerKey => keys[0] ?? newKey(0, "RS256");
   return {
     issuer,
     get key() {
-      return newest();
+      return newestKey();
     },
     keyRequests: () => keyRequests,
     rotate: ({ keep = true, algorithm = "RS256" } = {}) => {
-      const key = newKey(made++, algorithm);
+      const key = newKey(createdKeys++, algorithm);
       keys = keep ? [key, ...keys] : [key];
       return key;
     },
     token: (claims = {}, header = {}) => {
       const now = Math.floor(Date.now() / 1000);
-      const key = newest();
+      const key = newestKey();
       const payload = { iss: issuer, aud: audience, sub: "someone", iat: now, exp: now + 600, ...claims };
       return signToken({ alg: key.algorithm, kid: key.kid, ...header }, payload, key);
     },

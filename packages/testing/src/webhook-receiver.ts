@@ -8,7 +8,9 @@ export interface ReceivedPost {
 }
 
 /** Answer to a post. `hang`: none. */
-export type PostAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | "hang";
+export type WebhookResponse =
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | "hang";
 
 export interface WebhookReceiver {
   /** Without a path. */
@@ -19,7 +21,7 @@ export interface WebhookReceiver {
 
 /** A local HTTP server that records posts. */
 export async function webhookReceiver(
-  answer: (post: ReceivedPost, count: number) => PostAnswer = () => ({ status: 204 }),
+  answer: (post: ReceivedPost, count: number) => WebhookResponse = () => ({ status: 204 }),
 ): Promise<WebhookReceiver> {
   const posts: ReceivedPost[] = [];
   const server = createServer((request, response) => {

@@ -3,7 +3,7 @@ import { loadServiceConfig } from "@flyte-ts/config";
 import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
-import { describeFull, isFull } from "./store/disk-room.js";
+import { describeDiskFull, isDiskFull } from "./store/disk-space.js";
 
 installSourceMapSupport();
 // Objects are files: they belong to the user of this service alone.
@@ -25,7 +25,7 @@ const server = await startBlobstore({
   clock: () => new Date(),
 }).catch((error: unknown) => {
   const text = error instanceof Error ? error.message : String(error);
-  logger.fatal({ error: isFull(error) ? describeFull(error, resolve(dataDir)) : text }, "cannot start");
+  logger.fatal({ error: isDiskFull(error) ? describeDiskFull(error, resolve(dataDir)) : text }, "cannot start");
   process.exit(1);
 });
 const readiness = new Readiness({

@@ -20,7 +20,7 @@ export async function serverFixture(folder = mkdtempSync(join(tmpdir(), "blobsto
     credentials: { accessKeyId: "minio", secretAccessKey: "miniostorage" },
     buckets: ["bucket"],
     allowedOrigins: ["http://console"],
-    refusedRestMs: 100,
+    drainTimeoutMs: 100,
     logger: createLogger({ service: "test", level: "silent" }),
     metrics: new Metrics(),
     clock: () => new Date(Date.now() + fixture.skewMs),

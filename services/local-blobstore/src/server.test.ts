@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { describe, afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
-import { exchange, send, sign, type TestRequest } from "./signed-request.fixture.js";
+import { sendRaw, send, sign, type TestRequest } from "./signed-request.fixture.js";
 
 let server: ServerFixture;
 const request = (of: TestRequest) => send(server.port, of);
@@ -56,7 +56,7 @@ test("a signed header that is named again and again is refused", async () => {
   const { headers } = sign({ method: "GET", path: "/bucket/k", headers: { "x-pad": "p".repeat(12_000) } }, `127.0.0.1:${server.port}`);
   // Its value would stand in the text that is signed for each time, before the signature is known to be wrong.
   const authorization = (headers["authorization"] ?? "").replace("SignedHeaders=", `SignedHeaders=${"x-pad;".repeat(2_500)}`);
-  const answer = await exchange(server.port, { method: "GET", path: "/bucket/k", headers: { ...headers, authorization } });
+  const answer = await sendRaw(server.port, { method: "GET", path: "/bucket/k", headers: { ...headers, authorization } });
   expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining("a signed header is named twice")]);
 });
 
@@ -197,7 +197,7 @@ async function putChunked({ form, body, chunkBytes = 64 * 1024, edit = (framed) 
   }
   pieces.push("\r\n");
   const framed = edit(Buffer.concat(pieces.map((piece) => Buffer.from(piece as string))));
-  return exchange(server.port, { method: "PUT", path: "/bucket/chunked", headers: signed.headers, body: framed });
+  return sendRaw(server.port, { method: "PUT", path: "/bucket/chunked", headers: signed.headers, body: framed });
 }
 
 const forms = ["STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"];
@@ -414,7 +414,7 @@ test("pages of allowed origins may ask first", async () => {
 describe("web pages", () => {
   const asked = (headers: Record<string, string>, method = "GET", host = `127.0.0.1:${server.port}`) => {
     const signed = sign({ method, path: "/bucket/page" }, host);
-    return exchange(server.port, { method, path: "/bucket/page", headers: { ...signed.headers, host, ...headers } });
+    return sendRaw(server.port, { method, path: "/bucket/page", headers: { ...signed.headers, host, ...headers } });
   };
 
   test("a request of another origin, or by a rebound name, is refused whatever its signature", async () => {

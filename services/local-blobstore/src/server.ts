@@ -8,7 +8,7 @@ import { readRequest } from "./http/request.js";
 import { S3Error } from "./http/s3-error.js";
 import { xmlDocument } from "./http/xml.js";
 import { route } from "./operation/route.js";
-import { DiskRoom, isFull } from "./store/disk-room.js";
+import { DiskSpaceMonitor, isDiskFull } from "./store/disk-space.js";
 import { Store } from "./store/store.js";
 import { Uploads } from "./store/uploads.js";
 
@@ -23,7 +23,7 @@ export interface BlobstoreOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   readonly allowedOrigins?: readonly string[];
   /** How long a client may take to send the rest of a request that was refused, ms; 10 s when not given. */
-  readonly refusedRestMs?: number;
+  readonly drainTimeoutMs?: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
@@ -40,7 +40,7 @@ export interface Blobstore {
 interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  readonly inviteBody: () => void;
+  readonly sendContinue: () => void;
 }
 
 /** Serves the folder over the S3 protocol, with path-style addresses. */
@@ -50,9 +50,9 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   await uploads.removeAbandoned();
   for (const bucket of options.buckets) await store.createBucket(bucket);
   const { dataDir: folder, logger } = options;
-  const room = new DiskRoom({
-    folder,
-    probes: store.temporaryFolder,
+  const diskSpace = new DiskSpaceMonitor({
+    dataDir: folder,
+    probeDir: store.temporaryFolder,
     onChange: (problem) => {
       if (problem === undefined) logger.info({ folder }, "the disk has room again: writing goes on");
       else logger.error({ folder, error: problem }, "the disk is full: writes are refused");
@@ -65,7 +65,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers: [options.metrics],
   });
-  const refusals = new Counter({
+  const failures = new Counter({
     name: "flyte_blobstore_refusals_total",
     help: "Requests that were not carried out, by S3 error code",
     labelNames: ["code"],
@@ -76,11 +76,11 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
   const policy = createHttpPolicy({ listenAddress: listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
 
-  const handle = async ({ message, response, inviteBody }: Exchange): Promise<void> => {
-    const refusal = policy.checkRequest(message);
-    if (refusal !== undefined) throw new S3Error("AccessDenied", refusal.reason);
-    allowReading(message, response, policy);
-    const request = readRequest(message, inviteBody);
+  const handle = async ({ message, response, sendContinue }: Exchange): Promise<void> => {
+    const s3Error = policy.checkRequest(message);
+    if (s3Error !== undefined) throw new S3Error("AccessDenied", s3Error.reason);
+    setCorsHeaders(message, response, policy);
+    const request = readRequest(message, sendContinue);
     if (request.path === "/healthz" && ["GET", "HEAD"].includes(request.method)) {
       response.writeHead(200, { "content-type": "text/plain", "content-length": 3 }).end("ok\n");
       return;
@@ -97,18 +97,18 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     end();
   };
 
-  const refuse = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
-    const fields = { method: message.method, path: pathOnly(message.url) };
-    if (isGone(error)) {
+  const sendFailure = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
+    const fields = { method: message.method, path: withoutQuery(message.url) };
+    if (isClientDisconnect(error)) {
       options.logger.debug(fields, "client went away");
       response.destroy();
       return;
     }
-    const refusal = asRefusal(error, room);
-    refusals.inc({ code: refusal.code });
-    if (refusal.status === 500 || refusal.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
-    else options.logger.debug({ ...fields, code: refusal.code, reason: refusal.message }, "request refused");
-    sendError(refusal, { message, response, restMs: options.refusedRestMs ?? REFUSED_REST_MS });
+    const s3Error = toS3Error(error, diskSpace);
+    failures.inc({ code: s3Error.code });
+    if (s3Error.status === 500 || s3Error.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
+    else options.logger.debug({ ...fields, code: s3Error.code, reason: s3Error.message }, "request refused");
+    sendError(s3Error, { message, response, drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS });
   };
 
   let closing = false;
@@ -123,7 +123,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     response.setHeader("x-amz-request-id", randomBytes(8).toString("hex").toUpperCase());
     response.setHeader("x-content-type-options", "nosniff");
     handle(exchange).catch((error: unknown) => {
-      refuse(error, message, response);
+      sendFailure(error, message, response);
     });
   };
 
@@ -136,10 +136,10 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     keepAliveTimeout: 75_000,
   });
   server.on("request", (message, response) => {
-    serve({ message, response, inviteBody: () => undefined });
+    serve({ message, response, sendContinue: () => undefined });
   });
   server.on("checkContinue", (message: IncomingMessage, response: ServerResponse) => {
-    serve({ message, response, inviteBody: () => response.writeContinue() });
+    serve({ message, response, sendContinue: () => response.writeContinue() });
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -147,7 +147,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   });
   return {
     port: (server.address() as AddressInfo).port,
-    problem: () => room.problem(),
+    problem: () => diskSpace.problem(),
     close: () =>
       new Promise((resolve) => {
         closing = true;
@@ -157,31 +157,31 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   };
 }
 
-const DRAINED_BYTES = 16 * 1024 * 1024;
-const REFUSED_REST_MS = 10_000;
-const OUT_OF_RESOURCES = ["EMFILE", "ENFILE"];
+const MAX_DRAIN_BYTES = 16 * 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 10_000;
+const RESOURCE_EXHAUSTED_CODES = ["EMFILE", "ENFILE"];
 
 /** The connection ended before the request or its answer did. */
-function isGone(error: unknown): boolean {
+function isClientDisconnect(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-function asRefusal(error: unknown, room: DiskRoom): S3Error {
+function toS3Error(error: unknown, diskSpace: DiskSpaceMonitor): S3Error {
   if (error instanceof S3Error) return error;
-  if (isFull(error)) return new S3Error("SlowDown", room.noteFull(error));
+  if (isDiskFull(error)) return new S3Error("SlowDown", diskSpace.reportFull(error));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (OUT_OF_RESOURCES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
+  if (RESOURCE_EXHAUSTED_CODES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
   return new S3Error("InternalError");
 }
 
-interface Refused {
+interface FailedExchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  readonly restMs: number;
+  readonly drainTimeoutMs: number;
 }
 
-function sendError(refusal: S3Error, { message, response, restMs }: Refused): void {
+function sendError(error: S3Error, { message, response, drainTimeoutMs }: FailedExchange): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -191,9 +191,9 @@ function sendError(refusal: S3Error, { message, response, restMs }: Refused): vo
     [
       "Error",
       [
-        ["Code", refusal.code],
-        ["Message", refusal.message],
-        ["Resource", pathOnly(message.url)],
+        ["Code", error.code],
+        ["Message", error.message],
+        ["Resource", withoutQuery(message.url)],
         ["RequestId", requestId],
       ],
     ],
@@ -201,27 +201,28 @@ function sendError(refusal: S3Error, { message, response, restMs }: Refused): vo
   );
   if (!message.complete) {
     // A client that is sending may not read an answer before it is through, so a small rest is read; else the connection ends.
-    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= DRAINED_BYTES) drain(message, restMs);
+    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= MAX_DRAIN_BYTES)
+      drain(message, drainTimeoutMs);
     else response.setHeader("connection", "close");
   }
-  response.writeHead(refusal.status, { ...refusal.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
+  response.writeHead(error.status, { ...error.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
   response.end(message.method === "HEAD" ? undefined : body);
 }
 
 /** Reads the rest of a request and drops it. A client that takes long for it loses its connection. */
-function drain(message: IncomingMessage, restMs: number): void {
-  const timer = setTimeout(() => message.destroy(), restMs);
+function drain(message: IncomingMessage, timeoutMs: number): void {
+  const timer = setTimeout(() => message.destroy(), timeoutMs);
   timer.unref();
   message.once("close", () => clearTimeout(timer)).resume();
 }
 
 /** Without the query, which may hold a signature. */
-function pathOnly(url = ""): string {
+function withoutQuery(url = ""): string {
   return url.replace(/\?.*$/s, "");
 }
 
 /** Lets scripts of an origin that may call read the answer. */
-function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
+function setCorsHeaders({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
   if (origin === undefined || !policy.allowsOrigin(origin)) return;
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", "*");

@@ -43,7 +43,7 @@ export function sign(
 /** Makes the request of a server on this machine. */
 export async function send(port: number, of: TestRequest): Promise<Response> {
   const { headers } = sign(of, `127.0.0.1:${port}`);
-  return exchange(port, { method: of.method, path: target(of), headers, body: of.body });
+  return sendRaw(port, { method: of.method, path: target(of), headers, body: of.body });
 }
 
 export interface RawRequest {
@@ -55,7 +55,7 @@ export interface RawRequest {
 }
 
 /** Not fetch: it would tidy up paths. */
-export function exchange(port: number, { method, path, headers, body }: RawRequest): Promise<Response> {
+export function sendRaw(port: number, { method, path, headers, body }: RawRequest): Promise<Response> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "content-length": String(body.length) };
     const message = request({ host: "127.0.0.1", port, method, path, headers: { ...headers, ...length } }, (answer) => {

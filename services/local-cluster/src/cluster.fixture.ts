@@ -45,7 +45,7 @@ export async function testCluster(config: Partial<Config> = {}): Promise<TestClu
       config: { ...configSchema.parse({ dataDir: folder, logLevel: "error", podsOnStop: "kill" }), ...config, ...more },
       logger: createLogger({ service: "test", level: "error" }),
       now: Date.now,
-      warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
+      forkServerProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
       fatal: (error) => {
         throw error;
       },

@@ -11,20 +11,20 @@ import { TypeRegistry } from "./api/type/type-registry.js";
 import { bootstrap } from "./bootstrap.js";
 import type { Config } from "./config.js";
 import { lockDataDir } from "./data-lock.js";
-import { DefinitionController } from "./gc/definitions.js";
+import { DefinitionController } from "./gc/definition-controller.js";
 import { expireEvents } from "./gc/event-expiry.js";
-import { NamespaceController } from "./gc/namespaces.js";
-import { OwnerCollector } from "./gc/owners.js";
-import { QuotaUsage } from "./gc/quota-usage.js";
-import { type NodeDescription, nodeObject } from "./kubelet/node-object.js";
-import { servePodLog } from "./kubelet/pod-log.js";
-import { describeNode, podsFolderOf, startKubelet } from "./kubelet/start-kubelet.js";
+import { NamespaceController } from "./gc/namespace-controller.js";
+import { GarbageCollector } from "./gc/garbage-collector.js";
+import { QuotaUsageController } from "./gc/quota-usage-controller.js";
+import { type NodeDescription, nodeObject } from "./kubelet/node/node-object.js";
+import { servePodLog } from "./kubelet/pod/pod-log.js";
+import { describeNode, podsDir, startKubelet } from "./kubelet/start-kubelet.js";
 import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
-import { keptToken } from "./kept-token.js";
+import { readOrCreateToken } from "./access-token.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
-import { describeDiskError } from "./store/disk.js";
+import { describeDiskError } from "./store/disk-errors.js";
 import { openStore } from "./store/persistent-store.js";
 
 export interface Cluster {
@@ -33,7 +33,7 @@ export interface Cluster {
   /** Stops serving; pods keep running or end, as configured. */
   close(): Promise<void>;
   /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
-  leave(): void;
+  killPodsNow(): void;
 }
 
 export interface ClusterOptions {
@@ -43,15 +43,15 @@ export interface ClusterOptions {
   readonly fatal: (error: Error) => void;
   readonly now: () => number;
   /** File of python/warm.py. */
-  readonly warmProgram: string;
+  readonly forkServerProgram: string;
 }
 
-const EXPIRY_MS = 30_000;
+const EVENT_EXPIRY_INTERVAL_MS = 30_000;
 
 /** Starts the store, its controllers, the pods and the API. */
-export async function startCluster({ config: given, logger, fatal, now, warmProgram }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ config: options, logger, fatal, now, forkServerProgram }: ClusterOptions): Promise<Cluster> {
   // Pods have other working folders: paths must not depend on ours.
-  const config = { ...given, dataDir: resolve(given.dataDir) };
+  const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
   const storeFolder = join(config.dataDir, "store");
@@ -83,20 +83,20 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const onError = (error: unknown) =>
     logger.error({ error: String(error), stack: error instanceof Error ? error.stack : undefined }, "internal error");
   const controllers = [
-    new OwnerCollector(context, onError),
+    new GarbageCollector(context, onError),
     new NamespaceController(context, onError),
     new DefinitionController(context, onError),
-    new QuotaUsage(context),
+    new QuotaUsageController(context),
   ];
-  const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EXPIRY_MS);
+  const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EVENT_EXPIRY_INTERVAL_MS);
 
   const node = describeNode(config, now());
   putNode(context, node);
-  const podsFolder = podsFolderOf(config.dataDir);
+  const podsFolder = podsDir(config.dataDir);
   const pods = storePodSource(context);
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: true });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: true });
 
-  const token = config.access === "token" ? (config.token ?? keptToken(join(config.dataDir, "token"))) : undefined;
+  const token = config.access === "token" ? (config.token ?? readOrCreateToken(join(config.dataDir, "token"))) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
   if (!loopback && token === undefined)
     throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
@@ -126,7 +126,7 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
       await persistent.close();
       unlock();
     },
-    leave: () => {
+    killPodsNow: () => {
       if (config.podsOnStop === "kill") kubelet.killNow();
     },
   };

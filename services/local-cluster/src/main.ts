@@ -3,7 +3,7 @@ import { loadServiceConfig } from "@flyte-ts/config";
 import { createLogger, installSourceMapSupport, onShutdown, startIdleGc } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
-import { describeDiskError, isFull } from "./store/disk.js";
+import { describeDiskError, isDiskFull } from "./store/disk-errors.js";
 
 installSourceMapSupport();
 // Pods inherit it: what they and this service write belongs to their user alone.
@@ -15,7 +15,7 @@ try {
     config,
     logger,
     now: Date.now,
-    warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
     fatal: (error) => {
       logger.fatal({ error: error.message }, "the store cannot be written: ending");
       process.exit(1);
@@ -24,13 +24,13 @@ try {
   startIdleGc();
   const stop = () => {
     // Also when it is told to a second time. After any other end the next process takes the pods over.
-    process.once("exit", () => cluster.leave());
+    process.once("exit", () => cluster.killPodsNow());
     return cluster.close();
   };
   onShutdown(stop, { logger });
   logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error);
-  logger.fatal({ error: isFull(error) ? describeDiskError(error, config.dataDir) : text }, "cannot start");
+  logger.fatal({ error: isDiskFull(error) ? describeDiskError(error, config.dataDir) : text }, "cannot start");
   process.exit(1);
 }

@@ -1,14 +1,14 @@
 import { Gauge, type Metrics } from "@flyte-ts/telemetry";
 import type { ObjectStore } from "./store/object-store.js";
 
-export interface Measured {
+export interface MetricSources {
   readonly store: ObjectStore;
   readonly watches: () => number;
   readonly pods: () => number;
 }
 
 /** Figures for `/metrics`, read when they are asked for. */
-export function registerMetrics(metrics: Metrics, { store, watches, pods }: Measured): void {
+export function registerMetrics(metrics: Metrics, { store, watches, pods }: MetricSources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `flyte_ts_local_cluster_${name}`,

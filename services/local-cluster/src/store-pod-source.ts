@@ -3,8 +3,8 @@ import { STORAGE } from "./api/type/built-in-types.js";
 import type { ApiContext } from "./api/context.js";
 import { isDone } from "./api/verb/update.js";
 import type { Lookup } from "./kubelet/container/environment.js";
-import { dataOf } from "./kubelet/object-data.js";
-import type { PodSource } from "./kubelet/pod-source.js";
+import { dataOf } from "./kubelet/pod/object-data.js";
+import type { PodSource } from "./kubelet/pod/pod-source.js";
 
 /** The pods of the store in this process. */
 export function storePodSource(context: ApiContext): PodSource {

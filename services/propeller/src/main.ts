@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
+import { dataPlaneScope, EVENT_STREAM, SHARD_COUNT } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { clientCredentials } from "@flyte-ts/auth";
@@ -177,7 +177,7 @@ const holding = new Holding({ bus, logger, controller, ears });
 // Uses its own connections, so that lease renewal never queues.
 const leaseClient = await createKubeClient({
   ...kubernetes,
-  maxConnections: SHARDS + 4,
+  maxConnections: SHARD_COUNT + 4,
   timeoutMs: shards.leaseMs / 2,
   userAgent: "flyte-ts-propeller",
 });
@@ -185,7 +185,7 @@ const leases = new ShardLeases({
   client: leaseClient,
   namespace: shards.namespace,
   group: shards.group,
-  shards: SHARDS,
+  shards: SHARD_COUNT,
   identity,
   stableIdentity: shards.slot,
   leaseMs: shards.leaseMs,

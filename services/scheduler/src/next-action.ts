@@ -1,4 +1,4 @@
-import { latest } from "@flyte-ts/domain";
+import { latestOccurrence } from "@flyte-ts/domain";
 import type { Schedule } from "./schedule.js";
 
 /** The next action for one schedule. Times are ms since the epoch. */
@@ -31,7 +31,7 @@ export function nextAction(
   if (first > now) return { kind: "wait", until: first };
   const isMissed = (at: number) => now - at > missedAfterMs;
   if (!isMissed(first) || catchUp === "all") return { kind: "start", at: first, from: first, isMissed: isMissed(first) };
-  const last = latest(recurrence, watermark, now) ?? first;
+  const last = latestOccurrence(recurrence, watermark, now) ?? first;
   if (catchUp === "none" && isMissed(last)) return { kind: "skip", from: first, through: last };
   return { kind: "start", at: last, from: first, isMissed: isMissed(last) };
 }

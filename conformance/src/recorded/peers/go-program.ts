@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { stringify } from "yaml";
 import type { RunningStack } from "../../stack/stack-fixture.js";
 import { type Settings, untilAnswered } from "./reconfigured.js";
@@ -40,7 +40,7 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
     execFileSync(program.file, ["--config", config, ...command], { ...options, stdio: ["ignore", log, log] });
   const child = spawn(program.file, ["--config", config, ...program.serve], { ...options, stdio: ["ignore", log, log] });
   closeSync(log);
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   const ended = new Promise<void>((done) => {
     child.once("exit", () => done());
     child.once("error", () => done());

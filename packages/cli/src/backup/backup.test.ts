@@ -8,7 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import { backupCommand, restoreCommand } from "./command.js";
 import { clustersOf, databasesOf } from "./config.js";
 import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
-import { asNew, makeWorkflows } from "./workflows.js";
+import { stripServerFields, importWorkflows } from "./workflows.js";
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,7 +27,7 @@ test("databases are taken in the order in which none is newer than what refers t
 test("what the server gave an object is not restored, what others rely on is", () => {
   const metadata = { name: "e", namespace: "p-d", labels: { a: "b" }, finalizers: ["f"], uid: "u", resourceVersion: "7", generation: 3 };
   const workflow = { apiVersion: "v", kind: "k", metadata, status: { phase: 1 } };
-  expect(asNew(workflow)).toEqual({
+  expect(stripServerFields(workflow)).toEqual({
     ...workflow,
     metadata: { name: "e", namespace: "p-d", labels: { a: "b" }, finalizers: ["f"] },
   });
@@ -96,10 +96,10 @@ test("a refusal that comes while the next line is read ends the restore, as does
   try {
     writeFileSync(file, content);
     const cluster = { name: "local", kubeconfig };
-    await expect(makeWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
+    await expect(importWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
     writeFileSync(file, content.subarray(0, 20));
-    await expect(makeWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
-    await expect(makeWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
+    await expect(importWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
+    await expect(importWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
   } finally {
     api.closeAllConnections();
     api.close();

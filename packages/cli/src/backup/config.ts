@@ -7,7 +7,7 @@ const cluster = z.strictObject({
   context: z.string().optional(),
 });
 
-const places = {
+const targetSettings = {
   /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
   databases: z
     .strictObject({ scheduler: z.string().optional(), datacatalog: z.string().optional(), admin: z.string().optional() })
@@ -22,16 +22,16 @@ const places = {
 export const backupConfigSchema = z.strictObject({
   /** A folder that does not exist yet. */
   to: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
 export const restoreConfigSchema = z.strictObject({
   /** A folder that a backup wrote. */
   from: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
-type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
+type TargetSettings = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
 
 export type NamedCluster = z.infer<typeof cluster>;
 
@@ -39,7 +39,7 @@ export type NamedCluster = z.infer<typeof cluster>;
 export const DATABASES = ["scheduler", "datacatalog", "admin"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
-export function databasesOf({ databases }: Places): readonly { readonly name: DatabaseName; readonly url: string }[] {
+export function databasesOf({ databases }: TargetSettings): readonly { readonly name: DatabaseName; readonly url: string }[] {
   return DATABASES.flatMap((name) => {
     const url = databases[name];
     return url === undefined ? [] : [{ name, url }];
@@ -47,6 +47,6 @@ export function databasesOf({ databases }: Places): readonly { readonly name: Da
 }
 
 /** The only data plane has the name `local`. */
-export function clustersOf({ kubeconfig, context, clusters }: Places): readonly NamedCluster[] {
+export function clustersOf({ kubeconfig, context, clusters }: TargetSettings): readonly NamedCluster[] {
   return kubeconfig === undefined ? clusters : [{ name: "local", kubeconfig, ...(context && { context }) }, ...clusters];
 }

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, natsFixture, postgresFixture } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason, natsFixture, postgresFixture } from "@flyte-ts/testing";
 import { findVersitygw, startVersitygw } from "@flyte-ts/local-servers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { doctorCommand } from "./command.js";
 import { clockFinding } from "./finding.js";
-import { NEEDED_RIGHTS } from "./rights.js";
+import { REQUIRED_PERMISSIONS } from "./required-permissions.js";
 
 const noGateway = await findVersitygw().then(
   () => false,
@@ -124,7 +124,7 @@ test.each([
   [-2_600, 500, "warning"],
   [60_000, 500, "warning"],
 ])("a clock that differs by %i ms, known to %i ms, is %s", (difference, blur, verdict) => {
-  expect(clockFinding("x", difference, blur).verdict).toBe(verdict);
+  expect(clockFinding("x", difference, blur).severity).toBe(verdict);
 });
 
 test("the rights are those of the manifests", () => {
@@ -139,8 +139,10 @@ test("the rights are those of the manifests", () => {
       resources.flatMap((resource) => verbs.map((verb) => line(metadata.name, kind === "Role", `${apiGroups.join()} ${resource} ${verb}`))),
     ),
   );
-  const needed = Object.entries(NEEDED_RIGHTS).flatMap(([service, rights]) =>
-    rights.flatMap(({ group, resource, verbs, own }) => verbs.map((verb) => line(service, own ?? false, `${group} ${resource} ${verb}`))),
+  const needed = Object.entries(REQUIRED_PERMISSIONS).flatMap(([service, rights]) =>
+    rights.flatMap(({ group, resource, verbs, ownNamespace: own }) =>
+      verbs.map((verb) => line(service, own ?? false, `${group} ${resource} ${verb}`)),
+    ),
   );
   expect(given.toSorted()).toEqual(needed.toSorted());
 });
@@ -155,7 +157,7 @@ interface Role {
   }[];
 }
 
-describe.skipIf(await kubernetesUnavailable())("a data plane", () => {
+describe.skipIf(await kubernetesSkipReason())("a data plane", () => {
   let kubernetes: KubernetesFixture;
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
@@ -165,7 +167,7 @@ describe.skipIf(await kubernetesUnavailable())("a data plane", () => {
   test("without the resource definition", async () => {
     const { status, text } = await doctor("--kubeconfig", kubernetes.kubeconfig);
     expect(text).toMatch(/^ill {6}data plane: answers, and does not know FlyteWorkflows\n +→ kubectl apply/m);
-    for (const service of Object.keys(NEEDED_RIGHTS)) expect(text).toContain(`enough for ${service}\n`);
+    for (const service of Object.keys(REQUIRED_PERMISSIONS)) expect(text).toContain(`enough for ${service}\n`);
     expect(status).toBe(1);
   });
 });

@@ -11,11 +11,11 @@ async function looks(answers: readonly (readonly string[])[], full: readonly num
       ports: [0, 1],
       obstacle: () => (full.includes(look) ? "the disk is full" : undefined),
       restart: async (why) => void restarts.push(`${look} ${why}`),
-      pause: async (ms) => {
+      delay: async (ms) => {
         if (ms > 10_000) return;
         if (++look === answers.length) end.abort();
       },
-      ask: async (port) => {
+      probe: async (port) => {
         const text = answers[look]?.[port];
         if (text === undefined) throw new Error("nobody listens");
         return { text };

@@ -1,14 +1,14 @@
-import { askReady } from "./ask-ready.js";
+import { probeReadiness } from "./probe-readiness.js";
 
 /** Text on /readyz while the message bus does not store messages (`StoreHealth` of packages/messaging). */
-const DOES_NOT_STORE = "the message bus does not store messages";
+const STORE_FAILURE_TEXT = "the message bus does not store messages";
 
 /** Interval of the checks, ms. */
-const LOOK_EVERY_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 /** Consecutive checks that must find it: a service that has just started may be at fault. */
-const LOOKS = 2;
+const REQUIRED_FINDINGS = 2;
 /** Time for the server to restart and services to notice, ms. */
-const AFTER_RESTART_MS = 30_000;
+const SETTLE_MS = 30_000;
 
 export interface BusWatchOptions {
   /** Ops ports of services that use the bus. */
@@ -18,9 +18,9 @@ export interface BusWatchOptions {
   /** Ends the server, which is then restarted. */
   readonly restart: (why: string) => Promise<void>;
   /** Resolves after `ms`, or when the signal is aborted. */
-  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Queries the readiness of a service. Default: its /readyz. */
-  readonly ask?: (port: number) => Promise<{ readonly text: string }>;
+  readonly probe?: (port: number) => Promise<{ readonly text: string }>;
 }
 
 /**
@@ -29,25 +29,25 @@ export interface BusWatchOptions {
  * the signal is aborted.
  */
 export async function watchBus(
-  { ports, obstacle, restart, pause, ask = (port) => askReady(port, 3_000) }: BusWatchOptions,
+  { ports, obstacle, restart, delay, probe = (port) => probeReadiness(port, 3_000) }: BusWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let seen = 0;
+  let findings = 0;
   while (!signal.aborted) {
-    await pause(LOOK_EVERY_MS, signal);
-    const answers = await Promise.all(
+    await delay(CHECK_INTERVAL_MS, signal);
+    const states = await Promise.all(
       ports.map((port) =>
-        ask(port).then(
+        probe(port).then(
           ({ text }) => text,
           () => "",
         ),
       ),
     );
-    const why = answers.find((text) => text.includes(DOES_NOT_STORE));
-    seen = why === undefined ? 0 : seen + 1;
-    if (why === undefined || seen < LOOKS || signal.aborted || obstacle() !== undefined) continue;
-    seen = 0;
+    const why = states.find((text) => text.includes(STORE_FAILURE_TEXT));
+    findings = why === undefined ? 0 : findings + 1;
+    if (why === undefined || findings < REQUIRED_FINDINGS || signal.aborted || obstacle() !== undefined) continue;
+    findings = 0;
     await restart(why);
-    await pause(AFTER_RESTART_MS, signal);
+    await delay(SETTLE_MS, signal);
   }
 }

@@ -1,29 +1,29 @@
 import { rmSync, writeFileSync } from "node:fs";
-import type { StackBlobs } from "./blobs.js";
+import type { StackBlobStore } from "./blob-store.js";
 import type { StackCluster } from "./cluster.js";
-import { publicAddress } from "./public-address.js";
+import { displayAddress } from "./display-address.js";
 import type { Endpoints } from "./service-configs.js";
 import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Addresses and keys of a stack for its clients. */
-export interface ClientFacts {
+export interface ClientTargets {
   readonly endpoints: Pick<Endpoints, "host" | "api">;
   readonly cluster: Pick<StackCluster, "kubeconfig">;
-  readonly blobs: StackBlobs;
+  readonly blobs: StackBlobStore;
   readonly signIn: StackSignIn | undefined;
 }
 
 /** Writes the settings of flytekit, kubectl and S3 clients for the stack, as a file for a shell (`. FILE`); readable by its owner alone. */
-export function writeClientEnv(file: string, facts: ClientFacts): void {
-  const lines = Object.entries(clientEnv(facts)).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+export function writeClientEnv(file: string, facts: ClientTargets): void {
+  const lines = Object.entries(clientEnv(facts)).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
   // Writing to an existing file would keep its mode.
   rmSync(file, { force: true });
   writeFileSync(file, lines.join(""), { mode: 0o600 });
 }
 
-function clientEnv({ endpoints, cluster, blobs, signIn }: ClientFacts): Readonly<Record<string, string>> {
+function clientEnv({ endpoints, cluster, blobs, signIn }: ClientTargets): Readonly<Record<string, string>> {
   return {
-    FLYTE_PLATFORM_URL: `${publicAddress(endpoints.host)}:${endpoints.api}`,
+    FLYTE_PLATFORM_URL: `${displayAddress(endpoints.host)}:${endpoints.api}`,
     FLYTE_PLATFORM_INSECURE: "true",
     ...(signIn && flytekitEnv(signIn)),
     FLYTE_AWS_ENDPOINT: blobs.endpoint,
@@ -34,4 +34,4 @@ function clientEnv({ endpoints, cluster, blobs, signIn }: ClientFacts): Readonly
 }
 
 /** Quotes a text as a word of the shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

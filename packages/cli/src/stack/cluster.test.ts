@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { givenCluster } from "./cluster.js";
+import { externalCluster } from "./cluster.js";
 import { StackError } from "./stack-error.js";
 
 let folder: string;
@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function given(content: string) {
   const file = join(folder, "kubeconfig");
   writeFileSync(file, content);
-  return givenCluster(file, true);
+  return externalCluster(file, true);
 }
 
 test("the API of the current context is taken", () => {
@@ -50,5 +50,5 @@ test.each([
 });
 
 test("one that is not there is refused in one line", () => {
-  expect(() => givenCluster(join(folder, "none"), true)).toThrow(/none cannot be read \(ENOENT.*\): name another with --kubeconfig$/);
+  expect(() => externalCluster(join(folder, "none"), true)).toThrow(/none cannot be read \(ENOENT.*\): name another with --kubeconfig$/);
 });

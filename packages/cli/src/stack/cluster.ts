@@ -12,15 +12,15 @@ export interface StackCluster {
   /** Base address of pods' logs at the API, for a browser. */
   readonly logUrl: string;
   /** True when the stack runs it itself. */
-  readonly own: boolean;
+  readonly managed: boolean;
   /** False when this machine is to become its node. */
   readonly hasNodes: boolean;
 }
 
 /** The local cluster. Links to logs carry a token that grants access to logs only. */
-export function ownCluster(kubeconfig: string, port: number, { clusterLogToken }: StackCredentials): StackCluster {
+export function localCluster(kubeconfig: string, port: number, { clusterLogToken }: StackCredentials): StackCluster {
   const url = `http://127.0.0.1:${port}`;
-  return { kubeconfig, url, logUrl: `${url}/${clusterLogToken}`, own: true, hasNodes: false };
+  return { kubeconfig, url, logUrl: `${url}/${clusterLogToken}`, managed: true, hasNodes: false };
 }
 
 interface Kubeconfig {
@@ -30,7 +30,7 @@ interface Kubeconfig {
 }
 
 /** @throws StackError when the file cannot be read or its current context names no cluster */
-export function givenCluster(file: string, hasNodes: boolean): StackCluster {
+export function externalCluster(file: string, hasNodes: boolean): StackCluster {
   const kubeconfig = resolve(file);
   const config = readKubeconfig(kubeconfig);
   const context = config?.contexts?.find(({ name }) => name === config["current-context"])?.context;
@@ -38,7 +38,7 @@ export function givenCluster(file: string, hasNodes: boolean): StackCluster {
   if (server === undefined)
     throw new StackError(`kubeconfig ${kubeconfig}: its current context names no cluster; name another with --kubeconfig`);
   const url = server.replace(/\/+$/, "");
-  return { kubeconfig, url, logUrl: url, own: false, hasNodes };
+  return { kubeconfig, url, logUrl: url, managed: false, hasNodes };
 }
 
 /** Undefined: the file is empty. */

@@ -1,22 +1,22 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "@flyte-ts/config";
-import { booleanFlags } from "../boolean-flags.js";
-import { quoted } from "./client-env.js";
+import { normalizeBooleanFlags } from "../boolean-flags.js";
+import { shellQuote } from "./client-env.js";
 import { stackConfigSchema } from "./config.js";
 import { INTERRUPTED, type Interruption, watchInterruption } from "./interruption.js";
 import { repositoryRoot } from "./paths.js";
-import { publicAddress } from "./public-address.js";
+import { displayAddress } from "./display-address.js";
 import { type Progress, terminalProgress } from "./progress.js";
-import { loadPyflyte, type WaitingPyflyte } from "./pyflyte.js";
-import { startGuard } from "@flyte-ts/local-servers";
-import { FLYTEKIT, hasSecret, passwordFile } from "./sign-in.js";
+import { preloadPyflyte, type PreloadedPyflyte } from "./pyflyte.js";
+import { startWatchdog } from "@flyte-ts/local-servers";
+import { FLYTEKIT_CLIENT_ID, hasClientSecret, passwordFile } from "./sign-in.js";
 import { type Stack, startStack } from "./stack.js";
 
-const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
+const EXAMPLE_ARGS = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
 /** Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits and the guard ends the rest. */
-const INTERRUPTED_START_MS = 30_000;
+const INTERRUPTED_START_TIMEOUT_MS = 30_000;
 
 /**
  * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example
@@ -29,37 +29,37 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
   const config = loadConfig(stackConfigSchema, {
     service: "stack",
-    argv: booleanFlags(argv, ["exit", "example", "auth", "bundles"]),
+    argv: normalizeBooleanFlags(argv, ["exit", "example", "auth", "bundles"]),
     env: process.env,
   });
-  const guard = startGuard();
+  const watchdog = startWatchdog();
   progress.line("flyte-ts: starting the local stack");
-  let pyflyte: WaitingPyflyte | undefined;
-  let loadLater: (() => WaitingPyflyte) | undefined;
+  let pyflyte: PreloadedPyflyte | undefined;
+  let preloadLater: (() => PreloadedPyflyte) | undefined;
   const starting = startStack(
     { ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") },
     {
       progress,
-      guard,
+      watchdog,
       signal: interruption.signal,
       onPlanned: (plan) => {
         // flytekit reads the secret while it loads: at the first start with sign-in it exists only once the stack is ready.
-        const load = () => loadPyflyte(plan, EXAMPLE);
-        if (config.example && hasSecret(plan.signIn)) pyflyte = load();
-        else if (config.example) loadLater = load;
+        const preload = () => preloadPyflyte(plan, EXAMPLE_ARGS);
+        if (config.example && hasClientSecret(plan.signIn)) pyflyte = preload();
+        else if (config.example) preloadLater = preload;
       },
     },
   );
   const stack = await unlessInterrupted(starting, interruption);
   if (stack === undefined) return INTERRUPTED;
   const { happened: interrupted } = interruption;
-  pyflyte ??= loadLater?.();
-  printAddresses(stack, progress.line);
+  pyflyte ??= preloadLater?.();
+  printEndpoints(stack, progress.line);
   let status = 0;
   try {
     const example = pyflyte === undefined ? Promise.resolve(true) : runExample(stack, { pyflyte, progress });
     const outcome = await Promise.race([example, interrupted, stack.failed]);
-    status = statusOf(outcome);
+    status = exitStatus(outcome);
     if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
     if (typeof outcome === "boolean" && !config.exit) {
       progress.line("\nThe stack stays up. Ctrl-C ends it; its state stays in its folder.");
@@ -80,12 +80,12 @@ async function unlessInterrupted(starting: Promise<Stack>, { signal, happened }:
     if (signal.aborted) return undefined;
     throw error;
   });
-  const impatient = happened.then(() => sleep(INTERRUPTED_START_MS, undefined, { ref: false }));
-  return Promise.race([started, impatient]);
+  const timedOut = happened.then(() => sleep(INTERRUPTED_START_TIMEOUT_MS, undefined, { ref: false }));
+  return Promise.race([started, timedOut]);
 }
 
-async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: WaitingPyflyte; progress: Progress }): Promise<boolean> {
-  progress.line(`\n$ pyflyte ${EXAMPLE.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
+async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: PreloadedPyflyte; progress: Progress }): Promise<boolean> {
+  progress.line(`\n$ pyflyte ${EXAMPLE_ARGS.map((arg) => (/[{ ]/.test(arg) ? `'${arg}'` : arg)).join(" ")}`);
   const start = Date.now();
   const submitting = pyflyte.run();
   // The client and all messages take 50 MiB: loaded only for the example.
@@ -93,28 +93,28 @@ async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: Waitin
   return followExample(stack, { progress, submitting, start });
 }
 
-function statusOf(outcome: boolean | string): number {
+function exitStatus(outcome: boolean | string): number {
   if (outcome === "interrupted") return INTERRUPTED;
   return outcome === true ? 0 : 1;
 }
 
 /** Quotes a path for a command that a user copies. */
-const shellWord = (path: string): string => (/^[\w./@%+=:,-]+$/.test(path) ? path : quoted(path));
+const shellArgument = (path: string): string => (/^[\w./@%+=:,-]+$/.test(path) ? path : shellQuote(path));
 
-function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
-  const host = publicAddress(endpoints.host);
+function printEndpoints({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
+  const host = displayAddress(endpoints.host);
   line(`
 ready
   API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
-  blob store (S3)      ${publicAddress(blobs.endpoint)}
-  kubectl              export KUBECONFIG=${shellWord(cluster.kubeconfig)}
-  S3 keys, settings    . ${shellWord(folders.clientEnv)}     (for clients that read the blob store themselves)
+  blob store (S3)      ${displayAddress(blobs.endpoint)}
+  kubectl              export KUBECONFIG=${shellArgument(cluster.kubeconfig)}
+  S3 keys, settings    . ${shellArgument(folders.clientEnv)}     (for clients that read the blob store themselves)
   logs                 ${folders.logs}${
     signIn === undefined
       ? `
   sign-in              none: every user of this machine can call the API, and run code as you; --auth asks callers who they are`
       : `
-  sign-in              user admin, password in ${passwordFile(signIn)}; programs: client ${FLYTEKIT}, secret beside it`
+  sign-in              user admin, password in ${passwordFile(signIn)}; programs: client ${FLYTEKIT_CLIENT_ID}, secret beside it`
   }
   state                ${folders.root}     (remove the folder to start afresh)`);
 }

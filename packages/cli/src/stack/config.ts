@@ -50,13 +50,13 @@ const PORT_FLAGS = ["port", "blobPort", "clusterPort"] as const;
 export const stackConfigSchema = settings.superRefine((config, context) => {
   const owners = new Map<number, string>();
   for (const flag of PORT_FLAGS) {
-    const named = config[flag];
+    const value = config[flag];
     const unused =
-      named === 0 || (flag === "blobPort" && config.s3 !== undefined) || (flag === "clusterPort" && config.kubeconfig !== undefined);
+      value === 0 || (flag === "blobPort" && config.s3 !== undefined) || (flag === "clusterPort" && config.kubeconfig !== undefined);
     if (unused) continue;
-    const owner = owners.get(named);
-    if (owner === undefined) owners.set(named, flag);
-    else context.addIssue({ code: "custom", path: [flag], message: `${named} is the port of --${owner} too: choose another` });
+    const owner = owners.get(value);
+    if (owner === undefined) owners.set(value, flag);
+    else context.addIssue({ code: "custom", path: [flag], message: `${value} is the port of --${owner} too: choose another` });
   }
 });
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { BUS_USERS, type BusPasswords, type BusUser } from "./bus.js";
 import { StackError } from "./stack-error.js";
-import { writeWhole } from "./write-whole.js";
+import { replaceFile } from "./replace-file.js";
 
 /** Random secrets of one stack, kept across restarts. */
 export interface StackCredentials {
@@ -30,9 +30,9 @@ const stored = z.record(z.string(), z.string().min(1));
  * @throws StackError when the file is damaged
  */
 export function stackCredentials(file: string): StackCredentials {
-  const kept = { ...read(file) };
-  const before = Object.keys(kept).length;
-  const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (kept[name] ??= prefix + randomBytes(bytes).toString("hex"));
+  const secrets = { ...read(file) };
+  const before = Object.keys(secrets).length;
+  const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (secrets[name] ??= prefix + randomBytes(bytes).toString("hex"));
   const credentials = {
     blobKeyId: secret("blobKeyId", KEY_ID_BYTES, "flyte"),
     blobSecretKey: secret("blobSecretKey"),
@@ -40,7 +40,7 @@ export function stackCredentials(file: string): StackCredentials {
     clusterLogToken: secret("clusterLogToken"),
     bus: Object.fromEntries(BUS_USERS.map((user) => [user, secret(`bus.${user}`)])) as Record<BusUser, string>,
   };
-  if (Object.keys(kept).length > before) writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
+  if (Object.keys(secrets).length > before) replaceFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return credentials;
 }
 

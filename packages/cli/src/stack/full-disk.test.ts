@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { afterAll, expect, test } from "vitest";
 
 const disk = mkdtempSync(join(tmpdir(), "small-disk-"));
@@ -20,7 +20,7 @@ test.runIf(mounted)(
     const main = join(import.meta.dirname, "..", "..", "dist", "main.js");
     const words = ["start", "--no-example", "--port", "0", "--blobPort", "0", "--data", join(disk, "data")];
     const start = spawn(process.execPath, [main, ...words], { stdio: ["ignore", "ignore", "pipe"] });
-    testGuard().watch(start);
+    testWatchdog().watch(start);
     let told = "";
     start.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
     const [status] = await once(start, "close");

@@ -1,5 +1,5 @@
 /** The part of `process` that receives requests to end. */
-export interface Interruptible {
+export interface SignalSource {
   on(event: "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect", listener: () => void): unknown;
   exit(status: number): void;
 }
@@ -19,7 +19,7 @@ export const INTERRUPTED = 130;
  * SIGINTs within this time of the first, ms, belong to the same key press: the terminal sends one to each process of
  * the group, and npm passes its own on.
  */
-const SAME_REQUEST_MS = 1_000;
+const SAME_KEY_PRESS_MS = 1_000;
 
 /**
  * Handles requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the terminal was closed),
@@ -28,7 +28,7 @@ const SAME_REQUEST_MS = 1_000;
  *
  * @param now milliseconds of a monotonic clock
  */
-export function watchInterruption(target: Interruptible, now: () => number): Interruption {
+export function watchInterruption(target: SignalSource, now: () => number): Interruption {
   const controller = new AbortController();
   const { signal } = controller;
   let firstAt = 0;
@@ -38,7 +38,7 @@ export function watchInterruption(target: Interruptible, now: () => number): Int
     controller.abort();
   };
   target.on("SIGINT", () => {
-    if (signal.aborted && now() - firstAt > SAME_REQUEST_MS) target.exit(INTERRUPTED);
+    if (signal.aborted && now() - firstAt > SAME_KEY_PRESS_MS) target.exit(INTERRUPTED);
     end();
   });
   for (const event of ["SIGTERM", "SIGHUP", "disconnect"] as const) target.on(event, end);

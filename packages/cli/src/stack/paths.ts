@@ -4,20 +4,20 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Root of the repository; this file is at the same depth below it as a module and in a bundle at another. Only valid in a checkout. */
-export const repositoryRoot = rootAbove(dirname(fileURLToPath(import.meta.url)));
+export const repositoryRoot = findRepositoryRoot(dirname(fileURLToPath(import.meta.url)));
 
-function rootAbove(folder: string): string {
-  const found = existsSync(join(folder, "turbo.json")) || dirname(folder) === folder;
-  return found ? folder : rootAbove(dirname(folder));
+function findRepositoryRoot(dir: string): string {
+  const found = existsSync(join(dir, "turbo.json")) || dirname(dir) === dir;
+  return found ? dir : findRepositoryRoot(dirname(dir));
 }
 
 /** Cache of downloads and builds that do not belong to one stack: shared by all checkouts of this user. */
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
   return env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
 }
 
 /** State folders of a stack's parts; removing `root` removes the stack. */
-export interface StackFolders {
+export interface StackPaths {
   readonly root: string;
   readonly postgres: string;
   readonly nats: string;
@@ -38,7 +38,7 @@ export interface StackFolders {
   readonly pidFile: string;
 }
 
-export function stackFolders(dataDir: string): StackFolders {
+export function stackPaths(dataDir: string): StackPaths {
   const root = resolve(dataDir);
   return {
     root,

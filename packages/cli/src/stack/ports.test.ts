@@ -6,7 +6,7 @@ import { loadConfig } from "@flyte-ts/config";
 import { freePort } from "@flyte-ts/local-servers";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { stackConfigSchema } from "./config.js";
-import { stackFolders } from "./paths.js";
+import { stackPaths } from "./paths.js";
 import { choosePorts, type Ports } from "./ports.js";
 
 let root: string;
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const load = (...argv: string[]) => loadConfig(stackConfigSchema, { service: "stack", argv, env: {} });
-const choose = (...argv: string[]) => choosePorts(load(...argv), stackFolders(root));
+const choose = (...argv: string[]) => choosePorts(load(...argv), stackPaths(root));
 const all = ({ ops, ...ports }: Ports) => [...Object.values(ports), ...Object.values(ops)];
 
 test.each([

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
-import { publicAddress } from "./public-address.js";
+import { displayAddress } from "./display-address.js";
 import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Settings of pyflyte for a stack, before or after its start. */
@@ -15,7 +15,7 @@ export interface PyflyteTarget {
 }
 
 /** Stock pyflyte in the folder of the examples, loaded and waiting. */
-export interface WaitingPyflyte {
+export interface PreloadedPyflyte {
   /** Lets it run. Resolves to its output at its end. */
   run(): Promise<string>;
 }
@@ -30,10 +30,10 @@ if sys.stdin.readline() == "run\\n":
 `;
 
 /** flytekit takes a second to load: the services start meanwhile. */
-export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
+export function preloadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, args: readonly string[]): PreloadedPyflyte {
   const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
   // flytekit finds a sandbox on its default port; another port must be configured.
-  const platform = { FLYTE_PLATFORM_URL: `${publicAddress(host)}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
+  const platform = { FLYTE_PLATFORM_URL: `${displayAddress(host)}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
   const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
     cwd: join(repositoryRoot, "examples", "python"),
     env: {
@@ -44,11 +44,11 @@ export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, arg
     stdio: ["pipe", "pipe", "pipe"],
   });
   let text = "";
-  const keep = (chunk: Buffer) => {
+  const append = (chunk: Buffer) => {
     text += chunk.toString();
   };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
+  child.stdout.on("data", append);
+  child.stderr.on("data", append);
   child.stdin.on("error", () => undefined);
   const ended = new Promise<string>((resolve, reject) => {
     child.once("error", reject);

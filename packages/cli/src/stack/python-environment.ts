@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { madeOnce } from "@flyte-ts/local-servers";
+import { createOnce } from "@flyte-ts/local-servers";
 import { runProgram } from "../python/run-program.js";
-import { cacheFolder, repositoryRoot } from "./paths.js";
+import { cacheDir, repositoryRoot } from "./paths.js";
 
 /** A virtual environment with flytekit and the packages of the examples; its `bin` goes on the PATH of pods. */
 export interface PythonEnvironment {
@@ -12,7 +12,7 @@ export interface PythonEnvironment {
 }
 
 /** Modules that tasks import besides flytekit, preloaded. Dependencies come first. */
-export const MODULES_AHEAD: readonly string[] = [
+export const PRELOADED_MODULES: readonly string[] = [
   "numpy",
   "pyarrow.parquet",
   "pandas",
@@ -33,7 +33,7 @@ const UV = "uv==0.13.9";
 const UV_INSTALL = ["pip", "install", "--quiet", "--native-tls", "--python"];
 
 /** The oldest Python for which the pinned packages have releases. */
-const OLDEST_PYTHON = [3, 10] as const;
+const MIN_PYTHON = [3, 10] as const;
 
 interface EnvironmentOptions {
   /** Called before slow work. */
@@ -52,28 +52,28 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
   const requirements = join(repositoryRoot, "examples", "python", "requirements.txt");
   const version = await pythonVersion(signal);
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
-  const folder = join(cacheFolder(), `python-${version}-${digest}`);
+  const folder = join(cacheDir(), `python-${version}-${digest}`);
   const environment = { folder, bin: join(folder, "bin") };
-  const done = join(folder, "complete");
-  const making = { folder, requirements, version, onInstall, signal };
-  await madeOnce(folder, { isThere: () => existsSync(done), make: () => make(making), signal });
+  const completeFile = join(folder, "complete");
+  const options = { folder, requirements, version, onInstall, signal };
+  await createOnce(folder, { exists: () => existsSync(completeFile), create: () => make(options), signal });
   return environment;
 }
 
 /** Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before it, about the locale for instance. */
 async function pythonVersion(signal: AbortSignal): Promise<string> {
-  const words = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
-  const told = await runProgram("python3", words, signal).catch((cause: unknown) => {
+  const args = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
+  const output = await runProgram("python3", args, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new PythonEnvironmentError(`python3 cannot be run: install Python ${OLDEST_PYTHON.join(".")} or newer with its venv module`, {
+    throw new PythonEnvironmentError(`python3 cannot be run: install Python ${MIN_PYTHON.join(".")} or newer with its venv module`, {
       cause,
     });
   });
-  const [, major, minor] = /^python-version=(\d+)\.(\d+)$/m.exec(told) ?? [];
-  if (major === undefined || minor === undefined) throw new PythonEnvironmentError(`python3 does not tell its version: ${told}`);
-  if (Number(major) < OLDEST_PYTHON[0] || (Number(major) === OLDEST_PYTHON[0] && Number(minor) < OLDEST_PYTHON[1])) {
+  const [, major, minor] = /^python-version=(\d+)\.(\d+)$/m.exec(output) ?? [];
+  if (major === undefined || minor === undefined) throw new PythonEnvironmentError(`python3 does not tell its version: ${output}`);
+  if (Number(major) < MIN_PYTHON[0] || (Number(major) === MIN_PYTHON[0] && Number(minor) < MIN_PYTHON[1])) {
     throw new PythonEnvironmentError(
-      `python3 is Python ${major}.${minor}: install Python ${OLDEST_PYTHON.join(".")} or newer with its venv module`,
+      `python3 is Python ${major}.${minor}: install Python ${MIN_PYTHON.join(".")} or newer with its venv module`,
     );
   }
   return `${major}.${minor}`;

@@ -8,10 +8,10 @@ import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyt
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Progress, seconds } from "./progress.js";
-import { credentialsOf, FLYTEKIT } from "./sign-in.js";
+import { clientCredentials, FLYTEKIT_CLIENT_ID } from "./sign-in.js";
 import type { Stack } from "./stack.js";
 
-const ENDED = new Set([
+const TERMINAL_PHASES = new Set([
   WorkflowExecution_Phase.SUCCEEDED,
   WorkflowExecution_Phase.FAILED,
   WorkflowExecution_Phase.ABORTED,
@@ -25,7 +25,7 @@ interface Submission {
   readonly start: number;
 }
 
-const LONGEST_RUN_MS = 10 * 60_000;
+const RUN_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * Follows the example that stock pyflyte registers and runs, and prints its outcome. Resolves to true on success.
@@ -40,7 +40,7 @@ export async function followExample(stack: Stack, { progress, submitting, start 
     return false;
   }
   const endpoint = `${stack.endpoints.host}:${stack.endpoints.api}`;
-  const credentials = stack.signIn && { ...credentialsOf(stack.signIn, FLYTEKIT), scopes: ["all"] };
+  const credentials = stack.signIn && { ...clientCredentials(stack.signIn, FLYTEKIT_CLIENT_ID), scopes: ["all"] };
   const client = createFlyteClient({ endpoint, ...clientCredentials(endpoint, credentials, () => new Date()) });
   try {
     const id = { project: "flytesnacks", domain: "development", name };
@@ -54,7 +54,7 @@ export async function followExample(stack: Stack, { progress, submitting, start 
         const json = toJson(LiteralMapSchema, { $typeName: "flyteidl.core.LiteralMap", literals: { [variable]: literal } }) as {
           literals: Record<string, unknown>;
         };
-        progress.line(`  ${variable} = ${JSON.stringify(readable(json.literals[variable]))}`);
+        progress.line(`  ${variable} = ${JSON.stringify(readableValue(json.literals[variable]))}`);
       }
     } else {
       const result = execution.closure?.outputResult;
@@ -74,14 +74,14 @@ async function waitForEnd(
   id: Omit<WorkflowExecutionIdentifier, "$typeName" | "org">,
   progress: Progress,
 ): Promise<Execution> {
-  const deadline = Date.now() + LONGEST_RUN_MS;
+  const deadline = Date.now() + RUN_TIMEOUT_MS;
   let last: WorkflowExecution_Phase | undefined;
   for (;;) {
     const execution = await client.admin.getExecution({ id });
     const phase = execution.closure?.phase ?? WorkflowExecution_Phase.UNDEFINED;
     if (phase !== last) progress.line(`  ${id.name} ${WorkflowExecution_Phase[phase]}`);
     last = phase;
-    if (ENDED.has(phase) || Date.now() > deadline) return execution;
+    if (TERMINAL_PHASES.has(phase) || Date.now() > deadline) return execution;
     await sleep(100);
   }
 }
@@ -111,15 +111,15 @@ function duration({ closure }: NodeExecution): string {
 }
 
 /** The value inside a literal's JSON, for people. */
-function readable(literal: unknown): unknown {
+function readableValue(literal: unknown): unknown {
   if (literal === null || typeof literal !== "object") return literal;
   const { scalar, map, collection } = literal as {
     scalar?: Record<string, unknown>;
     map?: { literals?: object };
     collection?: { literals?: unknown[] };
   };
-  if (map !== undefined) return Object.fromEntries(Object.entries(map.literals ?? {}).map(([key, value]) => [key, readable(value)]));
-  if (collection !== undefined) return (collection.literals ?? []).map(readable);
+  if (map !== undefined) return Object.fromEntries(Object.entries(map.literals ?? {}).map(([key, value]) => [key, readableValue(value)]));
+  if (collection !== undefined) return (collection.literals ?? []).map(readableValue);
   const primitive = scalar?.primitive;
   if (primitive !== null && typeof primitive === "object") return Object.values(primitive)[0];
   return scalar ?? literal;

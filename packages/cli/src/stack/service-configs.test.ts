@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { BUS_USERS, type BusUser } from "./bus.js";
-import { ownBlobs } from "./blobs.js";
-import { ownCluster } from "./cluster.js";
+import { localBlobStore } from "./blob-store.js";
+import { localCluster } from "./cluster.js";
 import type { StackCredentials } from "./credentials.js";
-import { stackFolders } from "./paths.js";
-import { groundConfigs, userConfigs } from "./service-configs.js";
+import { stackPaths } from "./paths.js";
+import { infrastructureServices, applicationServices } from "./service-configs.js";
 
 const credentials: StackCredentials = {
   blobKeyId: "the-blob-key-id",
@@ -15,7 +15,7 @@ const credentials: StackCredentials = {
 };
 
 function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
-  const folders = stackFolders("/data");
+  const folders = stackPaths("/data");
   const ops = Object.fromEntries(
     ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-cluster", "local-blobstore"].map((name) => [
       name,
@@ -25,8 +25,8 @@ function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
   const facts = {
     credentials,
     endpoints: { host: "127.0.0.1", api: 2, blobs: 3, cluster: 4, catalog: 5, ops },
-    cluster: { ...ownCluster(folders.kubeconfig, 4, credentials), hasNodes },
-    blobs: ownBlobs({ host: "127.0.0.1", port: 3 }, "bucket", credentials),
+    cluster: { ...localCluster(folders.kubeconfig, 4, credentials), hasNodes },
+    blobs: localBlobStore({ host: "127.0.0.1", port: 3 }, "bucket", credentials),
     folders,
     sharedPythonBin: "/python/bin",
     logLevel: "info",
@@ -35,7 +35,7 @@ function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
     signIn: undefined,
   };
   const servers = { databaseUrl: "postgres://flyte:the-database-password@127.0.0.1:6/postgres", natsUrl: "nats://127.0.0.1:7" };
-  const all = [...groundConfigs(facts), ...userConfigs(facts, servers)];
+  const all = [...infrastructureServices(facts), ...applicationServices(facts, servers)];
   return Object.fromEntries(all.map(({ name, config }) => [name, JSON.stringify(config)]));
 }
 

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { StackBlobs } from "./blobs.js";
+import type { StackBlobStore } from "./blob-store.js";
 import { type BusUser, busUrlFor } from "./bus.js";
 import type { StackCluster } from "./cluster.js";
 import type { StackCredentials } from "./credentials.js";
-import { repositoryRoot, type StackFolders } from "./paths.js";
-import { publicAddress } from "./public-address.js";
-import { MODULES_AHEAD } from "./python-environment.js";
-import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
+import { repositoryRoot, type StackPaths } from "./paths.js";
+import { displayAddress } from "./display-address.js";
+import { PRELOADED_MODULES } from "./python-environment.js";
+import { adminAuth, catalogAuth, clientCredentials, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Addresses of the parts of a running stack. */
 export interface Endpoints {
@@ -38,12 +38,12 @@ export interface ServiceConfig {
   readonly config: object;
 }
 
-interface StackFacts {
+interface StackContext {
   readonly credentials: StackCredentials;
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
-  readonly blobs: StackBlobs;
-  readonly folders: StackFolders;
+  readonly blobs: StackBlobStore;
+  readonly folders: StackPaths;
   /** Folder of pyflyte-execute. */
   /** Programs of the Python environment that all stacks share. */
   readonly sharedPythonBin: string;
@@ -62,25 +62,25 @@ export function propellerName(index: number): string {
 }
 
 /** Infrastructure services, the cluster and the blob store: they depend on nothing, start first and stop last. */
-export function groundConfigs(facts: StackFacts): ServiceConfig[] {
-  const { blobs, cluster } = facts;
-  return [...(blobs.own ? [blobService(facts)] : []), ...(cluster.hasNodes ? [] : [nodeService(facts)])];
+export function infrastructureServices(stack: StackContext): ServiceConfig[] {
+  const { blobs, cluster } = stack;
+  return [...(blobs.managed ? [blobStoreService(stack)] : []), ...(cluster.hasNodes ? [] : [nodeService(stack)])];
 }
 
 /** Configuration of the services that depend on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
-export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
-  const { endpoints, cluster, blobs, logLevel, propellers, signIn } = facts;
-  const ops = opsOf(facts);
-  const program = programsOf(facts);
-  const { bucket, own: _, ...s3 } = blobs;
-  const signing = { ...s3, publicEndpoint: publicAddress(s3.endpoint) };
+export function applicationServices(stack: StackContext, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
+  const { endpoints, cluster, blobs, logLevel, propellers, signIn } = stack;
+  const ops = opsSettingsOf(stack);
+  const program = programsOf(stack);
+  const { bucket, managed: _, ...s3 } = blobs;
+  const signing = { ...s3, publicEndpoint: displayAddress(s3.endpoint) };
   // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
   const podLog = `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
-  const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: facts.credentials.bus }) });
+  const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: stack.credentials.bus }) });
   const kubernetes = { kubeconfig: cluster.kubeconfig };
   const adminFor = (clientId: string) => ({
     endpoint: `${endpoints.host}:${endpoints.api}`,
-    ...(signIn && { auth: credentialsOf(signIn, clientId) }),
+    ...(signIn && { auth: clientCredentials(signIn, clientId) }),
   });
   return [
     {
@@ -142,7 +142,7 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
         kubernetes,
         catalog: {
           endpoint: `127.0.0.1:${endpoints.catalog}`,
-          ...(signIn && { auth: { ...credentialsOf(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
+          ...(signIn && { auth: { ...clientCredentials(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
         },
         admin: adminFor("flytepropeller"),
         // Users look at recent runs; a laptop need not keep a day of them.
@@ -164,53 +164,53 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
         storage: { s3 },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
         // As the node, this machine sets these for its pods itself, and their copilot is a local process as they are.
-        pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
+        pods: cluster.hasNodes ? { environment: { env: podEnv(stack) } } : { copilot: { command: [process.execPath, program("copilot")] } },
       },
     },
     { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats: natsFor("plugin-echo") } },
   ];
 }
 
-function blobService(facts: StackFacts): ServiceConfig {
-  const { endpoints, blobs, folders, logLevel } = facts;
+function blobStoreService(stack: StackContext): ServiceConfig {
+  const { endpoints, blobs, folders, logLevel } = stack;
   const { accessKeyId, secretAccessKey, bucket } = blobs;
   const name = "local-blobstore";
   const place = { host: endpoints.host, port: endpoints.blobs, dataDir: folders.blobs };
   // The API's address serves the console.
   const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
   const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
-  const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
-  return { name, program: programsOf(facts)(name), config };
+  const config = { logLevel, ops: opsSettingsOf(stack)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
+  return { name, program: programsOf(stack)(name), config };
 }
 
 /** For pods that are local processes: a task and its copilot have the same user, and no other user may read their files. */
-const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
+const SINGLE_USER_ENV = { FLYTE_COPILOT_UMASK: "077" };
 
 /** The service that makes this machine the node: the local cluster, or a runner of another cluster's pods. */
-function nodeService(facts: StackFacts): ServiceConfig {
-  const { endpoints, cluster, folders, sharedPythonBin, logLevel } = facts;
-  const program = programsOf(facts);
+function nodeService(stack: StackContext): ServiceConfig {
+  const { endpoints, cluster, folders, sharedPythonBin, logLevel } = stack;
+  const program = programsOf(stack);
   // Kill pods on shutdown; interrupted tasks are recreated as after a lost machine.
   const pods = {
     // The stack's own environment comes first, and may be created while the stack runs.
     podPath: [join(folders.python, "bin"), sharedPythonBin],
     podsOnStop: "kill",
-    podEnv: { ...podEnv(facts), ...ONE_USER },
-    warmPython: { ahead: true, modules: MODULES_AHEAD },
+    podEnv: { ...podEnv(stack), ...SINGLE_USER_ENV },
+    warmPython: { ahead: true, modules: PRELOADED_MODULES },
   };
-  if (cluster.own) {
-    const { clusterToken: token, clusterLogToken: logToken } = facts.credentials;
+  if (cluster.managed) {
+    const { clusterToken: token, clusterLogToken: logToken } = stack.credentials;
     const access = { access: "token", token, logToken };
     const config = { logLevel, port: endpoints.cluster, ...access, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
     return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const config = { logLevel, ops: opsOf(facts)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
+  const config = { logLevel, ops: opsSettingsOf(stack)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
   return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), config };
 }
 
 /** Environment variables of every pod. */
-function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<string, string>> {
+function podEnv({ endpoints, blobs, signIn }: StackContext): Readonly<Record<string, string>> {
   return {
     FLYTE_AWS_ENDPOINT: blobs.endpoint,
     FLYTE_AWS_ACCESS_KEY_ID: blobs.accessKeyId,
@@ -222,11 +222,11 @@ function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<strin
   };
 }
 
-function programsOf({ bundles }: StackFacts): (folder: string, main?: string) => string {
+function programsOf({ bundles }: StackContext): (folder: string, main?: string) => string {
   return (folder, main = "main.js") => join(repositoryRoot, "services", folder, bundles ? "bundle" : "dist", main);
 }
 
 /** Health and metrics listen on loopback only. */
-function opsOf({ endpoints }: StackFacts): (name: string) => { host: string; port: number } {
+function opsSettingsOf({ endpoints }: StackContext): (name: string) => { host: string; port: number } {
   return (name) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
-import { writeWhole } from "./write-whole.js";
+import { replaceFile } from "./replace-file.js";
 
 /** Sign-in of a local stack: admin issues the tokens itself, and every service has its own secret. */
 export interface StackSignIn {
@@ -14,14 +14,14 @@ export interface StackSignIn {
 }
 
 /** Client id of pyflyte here, and of eager tasks. */
-export const FLYTEKIT = "flytekit";
+export const FLYTEKIT_CLIENT_ID = "flytekit";
 /** The user with all rights. */
-const PERSON = "admin";
+const ADMIN_USER = "admin";
 
 export const passwordFile = ({ secretsFolder }: StackSignIn): string => join(secretsFolder, "admin-password");
 
 /** Configuration of a service that calls others. */
-export function credentialsOf({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
+export function clientCredentials({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
   return { clientId, clientSecretFile: join(secretsFolder, clientId) };
 }
 
@@ -32,8 +32,8 @@ export function adminAuth({ publicUrl, secretsFolder }: StackSignIn): object {
     publicUrl,
     builtIn: { secretsFolder },
     roles: [
-      { subject: PERSON, role: "admin" },
-      { subject: FLYTEKIT, role: "contributor" },
+      { subject: ADMIN_USER, role: "admin" },
+      { subject: FLYTEKIT_CLIENT_ID, role: "contributor" },
     ],
   };
 }
@@ -43,9 +43,9 @@ export function catalogAuth({ publicUrl }: StackSignIn): object {
   return { mode: "required", providers: [{ issuer: publicUrl, audience: [publicUrl] }] };
 }
 
-/** Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT}. */
+/** Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT_CLIENT_ID}. */
 export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
-  const { clientId, clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
+  const { clientId, clientSecretFile } = clientCredentials(signIn, FLYTEKIT_CLIENT_ID);
   return {
     FLYTE_CREDENTIALS_AUTH_MODE: "client_credentials",
     FLYTE_CREDENTIALS_CLIENT_ID: clientId,
@@ -54,33 +54,33 @@ export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
 }
 
 /** True when flytekit can sign in: with sign-in enabled, the secret is created at the first start. */
-export function hasSecret(signIn: StackSignIn | undefined): boolean {
-  return signIn === undefined || existsSync(credentialsOf(signIn, FLYTEKIT).clientSecretFile);
+export function hasClientSecret(signIn: StackSignIn | undefined): boolean {
+  return signIn === undefined || existsSync(clientCredentials(signIn, FLYTEKIT_CLIENT_ID).clientSecretFile);
 }
 
 /** Creates the client and the user of the stack at its first start; only their files hold the secrets. */
-export async function makeAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
+export async function provisionAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
   mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
-  const { clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
+  const { clientSecretFile } = clientCredentials(signIn, FLYTEKIT_CLIENT_ID);
   if (!existsSync(clientSecretFile)) {
-    const secret = await accounts(["service", FLYTEKIT], { adminConfigFile });
-    writeWhole(clientSecretFile, secret);
+    const secret = await runAccountsCommand(["service", FLYTEKIT_CLIENT_ID], { adminConfigFile });
+    replaceFile(clientSecretFile, secret);
   }
   const file = passwordFile(signIn);
-  if (!existsSync(file)) writeWhole(file, randomBytes(18).toString("base64url"));
-  await accounts(["user", PERSON], { adminConfigFile, input: readFileSync(file, "utf8") });
+  if (!existsSync(file)) replaceFile(file, randomBytes(18).toString("base64url"));
+  await runAccountsCommand(["user", ADMIN_USER], { adminConfigFile, input: readFileSync(file, "utf8") });
 }
 
-interface Asked {
+interface AccountsCommand {
   readonly adminConfigFile: string;
   /** Text for its standard input. */
   readonly input?: string;
 }
 
 /** Runs admin's command for accounts. @returns its output. */
-function accounts(words: readonly string[], { adminConfigFile, input = "" }: Asked): Promise<string> {
+function runAccountsCommand(args: readonly string[], { adminConfigFile, input = "" }: AccountsCommand): Promise<string> {
   const program = join(repositoryRoot, "services", "admin", "dist", "accounts", "main.js");
-  const child = spawn(process.execPath, [program, ...words, "--config", adminConfigFile], { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [program, ...args, "--config", adminConfigFile], { stdio: ["pipe", "pipe", "pipe"] });
   let shown = "";
   let errors = "";
   child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
@@ -88,6 +88,6 @@ function accounts(words: readonly string[], { adminConfigFile, input = "" }: Ask
   child.stdin.end(input);
   return new Promise((done, fail) => {
     child.once("error", fail);
-    child.once("close", (code) => (code === 0 ? done(shown.trim()) : fail(new Error(`accounts ${words.join(" ")}: ${errors || shown}`))));
+    child.once("close", (code) => (code === 0 ? done(shown.trim()) : fail(new Error(`accounts ${args.join(" ")}: ${errors || shown}`))));
   });
 }

@@ -1,37 +1,37 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Guard, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { type ProcessWatchdog, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
 import { BUS_USERS, writeBusConfig } from "./bus.js";
 import { watchBus } from "./bus-watch.js";
-import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
-import { claimFolder } from "./claim.js";
+import { checkExternalBlobStore, externalBlobStore, localBlobStore, type StackBlobStore } from "./blob-store.js";
+import { acquireStackLock } from "./stack-lock.js";
 import { writeClientEnv } from "./client-env.js";
-import { givenCluster, ownCluster, type StackCluster } from "./cluster.js";
+import { externalCluster, localCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
 import { stackCredentials } from "./credentials.js";
-import { makeFolders } from "./data-folder.js";
-import { isFull, lackOfRoom } from "./disk-room.js";
-import { KeptServer } from "./kept-server.js";
-import { cacheFolder, type StackFolders, stackFolders } from "./paths.js";
+import { createStackDirs } from "./stack-dirs.js";
+import { isDiskFull, describeLowDiskSpace } from "./disk-space.js";
+import { ServerSupervisor } from "./server-supervisor.js";
+import { cacheDir, type StackPaths, stackPaths } from "./paths.js";
 import { choosePorts } from "./ports.js";
-import { keepFilesPrivate } from "./private-folder.js";
+import { restrictNewFiles } from "./private-dir.js";
 import type { Progress } from "./progress.js";
 import type { PyflyteTarget } from "./pyflyte.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
-import { type Endpoints, groundConfigs, type ServiceConfig, userConfigs } from "./service-configs.js";
-import { makeAccounts, type StackSignIn } from "./sign-in.js";
+import { type Endpoints, infrastructureServices, type ServiceConfig, applicationServices } from "./service-configs.js";
+import { provisionAccounts, type StackSignIn } from "./sign-in.js";
 import { StackError } from "./stack-error.js";
-import { SupervisedService } from "./supervised-service.js";
-import { writeWhole } from "./write-whole.js";
-import { binOf, preparePython } from "../python/own-packages.js";
+import { ServiceSupervisor } from "./service-supervisor.js";
+import { replaceFile } from "./replace-file.js";
+import { binDir, preparePython } from "../python/stack-packages.js";
 
 export interface Stack {
-  readonly folders: StackFolders;
+  readonly folders: StackPaths;
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
-  readonly blobs: StackBlobs;
+  readonly blobs: StackBlobStore;
   readonly pythonBin: string;
   /** Undefined: no sign-in. */
   readonly signIn: StackSignIn | undefined;
@@ -40,12 +40,12 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-const READY_MS = 60_000;
+const READY_TIMEOUT_MS = 60_000;
 
-interface StackParts {
+interface StartOptions {
   readonly progress: Progress;
   /** Ends child processes when this process dies. */
-  readonly guard: Guard;
+  readonly watchdog: ProcessWatchdog;
   /** Aborts the start, and stops its processes. */
   readonly signal: AbortSignal;
   /** Called before anything is started. */
@@ -53,13 +53,13 @@ interface StackParts {
 }
 
 /** Starts servers and services in dependency order, otherwise in parallel, and keeps them running. */
-export async function startStack(config: StackConfig, { progress, guard, signal, onPlanned }: StackParts): Promise<Stack> {
-  const folders = stackFolders(config.data ?? ".flyte-ts");
-  keepFilesPrivate();
-  const warning = makeFolders(folders);
+export async function startStack(config: StackConfig, { progress, watchdog, signal, onPlanned }: StartOptions): Promise<Stack> {
+  const folders = stackPaths(config.data ?? ".flyte-ts");
+  restrictNewFiles();
+  const warning = createStackDirs(folders);
   if (warning !== undefined) progress.line(`  ${warning}`);
-  const release = await claimFolder(folders, { guard, signal }).catch((error: unknown) => {
-    throw fullDisk(error, folders) ?? error;
+  const release = await acquireStackLock(folders, { watchdog, signal }).catch((error: unknown) => {
+    throw diskFullError(error, folders) ?? error;
   });
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -72,36 +72,36 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     const { kubeconfig, host = "127.0.0.1" } = config;
     if (config.host !== undefined && kubeconfig === undefined)
       throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
-    const given = kubeconfig === undefined ? undefined : givenCluster(kubeconfig, config.host !== undefined);
-    const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
-    if (givenStore !== undefined) await checkBlobs(givenStore);
+    const external = kubeconfig === undefined ? undefined : externalCluster(kubeconfig, config.host !== undefined);
+    const externalStore = config.s3 === undefined ? undefined : externalBlobStore(config.s3, config.bucket, process.env);
+    if (externalStore !== undefined) await checkExternalBlobStore(externalStore);
     const ports = await choosePorts(config, folders);
     const onInstall = (text: string) => progress.line(`  ${text} …`);
     const shared = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
     const python = { own: folders.python, shared: shared.folder, signal };
     const requirements = config.requirements === undefined ? undefined : resolve(config.requirements);
     await unlessAborted(preparePython(python, { requirements, onInstall }), signal);
-    const pythonBin = binOf(python);
+    const pythonBin = binDir(python);
     const signIn = config.auth
       ? { publicUrl: `http://${config.host ?? "localhost"}:${ports.api}`, secretsFolder: join(folders.root, "secrets") }
       : undefined;
-    writeWhole(join(folders.config, "python-bin"), pythonBin);
+    replaceFile(join(folders.config, "python-bin"), pythonBin);
     onPlanned?.({ pythonBin, host, api: ports.api, signIn });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
     });
     // The folder may be on a separate disk.
-    const keptServer = (name: string, folder: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
-      const kept = new KeptServer(name, start, {
+    const superviseServer = (name: string, folder: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
+      const supervisor = new ServerSupervisor(name, start, {
         onRestart: progress.line,
         onFailed: failed,
-        obstacle: () => lackOfRoom(folder),
+        obstacle: () => describeLowDiskSpace(folder),
         now: () => performance.now(),
-        pause,
+        delay,
       });
-      stops.push(() => kept.stop());
-      return kept;
+      stops.push(() => supervisor.stop());
+      return supervisor;
     };
     const endpoints: Endpoints = {
       host,
@@ -111,64 +111,69 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
       catalog: ports.catalog,
       ops: ports.ops,
     };
-    const cluster = given ?? ownCluster(folders.kubeconfig, ports.cluster, credentials);
-    const blobs = givenStore ?? ownBlobs({ host, port: ports.blobs }, config.bucket, credentials);
+    const cluster = external ?? localCluster(folders.kubeconfig, ports.cluster, credentials);
+    const blobs = externalStore ?? localBlobStore({ host, port: ports.blobs }, config.bucket, credentials);
     writeBusConfig(folders.busConfig, credentials.bus);
     writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
     const { logLevel, bundles, propellers } = config;
     const sharedPythonBin = shared.bin;
-    const facts = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn };
+    const context = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn };
     const startServices = async (configs: readonly ServiceConfig[]) => {
       const services = configs.map(({ name, program, config: content, readyPort }) => {
         const configFile = join(folders.config, `${name}.yaml`);
         writeFileSync(configFile, stringify(content), { mode: 0o600 });
         const onRestart = (service: string, how: string) =>
           progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
-        return new SupervisedService(
+        return new ServiceSupervisor(
           { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
-          { logFolder: folders.logs, guard, onRestart },
+          { logDir: folders.logs, watchdog, onRestart },
         );
       });
       stops.push(async () => {
         await Promise.all(services.map((service) => service.stop()));
       });
       for (const service of services) service.start();
-      await Promise.all(services.map((service) => service.ready(READY_MS)));
+      await Promise.all(services.map((service) => service.ready(READY_TIMEOUT_MS)));
     };
     // Started first, stopped last.
-    const ground = startServices(groundConfigs(facts));
+    const infrastructure = startServices(infrastructureServices(context));
     const server = { dataDir: folders.postgres, port: ports.postgres };
-    const database = keptServer("PostgreSQL", folders.postgres, (ending) => startPostgres({ ...server, guard, signal: ending })).start();
+    const database = superviseServer("PostgreSQL", folders.postgres, (abort) =>
+      startPostgres({ ...server, watchdog, signal: abort }),
+    ).start();
     // Prevents unhandled rejections; the final wait reports the errors.
-    for (const start of [ground, database]) start.catch(() => undefined);
-    const bus = keptServer("NATS", folders.nats, (ending) =>
+    for (const start of [infrastructure, database]) start.catch(() => undefined);
+    const bus = superviseServer("NATS", folders.nats, (abort) =>
       startNats({
         dataDir: folders.nats,
         port: ports.nats,
         args: ["-c", folders.busConfig],
-        guard,
-        signal: ending,
-        onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
+        watchdog,
+        signal: abort,
+        onProgress: (what) => progress.line(`  downloading ${what} (once) …`),
       }),
     );
-    const groundStep = progress.step("NATS, cluster and blob store", async () => (await Promise.all([bus.start(), ground]))[0]);
-    const nats = await unlessAborted(groundStep, signal);
+    const infrastructureStep = progress.step(
+      "NATS, cluster and blob store",
+      async () => (await Promise.all([bus.start(), infrastructure]))[0],
+    );
+    const nats = await unlessAborted(infrastructureStep, signal);
     // Creating a database takes a second and leaves a processor idle: services load meanwhile.
     const servicesStep = progress.step("PostgreSQL and services", () =>
-      Promise.all([database, startServices(userConfigs(facts, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
+      Promise.all([database, startServices(applicationServices(context, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
     );
     await unlessAborted(servicesStep, signal);
     if (signIn !== undefined) {
-      const accounts = progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
+      const accounts = progress.step("accounts", () => provisionAccounts(signIn, join(folders.config, "admin.yaml")));
       await unlessAborted(accounts, signal);
     }
     const watching = new AbortController();
     const watched = watchBus(
       {
         ports: Object.keys(ports.ops).flatMap((service) => (usesBus(service) ? (ports.ops[service] ?? []) : [])),
-        obstacle: () => lackOfRoom(folders.nats),
-        restart: (why) => bus.renew(why),
-        pause,
+        obstacle: () => describeLowDiskSpace(folders.nats),
+        restart: (why) => bus.forceRestart(why),
+        delay,
       },
       watching.signal,
     );
@@ -179,15 +184,15 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     return { folders, endpoints, cluster, blobs, pythonBin, signIn, failed: failure, stop };
   } catch (error) {
     await stop();
-    throw fullDisk(error, folders) ?? error;
+    throw diskFullError(error, folders) ?? error;
   }
 }
 
 /** Describes a failed start for lack of space; undefined when each disk has enough. */
-function fullDisk(cause: unknown, { root, postgres, nats, blobs, cluster }: StackFolders): StackError | undefined {
-  const lack = [root, postgres, nats, blobs, cluster, cacheFolder()].map(lackOfRoom).find((found) => found !== undefined);
+function diskFullError(cause: unknown, { root, postgres, nats, blobs, cluster }: StackPaths): StackError | undefined {
+  const lack = [root, postgres, nats, blobs, cluster, cacheDir()].map(describeLowDiskSpace).find((found) => found !== undefined);
   if (lack !== undefined) return new StackError(`${lack} and start again`, { cause });
-  if (!isFull(cause)) return undefined;
+  if (!isDiskFull(cause)) return undefined;
   return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
 }
 
@@ -205,4 +210,4 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 /** True for a user of the message bus; propellers beyond the first have numbers. */
 const usesBus = (service: string): boolean => BUS_USERS.some((user) => service === user || service.startsWith(`${user}-`));
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
+const delay = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);

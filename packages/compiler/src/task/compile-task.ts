@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { isQuantity, nestsDeeperThan } from "@flyte-ts/domain";
+import { isQuantity, exceedsDepth } from "@flyte-ts/domain";
 import { type CompiledTask, CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import {
   type Container,
@@ -24,7 +24,7 @@ export type TaskCompilation =
  */
 export function compileTask(template: TaskTemplate): TaskCompilation {
   const errors = new ErrorCollector();
-  if (nestsDeeperThan(template, MAX_OBJECT_NESTING)) errors.add(nestingTooDeep());
+  if (exceedsDepth(template, MAX_OBJECT_NESTING)) errors.add(nestingTooDeep());
   else checkTask(template, errors);
   if (errors.count > 0) return { ok: false, errors: errors.list() };
   return { ok: true, compiled: create(CompiledTaskSchema, { template }) };

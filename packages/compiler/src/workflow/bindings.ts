@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { castable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
+import { isCastable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
 import { VariableSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, type BindingData, BindingDataSchema, type Scalar } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
@@ -152,7 +152,7 @@ class BindingCheck {
     const type = scalarTypeOf(scalar);
     return errors.addsNoErrors(() => {
       if (type === undefined) errors.add(unrecognizedValue(this.nodeId, scalar.value.case ?? "scalar", `is no value for input [${name}]`));
-      else if (expected !== undefined && !castable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
+      else if (expected !== undefined && !isCastable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
       if (expected?.type.case !== "enumType") return;
       const primitive = scalar.value.case === "primitive" ? scalar.value.value.value : undefined;
       const text = primitive?.case === "stringValue" ? primitive.value : "";
@@ -185,7 +185,7 @@ class BindingCheck {
     if (element === undefined) return this.fail(mismatchingOutput(this.nodeId, { name: from, type: output.type }, to));
     const type = this.attribute(element, promise);
     if (type === undefined) return undefined;
-    if (expected !== undefined && !castable(type, expected)) return this.fail(mismatchingOutput(this.nodeId, { name: from, type }, to));
+    if (expected !== undefined && !isCastable(type, expected)) return this.fail(mismatchingOutput(this.nodeId, { name: from, type }, to));
     promise.nodeId = source.node.id;
     this.upstream.push(source.node.id);
     return type;

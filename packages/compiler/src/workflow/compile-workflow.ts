@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { nestsDeeperThan } from "@flyte-ts/domain";
+import { exceedsDepth } from "@flyte-ts/domain";
 import {
   type CompiledTask,
   CompiledTaskSchema,
@@ -26,7 +26,7 @@ import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWork
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
-  if (nestsDeeperThan(source, MAX_OBJECT_NESTING)) {
+  if (exceedsDepth(source, MAX_OBJECT_NESTING)) {
     errors.add(nestingTooDeep());
     return { ok: false, errors: errors.list() };
   }

@@ -1,4 +1,4 @@
-import { nestsDeeperThan } from "@flyte-ts/domain";
+import { exceedsDepth } from "@flyte-ts/domain";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { ErrorCollector } from "../error/collector.js";
@@ -22,7 +22,7 @@ export interface CompileDependencies {
  */
 export function compileDependencies(template: WorkflowTemplate, subWorkflows: readonly WorkflowTemplate[]): CompileDependencies {
   const errors = new ErrorCollector();
-  if (nestsDeeperThan([template, subWorkflows], MAX_OBJECT_NESTING)) errors.add(nestingTooDeep());
+  if (exceedsDepth([template, subWorkflows], MAX_OBJECT_NESTING)) errors.add(nestingTooDeep());
   const index = errors.count === 0 ? indexSubWorkflows(subWorkflows, errors) : new Map<string, WorkflowTemplate>();
   if (errors.count > 0) return { tasks: [], launchPlans: [], errors: errors.list() };
   const { references } = reachableFrom(template, index, new ErrorCollector());

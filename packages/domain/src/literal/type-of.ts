@@ -39,7 +39,7 @@ export function scalarTypeOf(scalar: Scalar): LiteralType | undefined {
   const value = scalar.value;
   switch (value.case) {
     case "primitive":
-      return simpleType(primitiveSimpleType(value.value));
+      return simpleType(simpleTypeOfPrimitive(value.value));
     case "blob": {
       const type = value.value.metadata?.type;
       if (value.value.metadata === undefined) return undefined;
@@ -71,7 +71,7 @@ export function scalarTypeOf(scalar: Scalar): LiteralType | undefined {
 }
 
 /** A primitive without a value counts as None, which no primitive input accepts. */
-export function primitiveSimpleType(primitive: Primitive): SimpleType {
+export function simpleTypeOfPrimitive(primitive: Primitive): SimpleType {
   switch (primitive.value.case) {
     case "integer":
       return SimpleType.INTEGER;

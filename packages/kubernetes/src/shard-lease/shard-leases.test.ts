@@ -1,5 +1,5 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubeClient, type KubeClient } from "../client.js";
 import { KubeError } from "../errors.js";
@@ -7,7 +7,7 @@ import { NAMESPACES } from "../resources.js";
 import { LEASES, memberLease, shardLease } from "./lease-object.js";
 import { ShardLeases } from "./shard-leases.js";
 
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 
 describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   let server: KubernetesFixture;

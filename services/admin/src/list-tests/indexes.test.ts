@@ -30,7 +30,7 @@ const MOST_ROWS = large ? 60_000 : 40_000;
 let database: AdminDatabase;
 let lists: ReadonlyMap<string, Listed>;
 beforeAll(async () => {
-  database = await adminDatabase({ kept: process.env.LISTS_DATA });
+  database = await adminDatabase({ dataDir: process.env.LISTS_DATA });
   const began = performance.now();
   await fillLists(database.db, fill);
   lists = new Map((await documentedLists(database.db)).map((listed) => [listed.name, listed]));

@@ -4,12 +4,12 @@ import { S3Error } from "../http/s3-error.js";
 import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from "./signature.js";
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
-const UNSIGNED = "UNSIGNED-PAYLOAD";
+const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 /** Clocks may differ by this much. */
-const MAX_SKEW_MS = 15 * 60_000;
+const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
 /** x-amz headers that change nothing of what a request does, and that clients or proxies add after signing. */
-const HARMLESS_HEADERS = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
+const UNSIGNED_HEADERS_ALLOWED = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -33,11 +33,11 @@ export interface Authenticated {
  * @throws S3Error when it is missing, malformed, expired or wrong.
  */
 export function authenticate(request: S3Request, credentials: Credentials, now: Date): Authenticated {
-  const claim = parameter(request, "X-Amz-Algorithm") === undefined ? headerClaim(request, now) : queryClaim(request, now);
+  const claim = parameter(request, "X-Amz-Algorithm") === undefined ? claimFromHeader(request, now) : claimFromQuery(request, now);
   if (claim.accessKeyId !== credentials.accessKeyId) throw new S3Error("InvalidAccessKeyId");
   if (claim.scope.service !== "s3" || claim.scope.day !== claim.time.slice(0, 8))
     throw new S3Error("AuthorizationHeaderMalformed", "the credential's scope is wrong");
-  requireSigned(request, claim.signedHeaders);
+  checkSignedHeaders(request, claim.signedHeaders);
   const canonical = canonicalRequest({
     method: request.method,
     path: request.path,
@@ -47,11 +47,12 @@ export function authenticate(request: S3Request, credentials: Credentials, now: 
     payloadHash: claim.payloadHash,
   });
   const key = signingKey(credentials.secretAccessKey, claim.scope);
-  if (!same(hmacHex(key, stringToSign(claim.time, claim.scope, canonical)), claim.signature)) throw new S3Error("SignatureDoesNotMatch");
+  if (!equalsInConstantTime(hmacHex(key, stringToSign(claim.time, claim.scope, canonical)), claim.signature))
+    throw new S3Error("SignatureDoesNotMatch");
   return { payloadHash: claim.payloadHash, key, scope: claim.scope, time: claim.time, signature: claim.signature };
 }
 
-interface Claim {
+interface SignatureClaim {
   readonly accessKeyId: string;
   readonly scope: Scope;
   readonly time: string;
@@ -60,9 +61,9 @@ interface Claim {
   readonly payloadHash: string;
 }
 
-const AUTHORIZATION = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+)\s*,\s*SignedHeaders=([^,\s]+)\s*,\s*Signature=([0-9a-f]{64})\s*$/;
+const AUTHORIZATION_PATTERN = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+)\s*,\s*SignedHeaders=([^,\s]+)\s*,\s*Signature=([0-9a-f]{64})\s*$/;
 
-function headerClaim({ headers, query }: S3Request, now: Date): Claim {
+function claimFromHeader({ headers, query }: S3Request, now: Date): SignatureClaim {
   const authorization = headers.get("authorization");
   if (authorization === undefined) {
     const version2 = query.some(([name]) => name === "AWSAccessKeyId");
@@ -70,12 +71,12 @@ function headerClaim({ headers, query }: S3Request, now: Date): Claim {
     throw new S3Error("AccessDenied", "the request is not signed");
   }
   if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only signatures of ${ALGORITHM} are accepted`);
-  const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION.exec(authorization) ?? [];
+  const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION_PATTERN.exec(authorization) ?? [];
   if (credential === undefined) throw new S3Error("AuthorizationHeaderMalformed");
   const time = headers.get("x-amz-date") ?? compactTime(headers.get("date") ?? "");
   const at = parseTime(time);
   if (at === undefined) throw new S3Error("AccessDenied", "x-amz-date or date is required");
-  if (Math.abs(at - now.getTime()) > MAX_SKEW_MS) throw new S3Error("RequestTimeTooSkewed");
+  if (Math.abs(at - now.getTime()) > MAX_CLOCK_SKEW_MS) throw new S3Error("RequestTimeTooSkewed");
   const payloadHash = headers.get("x-amz-content-sha256");
   if (payloadHash === undefined) throw new S3Error("InvalidRequest", "x-amz-content-sha256 is required");
   return {
@@ -87,7 +88,7 @@ function headerClaim({ headers, query }: S3Request, now: Date): Claim {
   };
 }
 
-function queryClaim(request: S3Request, now: Date): Claim {
+function claimFromQuery(request: S3Request, now: Date): SignatureClaim {
   const required = (name: string): string => {
     const value = parameter(request, name);
     if (value === undefined || value === "") throw new S3Error("AuthorizationQueryParametersError", `${name} is required`);
@@ -102,7 +103,7 @@ function queryClaim(request: S3Request, now: Date): Claim {
   if (!Number.isInteger(expires) || expires < 0 || expires > MAX_EXPIRY_SECONDS) {
     throw new S3Error("AuthorizationQueryParametersError", `X-Amz-Expires must be from 0 to ${MAX_EXPIRY_SECONDS} seconds`);
   }
-  if (at - now.getTime() > MAX_SKEW_MS) throw new S3Error("AccessDenied", "Request is not yet valid");
+  if (at - now.getTime() > MAX_CLOCK_SKEW_MS) throw new S3Error("AccessDenied", "Request is not yet valid");
   if (now.getTime() > at + expires * 1000) throw new S3Error("AccessDenied", "Request has expired");
   const signature = required("X-Amz-Signature");
   if (!/^[0-9a-f]{64}$/.test(signature)) throw new S3Error("SignatureDoesNotMatch");
@@ -112,14 +113,14 @@ function queryClaim(request: S3Request, now: Date): Claim {
     signedHeaders: sortedNames(required("X-Amz-SignedHeaders")),
     signature,
     // The body of a signed address is not part of the signature, unless the signer put its hash there.
-    payloadHash: parameter(request, "X-Amz-Content-Sha256") ?? UNSIGNED,
+    payloadHash: parameter(request, "X-Amz-Content-Sha256") ?? UNSIGNED_PAYLOAD,
   };
 }
 
 function parseCredential(
   credential: string,
   code: "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError",
-): Pick<Claim, "accessKeyId" | "scope"> {
+): Pick<SignatureClaim, "accessKeyId" | "scope"> {
   const parts = credential.split("/");
   const [day = "", region = "", service = "", terminator = ""] = parts.slice(-4);
   const accessKeyId = parts.slice(0, -4).join("/");
@@ -135,11 +136,11 @@ function sortedNames(text: string): string[] {
 }
 
 /** Whoever has a signed request may send it only as it was signed: with no other x-amz header, and to the same host. */
-function requireSigned({ headers }: S3Request, signed: readonly string[]): void {
+function checkSignedHeaders({ headers }: S3Request, signed: readonly string[]): void {
   const names = new Set(signed);
   if (!names.has("host")) throw new S3Error("AccessDenied", "the host header must be signed");
   for (const name of headers.keys()) {
-    if (name.startsWith("x-amz-") && !names.has(name) && !HARMLESS_HEADERS.includes(name)) {
+    if (name.startsWith("x-amz-") && !names.has(name) && !UNSIGNED_HEADERS_ALLOWED.includes(name)) {
       throw new S3Error("AccessDenied", `the header ${name} is there but not signed`);
     }
   }
@@ -159,7 +160,7 @@ function compactTime(date: string): string {
   return Number.isNaN(at) ? date : `${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 }
 
-function same(a: string, b: string): boolean {
+function equalsInConstantTime(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
 }

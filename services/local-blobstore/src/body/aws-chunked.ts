@@ -8,14 +8,14 @@ const MAX_TRAILERS = 16;
 const EMPTY_HASH = sha256Hex("");
 
 /** Forms of a body that comes in chunks with its own framing (`aws-chunked`). */
-const FORMS: Readonly<Record<string, { readonly signed: boolean }>> = {
+const PAYLOAD_FORMS: Readonly<Record<string, { readonly signed: boolean }>> = {
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { signed: true },
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { signed: true },
   "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { signed: false },
 };
 
 export function isChunkedForm(payloadHash: string): boolean {
-  return Object.hasOwn(FORMS, payloadHash);
+  return Object.hasOwn(PAYLOAD_FORMS, payloadHash);
 }
 
 /**
@@ -29,15 +29,15 @@ export async function* decodeChunks(
   auth: Authenticated,
   trailers: Map<string, string>,
 ): AsyncGenerator<Buffer> {
-  const reader = new PieceReader(source);
-  const chain = FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
+  const reader = new ChunkReader(source);
+  const chain = PAYLOAD_FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
   try {
     for (;;) {
       const { size, signature } = parseChunkHead(await reader.line());
       const hash = chain === undefined ? undefined : createHash("sha256");
-      for await (const piece of reader.take(size)) {
-        hash?.update(piece);
-        yield piece;
+      for await (const data of reader.take(size)) {
+        hash?.update(data);
+        yield data;
       }
       chain?.checkChunk(hash?.digest("hex") ?? EMPTY_HASH, signature);
       if (size === 0) break;
@@ -50,7 +50,7 @@ export async function* decodeChunks(
   }
 }
 
-async function readTrailers(reader: PieceReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
+async function readTrailers(reader: ChunkReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
   let signature: string | undefined;
   for (let count = 0; ; count++) {
     const line = await reader.lineOrEnd();
@@ -98,7 +98,7 @@ class SignatureChain {
 }
 
 /** Reads a stream by lines and by counts of bytes. */
-class PieceReader {
+class ChunkReader {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -136,10 +136,10 @@ class PieceReader {
   async *take(size: number): AsyncGenerator<Buffer> {
     let left = size;
     while (left > 0) {
-      const piece = this.#rest.length > 0 ? this.#rest : await this.#next();
-      if (piece === undefined) throw new S3Error("IncompleteBody");
-      const taken = piece.subarray(0, left);
-      this.#rest = piece.subarray(taken.length);
+      const data = this.#rest.length > 0 ? this.#rest : await this.#next();
+      if (data === undefined) throw new S3Error("IncompleteBody");
+      const taken = data.subarray(0, left);
+      this.#rest = data.subarray(taken.length);
       left -= taken.length;
       yield taken;
     }

@@ -16,11 +16,11 @@ export interface S3Request {
   readonly headers: ReadonlyMap<string, string>;
   readonly body: IncomingMessage;
   /** Tells a client that waits for it to send the body; call it before reading. */
-  readonly inviteBody: () => void;
+  readonly sendContinue: () => void;
 }
 
 /** @throws S3Error InvalidURI when the address is not valid UTF-8 in percent form. */
-export function readRequest(message: IncomingMessage, inviteBody: () => void): S3Request {
+export function readRequest(message: IncomingMessage, sendContinue: () => void): S3Request {
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
   const path = decode(mark < 0 ? url : url.slice(0, mark));
@@ -31,9 +31,9 @@ export function readRequest(message: IncomingMessage, inviteBody: () => void): S
     key: slash < 0 ? "" : path.slice(slash + 1),
     path,
     query: mark < 0 ? [] : parseQuery(url.slice(mark + 1)),
-    headers: joinedHeaders(message.rawHeaders),
+    headers: joinHeaders(message.rawHeaders),
     body: message,
-    inviteBody,
+    sendContinue,
   };
 }
 
@@ -60,7 +60,7 @@ function decode(text: string): string {
   }
 }
 
-function joinedHeaders(raw: readonly string[]): Map<string, string> {
+function joinHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] ?? "").toLowerCase();

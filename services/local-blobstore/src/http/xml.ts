@@ -7,12 +7,12 @@ const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
 /** An XML document of the S3 protocol; errors have no namespace. */
 export function xmlDocument([name, content]: XmlElement, namespace: string = NAMESPACE): string {
   const attribute = namespace === "" ? "" : ` xmlns="${namespace}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${inner(content)}</${name}>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${contentXml(content)}</${name}>`;
 }
 
-function inner(content: XmlContent): string {
+function contentXml(content: XmlContent): string {
   if (!Array.isArray(content)) return escape(String(content));
-  return (content as readonly XmlElement[]).map(([name, child]) => `<${name}>${inner(child)}</${name}>`).join("");
+  return (content as readonly XmlElement[]).map(([name, child]) => `<${name}>${contentXml(child)}</${name}>`).join("");
 }
 
 function escape(text: string): string {
@@ -65,10 +65,10 @@ export function parseXml(document: string): XmlNode | undefined {
     else if (text !== undefined) current.text += unescape(text);
     else if (opened !== undefined) {
       if (open.length > MAX_LEVELS || ++elements > MAX_ELEMENTS) return undefined;
-      const node: MutableNode = { name: local(opened), children: [], text: "" };
+      const node: MutableNode = { name: localName(opened), children: [], text: "" };
       current.children.push(node);
       if (selfClosed === "") open.push(node);
-    } else if (closed !== undefined && (open.length === 1 || open.pop()?.name !== local(closed))) return undefined;
+    } else if (closed !== undefined && (open.length === 1 || open.pop()?.name !== localName(closed))) return undefined;
   }
   return open.length === 1 && top.children.length === 1 && top.text.trim() === "" ? top.children[0] : undefined;
 }
@@ -79,7 +79,7 @@ interface MutableNode {
   text: string;
 }
 
-function local(name: string): string {
+function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 

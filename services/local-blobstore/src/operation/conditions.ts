@@ -2,7 +2,7 @@ import { S3Error } from "../http/s3-error.js";
 import { matchesEtag } from "../store/store.js";
 
 /** An object's state that conditions are held against. */
-export interface Versioned {
+export interface ObjectVersion {
   readonly etag: string;
   readonly modifiedAt: Date;
 }
@@ -12,7 +12,7 @@ export interface Versioned {
  * @returns false when the reader has the object already.
  * @throws S3Error PreconditionFailed.
  */
-export function checkRead(headers: ReadonlyMap<string, string>, object: Versioned, prefix = ""): boolean {
+export function checkRead(headers: ReadonlyMap<string, string>, object: ObjectVersion, prefix = ""): boolean {
   const seconds = Math.floor(object.modifiedAt.getTime() / 1000) * 1000;
   const time = (name: string): number => Date.parse(headers.get(prefix + name) ?? "");
   const ifMatch = headers.get(`${prefix}if-match`);

@@ -15,8 +15,8 @@ export interface KeyPath {
 }
 
 /** Folder of objects whose keys do not fit into names; no encoded part has this name. */
-export const HASHED_FOLDER = "%long";
-const FILE_END = "~";
+export const HASHED_KEYS_DIR = "%long";
+const FILE_SUFFIX = "~";
 const MAX_NAME_BYTES = 240;
 const MAX_PATH_BYTES = 3000;
 
@@ -28,14 +28,14 @@ export interface NameRules {
 export function keyPath(key: string, rules: NameRules): KeyPath {
   const parts = key.split("/").map((part) => encodePart(part, rules));
   if (parts.some((part) => part.length > MAX_NAME_BYTES) || parts.join("/").length > MAX_PATH_BYTES) {
-    return { folders: [HASHED_FOLDER], file: `${createHash("sha256").update(key).digest("hex")}${FILE_END}`, hashed: true };
+    return { folders: [HASHED_KEYS_DIR], file: `${createHash("sha256").update(key).digest("hex")}${FILE_SUFFIX}`, hashed: true };
   }
-  return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_END}`, hashed: false };
+  return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_SUFFIX}`, hashed: false };
 }
 
 /** Part of a key that a folder's or file's name stands for; undefined for names that are none of ours. */
 export function decodeName(name: string): { readonly part: string; readonly kind: "folder" | "file" } | undefined {
-  const kind = name.endsWith(FILE_END) ? "file" : "folder";
+  const kind = name.endsWith(FILE_SUFFIX) ? "file" : "folder";
   const encoded = kind === "file" ? name.slice(0, -1) : name;
   if (encoded === "%") return { part: "", kind };
   if (!/^(?:[A-Za-z0-9._=,@+!()-]|%[0-9A-F]{2})+$/.test(encoded)) return undefined;

@@ -31,8 +31,8 @@ export interface OpenObject extends AsyncDisposable {
 // A file is the content, then the info as JSON, then the info's length and the magic: it becomes whole with one rename,
 // and the content can be streamed into it before its MD5 is known.
 const MAGIC = Buffer.from("FLYBLOB1");
-const FOOTER = 4 + MAGIC.length;
-const TAIL = 16 * 1024;
+const FOOTER_BYTES = 4 + MAGIC.length;
+const TAIL_BYTES = 16 * 1024;
 
 /** What follows the content in the file. */
 export function encodeTail(info: ObjectInfo): Buffer {
@@ -61,14 +61,14 @@ export async function openObject(path: string): Promise<OpenObject | undefined> 
 
 async function readTail(path: string, handle: FileHandle): Promise<OpenObject> {
   const stat = await handle.stat();
-  let tail = await readAt(handle, { from: Math.max(0, stat.size - TAIL), to: stat.size });
-  if (tail.length < FOOTER || !tail.subarray(-MAGIC.length).equals(MAGIC)) throw broken(path);
-  const infoLength = tail.readUInt32BE(tail.length - FOOTER);
-  const size = stat.size - FOOTER - infoLength;
-  if (size < 0) throw broken(path);
-  if (tail.length < FOOTER + infoLength) tail = await readAt(handle, { from: size, to: stat.size });
-  const info = parseInfo(tail.toString("utf8", tail.length - FOOTER - infoLength, tail.length - FOOTER));
-  if (info === undefined) throw broken(path);
+  let tail = await readAt(handle, { from: Math.max(0, stat.size - TAIL_BYTES), to: stat.size });
+  if (tail.length < FOOTER_BYTES || !tail.subarray(-MAGIC.length).equals(MAGIC)) throw corruptFileError(path);
+  const infoLength = tail.readUInt32BE(tail.length - FOOTER_BYTES);
+  const size = stat.size - FOOTER_BYTES - infoLength;
+  if (size < 0) throw corruptFileError(path);
+  if (tail.length < FOOTER_BYTES + infoLength) tail = await readAt(handle, { from: size, to: stat.size });
+  const info = parseInfo(tail.toString("utf8", tail.length - FOOTER_BYTES - infoLength, tail.length - FOOTER_BYTES));
+  if (info === undefined) throw corruptFileError(path);
   const content = tail.length === stat.size ? tail.subarray(0, size) : undefined;
   return { info, size, modifiedAt: stat.mtime, handle, content, [Symbol.asyncDispose]: () => handle.close() };
 }
@@ -92,7 +92,7 @@ function parseInfo(json: string): ObjectInfo | undefined {
   }
 }
 
-function broken(path: string): S3Error {
+function corruptFileError(path: string): S3Error {
   return new S3Error("InternalError", `the stored file ${path} is damaged`);
 }
 

@@ -5,15 +5,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareKeys } from "./key-path.js";
 import { Store } from "./store.js";
-import { textOf } from "./walk.js";
+import { sortText } from "./list-keys.js";
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "store-"));
 const info = { etag: "0", headers: {}, metadata: {} };
 
 async function put(store: Store, key: string, content = key): Promise<void> {
-  const stage = store.stage();
+  const stage = store.stageUpload();
   await stage.write(Buffer.from(content));
-  await store.commit({ bucket: "bucket", key }, { stage, info, conditions: {} });
+  await store.commit({ bucket: "bucket", key }, { stageUpload: stage, info, conditions: {} });
 }
 
 async function read(store: Store, key: string): Promise<string> {
@@ -27,7 +27,7 @@ async function listed(
   options: { prefix?: string; after?: string; skip?: string; delimiter?: string } = {},
 ): Promise<string[]> {
   const found: string[] = [];
-  for await (const item of store.list("bucket", { prefix: "", after: "", skip: "", delimiter: "", ...options })) found.push(textOf(item));
+  for await (const item of store.list("bucket", { prefix: "", after: "", skip: "", delimiter: "", ...options })) found.push(sortText(item));
   return found;
 }
 
@@ -81,7 +81,7 @@ test("objects outlive the process, and what it left half done is cleared away", 
   const folder = newFolder();
   const first = await open(folder);
   await put(first, "kept/ä", "content");
-  const stage = first.stage();
+  const stage = first.stageUpload();
   await stage.write(Buffer.alloc(300_000));
   expect(readdirSync(join(folder, "tmp"))).toHaveLength(1);
   const second = await Store.open(folder);
@@ -108,11 +108,11 @@ test("a file that is damaged or none of ours is told, and hides no other", async
 
 test("a large info and a large content both come back", async () => {
   const store = await open();
-  const stage = store.stage();
+  const stage = store.stageUpload();
   const content = Buffer.alloc(1_000_000, "x");
   for (let at = 0; at < content.length; at += 70_000) await stage.write(content.subarray(at, at + 70_000));
   const big = { etag: "e", headers: {}, metadata: { note: "n".repeat(30_000) } };
-  await store.commit({ bucket: "bucket", key: "big" }, { stage, info: big, conditions: {} });
+  await store.commit({ bucket: "bucket", key: "big" }, { stageUpload: stage, info: big, conditions: {} });
   const object = await store.open("bucket", "big");
   const read = await object.handle.readFile();
   await object.handle.close();
@@ -140,10 +140,10 @@ test("of many writers that must not replace, one writes", async () => {
   const store = await open();
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, async (_, i) => {
-      const stage = store.stage();
+      const stage = store.stageUpload();
       await stage.write(Buffer.from(String(i)));
       try {
-        await store.commit({ bucket: "bucket", key: "k" }, { stage, info, conditions: { ifNoneMatch: true } });
+        await store.commit({ bucket: "bucket", key: "k" }, { stageUpload: stage, info, conditions: { ifNoneMatch: true } });
         return i;
       } finally {
         await stage.discard();

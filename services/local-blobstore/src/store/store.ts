@@ -1,12 +1,12 @@
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { S3Error } from "../http/s3-error.js";
-import { FolderEntries } from "./folder-entries.js";
-import { KeyLocks } from "./key-locks.js";
+import { DirectoryCache } from "./directory-cache.js";
+import { KeyedMutex } from "./keyed-mutex.js";
 import { type KeyPath, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, type ObjectInfo, openObject, type OpenObject } from "./object-file.js";
-import { makeFolder, Stage, syncFolder } from "./stage.js";
-import { type Listed, walk } from "./walk.js";
+import { createDirDurably, StagedUpload, syncDir } from "./staged-upload.js";
+import { type ListEntry, listKeys } from "./list-keys.js";
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
@@ -34,8 +34,8 @@ export class Store {
   readonly #root: string;
   readonly #rules: NameRules;
   readonly #buckets: Set<string>;
-  readonly #entries = new FolderEntries();
-  readonly #locks = new KeyLocks();
+  readonly #directories = new DirectoryCache();
+  readonly #mutex = new KeyedMutex();
 
   private constructor(root: string, options: { readonly rules: NameRules; readonly buckets: Set<string> }) {
     this.#root = root;
@@ -45,11 +45,11 @@ export class Store {
 
   /** Opens the folder, makes what is missing and clears away what a crash left half done. */
   static async open(root: string): Promise<Store> {
-    for (const name of ["buckets", "uploads"]) await makeFolder(join(root, name));
+    for (const name of ["buckets", "uploads"]) await createDirDurably(join(root, name));
     await rm(join(root, "tmp"), { recursive: true, force: true });
-    await makeFolder(join(root, "tmp"));
+    await createDirDurably(join(root, "tmp"));
     const buckets = new Set((await readdir(join(root, "buckets"))).filter((name) => BUCKET_NAME.test(name)));
-    return new Store(root, { rules: { foldsCase: await foldsCase(join(root, "tmp")) }, buckets });
+    return new Store(root, { rules: { foldsCase: await isCaseInsensitive(join(root, "tmp")) }, buckets });
   }
 
   /** Folder of what is on its way in, which is emptied when the store is opened. */
@@ -75,7 +75,7 @@ export class Store {
   async createBucket(bucket: string): Promise<boolean> {
     if (!BUCKET_NAME.test(bucket) || bucket.includes("..")) throw new S3Error("InvalidBucketName");
     if (this.#buckets.has(bucket)) return false;
-    await makeFolder(this.#bucketFolder(bucket));
+    await createDirDurably(this.#bucketFolder(bucket));
     this.#buckets.add(bucket);
     return true;
   }
@@ -86,7 +86,7 @@ export class Store {
     this.#buckets.delete(bucket);
     // Out of the way first, so that a crash leaves no half of a bucket.
     await rename(this.#bucketFolder(bucket), join(this.temporaryFolder, bucket));
-    await syncFolder(join(this.#root, "buckets"));
+    await syncDir(join(this.#root, "buckets"));
     await rm(join(this.temporaryFolder, bucket), { recursive: true, force: true });
   }
 
@@ -97,35 +97,35 @@ export class Store {
     return object;
   }
 
-  stage(): Stage {
-    return new Stage(this.temporaryFolder);
+  stageUpload(): StagedUpload {
+    return new StagedUpload(this.temporaryFolder);
   }
 
   /** Puts what was staged under the key. @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError. */
   async commit(
     target: { readonly bucket: string; readonly key: string },
-    put: { stage: Stage; info: ObjectInfo; conditions: WriteConditions },
+    upload: { stageUpload: StagedUpload; info: ObjectInfo; conditions: WriteConditions },
   ): Promise<void> {
     const { bucket, key } = target;
     const path = this.#path(bucket, key);
     const hashed = keyPath(key, this.#rules).hashed;
-    await put.stage.finish(hashed ? { ...put.info, key } : put.info);
-    await this.#locks.run(path, async () => {
-      await this.#checkConditions(path, put.conditions);
-      await put.stage.moveTo(path);
+    await upload.stageUpload.finish(hashed ? { ...upload.info, key } : upload.info);
+    await this.#mutex.run(path, async () => {
+      await this.#checkConditions(path, upload.conditions);
+      await upload.stageUpload.moveTo(path);
     });
   }
 
   /** A key that is not there is no error. */
   async delete(bucket: string, key: string): Promise<void> {
     const path = this.#path(bucket, key);
-    await this.#locks.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
-    await this.#prune(dirname(path), this.#bucketFolder(bucket));
+    await this.#mutex.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
+    await this.#removeEmptyDirs(dirname(path), this.#bucketFolder(bucket));
   }
 
-  list(bucket: string, options: ListOptions): AsyncGenerator<Listed> {
+  list(bucket: string, options: ListOptions): AsyncGenerator<ListEntry> {
     this.requireBucket(bucket);
-    return walk({ ...options, folder: this.#bucketFolder(bucket), entries: this.#entries });
+    return listKeys({ ...options, folder: this.#bucketFolder(bucket), entries: this.#directories });
   }
 
   async #checkConditions(path: string, { ifMatch, ifNoneMatch }: WriteConditions): Promise<void> {
@@ -138,7 +138,7 @@ export class Store {
   }
 
   /** Removes folders that have become empty. */
-  async #prune(folder: string, top: string): Promise<void> {
+  async #removeEmptyDirs(folder: string, top: string): Promise<void> {
     for (let path = folder; path.startsWith(`${top}/`); path = dirname(path)) {
       try {
         await rmdir(path);
@@ -168,7 +168,7 @@ export function matchesEtag(header: string, etag: string): boolean {
   });
 }
 
-async function foldsCase(folder: string): Promise<boolean> {
+async function isCaseInsensitive(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const probe = join(folder, "case-probe");
   await writeFile(probe, "");

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { S3Error } from "../http/s3-error.js";
 import { isMissing, openObject, type OpenObject } from "./object-file.js";
-import { makeFolder, type Stage, syncFolder } from "./stage.js";
+import { createDirDurably, type StagedUpload, syncDir } from "./staged-upload.js";
 
 /** A multipart upload under way. */
 export interface Upload {
@@ -15,9 +15,9 @@ export interface Upload {
   readonly startedAt: string;
 }
 
-const UPLOAD_FILE = "upload.json";
+const UPLOAD_FILE_NAME = "upload.json";
 export const MAX_PARTS = 10_000;
-const ABANDONED_MS = 7 * 24 * 3600_000;
+const ABANDONED_AFTER_MS = 7 * 24 * 3600_000;
 
 /** Multipart uploads in a folder: one folder each, one file per part. */
 export class Uploads {
@@ -29,10 +29,10 @@ export class Uploads {
   async start(of: Omit<Upload, "id" | "startedAt">): Promise<Upload> {
     const upload = { ...of, id: randomBytes(16).toString("hex"), startedAt: this.clock().toISOString() };
     const folder = this.#path(upload.id);
-    await makeFolder(folder);
+    await createDirDurably(folder);
     try {
-      await writeFile(join(folder, UPLOAD_FILE), JSON.stringify(upload), { flush: true });
-      await syncFolder(folder);
+      await writeFile(join(folder, UPLOAD_FILE_NAME), JSON.stringify(upload), { flush: true });
+      await syncDir(folder);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -54,7 +54,7 @@ export class Uploads {
   }
 
   /** Keeps a part, over an earlier one of the same number. */
-  async putPart({ id }: Upload, part: { readonly number: number; readonly stage: Stage; readonly etag: string }): Promise<void> {
+  async putPart({ id }: Upload, part: { readonly number: number; readonly stage: StagedUpload; readonly etag: string }): Promise<void> {
     await part.stage.finish({ etag: part.etag, headers: {}, metadata: {} });
     const folder = this.#path(id);
     try {
@@ -88,13 +88,13 @@ export class Uploads {
   async removeAbandoned(): Promise<void> {
     for (const id of await readdir(this.folder)) {
       const changed = (await stat(this.#path(id))).mtimeMs;
-      if (this.clock().getTime() - changed > ABANDONED_MS) await rm(this.#path(id), { recursive: true, force: true });
+      if (this.clock().getTime() - changed > ABANDONED_AFTER_MS) await rm(this.#path(id), { recursive: true, force: true });
     }
   }
 
   async #read(id: string): Promise<Upload | undefined> {
     try {
-      return JSON.parse(await readFile(join(this.#path(id), UPLOAD_FILE), "utf8")) as Upload;
+      return JSON.parse(await readFile(join(this.#path(id), UPLOAD_FILE_NAME), "utf8")) as Upload;
     } catch (error) {
       // A crash may have left the folder without its file, or the file without its content.
       if (isMissing(error) || error instanceof SyntaxError) return undefined;

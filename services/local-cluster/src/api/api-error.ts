@@ -39,7 +39,7 @@ export interface Cause {
 }
 
 /** Refusals of the request itself carry details that say nothing. */
-const UNDETAILED: ReadonlySet<Reason> = new Set(["MethodNotAllowed", "NotAcceptable", "UnsupportedMediaType"]);
+const REASONS_WITHOUT_DETAILS: ReadonlySet<Reason> = new Set(["MethodNotAllowed", "NotAcceptable", "UnsupportedMediaType"]);
 
 /** A refusal that the client sees as a metav1.Status. */
 export class ApiError extends Error {
@@ -63,7 +63,9 @@ export class ApiError extends Error {
       status: "Failure",
       message: this.message,
       reason: this.reason,
-      ...(this.details === undefined && !UNDETAILED.has(this.reason) ? {} : { details: (this.details ?? {}) as unknown as Json }),
+      ...(this.details === undefined && !REASONS_WITHOUT_DETAILS.has(this.reason)
+        ? {}
+        : { details: (this.details ?? {}) as unknown as Json }),
       code: this.code,
     };
   }
@@ -76,31 +78,31 @@ export interface Named {
 }
 
 /** `pods "x"`, `flyteworkflows.flyte.lyft.com "x"`: how messages name an object. */
-const quoted = ({ group, plural, name }: Named) => `${group === "" ? plural : `${plural}.${group}`} "${name}"`;
+const objectText = ({ group, plural, name }: Named) => `${group === "" ? plural : `${plural}.${group}`} "${name}"`;
 const detailsOf = ({ group, plural, name }: Named): ErrorDetails => ({ name, ...(group === "" ? {} : { group }), kind: plural });
 
-export const notFound = (named: Named) => new ApiError("NotFound", `${quoted(named)} not found`, detailsOf(named));
+export const notFound = (named: Named) => new ApiError("NotFound", `${objectText(named)} not found`, detailsOf(named));
 
-export const alreadyExists = (named: Named) => new ApiError("AlreadyExists", `${quoted(named)} already exists`, detailsOf(named));
+export const alreadyExists = (named: Named) => new ApiError("AlreadyExists", `${objectText(named)} already exists`, detailsOf(named));
 
 export const conflict = (named: Named, why: string) =>
-  new ApiError("Conflict", `Operation cannot be fulfilled on ${quoted(named)}: ${why}`, detailsOf(named));
+  new ApiError("Conflict", `Operation cannot be fulfilled on ${objectText(named)}: ${why}`, detailsOf(named));
 
-export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+export const MODIFIED_MESSAGE = "the object has been modified; please apply your changes to the latest version and try again";
 
 export const forbidden = (named: Named, why: string) =>
-  new ApiError("Forbidden", `${quoted(named)} is forbidden: ${why}`, detailsOf(named));
+  new ApiError("Forbidden", `${objectText(named)} is forbidden: ${why}`, detailsOf(named));
 
 /** Most broken rules that are told; an object may break hundreds of thousands, each of which is told with its whole rule. */
 export const MAX_CAUSES = 100;
 
 /** Names have at most 253 characters; one that is refused for its length is not told whole. */
-const LONGEST_NAME = 300;
+const MAX_SHOWN_NAME = 300;
 
 /** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule, of which the first are told. */
 export function invalid(found: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
   const { kind, group } = found;
-  const name = found.name.length > LONGEST_NAME ? `${found.name.slice(0, LONGEST_NAME)}…` : found.name;
+  const name = found.name.length > MAX_SHOWN_NAME ? `${found.name.slice(0, MAX_SHOWN_NAME)}…` : found.name;
   const causes = found.causes.slice(0, MAX_CAUSES);
   const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;

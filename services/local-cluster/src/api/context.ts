@@ -28,6 +28,6 @@ export interface NamedTarget extends Target {
   readonly name: string;
 }
 
-export const named = (target: NamedTarget) => ({ group: target.type.group, plural: target.type.plural, name: target.name });
+export const objectName = (target: NamedTarget) => ({ group: target.type.group, plural: target.type.plural, name: target.name });
 
-export const placeOf = (target: NamedTarget) => ({ resource: target.type.storage, namespace: target.namespace ?? "", name: target.name });
+export const storeKey = (target: NamedTarget) => ({ resource: target.type.storage, namespace: target.namespace ?? "", name: target.name });

@@ -1,7 +1,7 @@
 import { type KubeObject, withMeta } from "../object/model.js";
 import { ApiError } from "../api/api-error.js";
 import type { ApiContext, NamedTarget } from "../api/context.js";
-import { applyRemoval } from "../api/verb/remove.js";
+import { applyDelete } from "../api/verb/delete.js";
 import { isDone } from "../api/verb/update.js";
 
 /** The object as a target of API verbs; undefined when its kind is no longer served. */
@@ -21,7 +21,7 @@ export function deleteObject(
   if (target === undefined || present === undefined || present.metadata.uid !== object.metadata.uid) return;
   if (present.metadata.deletionTimestamp !== undefined) return;
   try {
-    applyRemoval(context, target, { uid: object.metadata.uid, propagationPolicy: policy });
+    applyDelete(context, target, { uid: object.metadata.uid, propagationPolicy: policy });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestCluster, testCluster } from "../cluster.fixture.js";
 import { writeKubeconfig } from "../kubeconfig.js";
 import { at, type JsonObject, type KubeObject, listAt, textAt } from "../object/model.js";
-import { podFolder } from "./pod-folder.js";
+import { podDir } from "./pod/pod-dir.js";
 
 let k: TestCluster;
 const PODS = "/api/v1/namespaces/default/pods";
@@ -516,7 +516,7 @@ test("a pod whose folder does not say yet whose it is, for its maker was killed,
     const names = Array.from({ length: 8 }, (_, i) => `half-${i}`);
     for (const name of names) {
       const { body } = await cluster.call("POST", PODS, { body: { metadata: { name }, spec } });
-      const folder = podFolder(join(cluster.folder, "pods"), body.metadata.uid ?? "");
+      const folder = podDir(join(cluster.folder, "pods"), body.metadata.uid ?? "");
       mkdirSync(folder.volumes, { recursive: true });
       // So much that removing it takes a while.
       for (let i = 0; i < 300; i++) writeFileSync(join(folder.volumes, `f${i}`), "");

@@ -8,11 +8,11 @@ import {
   PODS,
 } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { PodChange, PodSource } from "../kubelet/pod-source.js";
+import type { PodChange, PodSource } from "../kubelet/pod/pod-source.js";
 import { type JsonObject, type KubeObject, textAt } from "../object/model.js";
-import { EventWrites } from "./event-writes.js";
-import { PodData } from "./pod-data.js";
-import { PodWrites } from "./pod-writes.js";
+import { EventWriter } from "./event-writer.js";
+import { PodSecretCache } from "./pod-secret-cache.js";
+import { PodWriter } from "./pod-writer.js";
 
 export interface ApiPodSourceOptions {
   readonly client: KubeClient;
@@ -27,7 +27,7 @@ export interface ApiPodSource extends PodSource {
   close(): Promise<void>;
 }
 
-const CLOSE_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
 const CHANGES = { added: "ADDED", modified: "MODIFIED", deleted: "DELETED" } as const;
 
@@ -41,15 +41,15 @@ export async function openApiPodSource(options: ApiPodSourceOptions): Promise<Ap
 class WatchedPods implements ApiPodSource {
   readonly now: () => number;
   readonly newUid = randomUUID;
-  readonly #writes: PodWrites;
-  readonly #events: EventWrites;
-  readonly #data: PodData;
+  readonly #writes: PodWriter;
+  readonly #events: EventWriter;
+  readonly #data: PodSecretCache;
   readonly #listeners = new Set<(change: PodChange) => void>();
   /**
    * What this node has said of its pods, by uid. It holds before what the API shows,
    * which is later: nobody else writes the status of a pod that is bound here.
    */
-  readonly #told = new Map<string, JsonObject>();
+  readonly #ownStatus = new Map<string, JsonObject>();
   readonly #prepared = new Set<string>();
   readonly #nodeName: string;
   readonly #informer: Informer<ApiObject>;
@@ -58,9 +58,9 @@ class WatchedPods implements ApiPodSource {
   constructor({ client, logger, nodeName, now }: ApiPodSourceOptions) {
     this.now = now;
     this.#nodeName = nodeName;
-    this.#writes = new PodWrites({ client, logger });
-    this.#events = new EventWrites({ client, logger });
-    this.#data = new PodData({ client, logger, now });
+    this.#writes = new PodWriter({ client, logger });
+    this.#events = new EventWriter({ client, logger });
+    this.#data = new PodSecretCache({ client, logger, now });
     this.#informer = createInformer<ApiObject>({ client, ref: PODS, logger, onEvent: (event) => this.#onEvent(event) });
   }
 
@@ -68,18 +68,18 @@ class WatchedPods implements ApiPodSource {
     await this.#informer.synced;
     await Promise.all(
       this.list()
-        .filter((pod) => this.#isOurs(pod))
+        .filter((pod) => this.#isOnThisNode(pod))
         .map((pod) => this.#prepare(pod)),
     );
     this.#open = true;
   }
 
   get(namespace: string, name: string): KubeObject | undefined {
-    return this.#shown(this.#informer.get(`${namespace}/${name}`));
+    return this.#withOwnStatus(this.#informer.get(`${namespace}/${name}`));
   }
 
   list(): readonly KubeObject[] {
-    return this.#informer.list().flatMap((pod) => this.#shown(pod) ?? []);
+    return this.#informer.list().flatMap((pod) => this.#withOwnStatus(pod) ?? []);
   }
 
   subscribe(listener: (change: PodChange) => void): () => void {
@@ -88,13 +88,13 @@ class WatchedPods implements ApiPodSource {
   }
 
   writeStatus(pod: KubeObject, status: JsonObject): void {
-    this.#told.set(pod.metadata.uid ?? "", status);
+    this.#ownStatus.set(pod.metadata.uid ?? "", status);
     this.#writes.status(pod, status);
   }
 
   bind(pod: KubeObject, { nodeName }: { nodeName: string }): void {
     // The server notes the condition itself; what the scheduler said before no longer holds.
-    this.#told.delete(pod.metadata.uid ?? "");
+    this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#writes.bind(pod, nodeName);
   }
 
@@ -117,17 +117,17 @@ class WatchedPods implements ApiPodSource {
   async close(): Promise<void> {
     await this.#informer.stop();
     this.#events.close();
-    await this.#writes.close(CLOSE_MS);
+    await this.#writes.close(CLOSE_TIMEOUT_MS);
   }
 
-  #isOurs(pod: KubeObject): boolean {
+  #isOnThisNode(pod: KubeObject): boolean {
     return textAt(pod, "spec", "nodeName") === this.#nodeName;
   }
 
-  #shown(seen: Readonly<ApiObject> | undefined): KubeObject | undefined {
+  #withOwnStatus(seen: Readonly<ApiObject> | undefined): KubeObject | undefined {
     if (seen === undefined) return undefined;
     const pod = seen as unknown as KubeObject;
-    const status = this.#told.get(pod.metadata.uid ?? "");
+    const status = this.#ownStatus.get(pod.metadata.uid ?? "");
     return status === undefined ? pod : { ...pod, status };
   }
 
@@ -140,12 +140,12 @@ class WatchedPods implements ApiPodSource {
       return;
     }
     if (!this.#open) return;
-    const tell = () => this.#tell({ type: CHANGES[type], pod: this.#shown(object) ?? pod });
-    if (!this.#isOurs(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
+    const tell = () => this.#notify({ type: CHANGES[type], pod: this.#withOwnStatus(object) ?? pod });
+    if (!this.#isOnThisNode(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
     void this.#prepare(pod).then(() => {
       const { namespace = "", name, uid } = pod.metadata;
       const now = this.get(namespace, name);
-      if (now?.metadata.uid === uid) this.#tell({ type: CHANGES[type], pod: now as KubeObject });
+      if (now?.metadata.uid === uid) this.#notify({ type: CHANGES[type], pod: now as KubeObject });
     });
   }
 
@@ -155,12 +155,12 @@ class WatchedPods implements ApiPodSource {
   }
 
   #forget(pod: KubeObject): void {
-    this.#told.delete(pod.metadata.uid ?? "");
+    this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#prepared.delete(pod.metadata.uid ?? "");
-    this.#tell({ type: "DELETED", pod });
+    this.#notify({ type: "DELETED", pod });
   }
 
-  #tell(change: PodChange): void {
+  #notify(change: PodChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }

@@ -14,11 +14,11 @@ try {
     config,
     logger,
     now: Date.now,
-    warmProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
   });
   const stop = () => {
     // Also when it is told to a second time. After any other end the next process takes the pods over.
-    process.once("exit", () => runner.leave());
+    process.once("exit", () => runner.killPodsNow());
     return runner.close();
   };
   onShutdown(stop, { logger });

@@ -50,7 +50,7 @@ export function diff(before: JsonObject, after: JsonObject): JsonObject | undefi
       patch[key] = inner;
     } else {
       if (Array.isArray(next) && Array.isArray(old) && equalJson(next, old)) continue;
-      if (holdsNull(next)) return NOT_REPRESENTABLE;
+      if (containsNull(next)) return NOT_REPRESENTABLE;
       patch[key] = next;
     }
     changed = true;
@@ -66,9 +66,9 @@ export function diff(before: JsonObject, after: JsonObject): JsonObject | undefi
 }
 
 /** Whether applying `value` as part of a merge patch would lose a null. Nulls inside lists are kept. */
-function holdsNull(value: Json): boolean {
+function containsNull(value: Json): boolean {
   if (value === null) return true;
-  return isObject(value) && Object.values(value).some((v) => v !== undefined && holdsNull(v));
+  return isObject(value) && Object.values(value).some((v) => v !== undefined && containsNull(v));
 }
 
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
@@ -82,7 +82,7 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 /** `next` with every part that equals the same part of `before` replaced by it, so that memory and text of equal parts are held once. */
-export function shareEqualParts<T extends Json>(before: Json | undefined, next: T): T {
+export function structuralShare<T extends Json>(before: Json | undefined, next: T): T {
   if (before === next) return next;
   if (Array.isArray(next)) return equalJson(before, next) ? (before as T) : next;
   if (!isObject(next) || !isObject(before)) return next;
@@ -90,7 +90,7 @@ export function shareEqualParts<T extends Json>(before: Json | undefined, next: 
   let same = Object.keys(before).length === Object.keys(next).length;
   for (const key of Object.keys(next)) {
     const value = next[key];
-    const shared = value === undefined ? undefined : shareEqualParts(before[key], value);
+    const shared = value === undefined ? undefined : structuralShare(before[key], value);
     if (shared !== before[key] || !(key in before)) same = false;
     if (key === "__proto__") return next;
     result[key] = shared;

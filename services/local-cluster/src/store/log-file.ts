@@ -1,8 +1,8 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, write } from "node:fs";
-import { isFull } from "./disk.js";
+import { isDiskFull } from "./disk-errors.js";
 
 /** Pause between two tries to write to a full disk, ms. */
-const ROOM_POLL_MS = 500;
+const DISK_FULL_RETRY_MS = 500;
 
 /** Writes to an open file, as `fs.write` does; a test has its own. */
 export type Write = (
@@ -13,7 +13,7 @@ export type Write = (
 
 const writeToDisk: Write = (fd, { buffer, offset }, done) => write(fd, buffer, offset, buffer.length - offset, null, done);
 
-export interface LogOptions {
+export interface LogFileOptions {
   /** Bytes of the file that are kept. */
   readonly length: number;
   /** Called once when the disk refuses a write for good; nothing is acknowledged after that. */
@@ -44,7 +44,7 @@ export class LogFile {
   /** Bytes in the file. */
   bytes: number;
 
-  constructor(path: string, { length, fail, onFull, after, write: given = writeToDisk }: LogOptions) {
+  constructor(path: string, { length, fail, onFull, after, write: given = writeToDisk }: LogFileOptions) {
     this.#fd = openSync(path, constants.O_CREAT | constants.O_WRONLY | constants.O_APPEND | constants.O_DSYNC, 0o600);
     ftruncateSync(this.#fd, length);
     fsyncSync(this.#fd);
@@ -85,10 +85,10 @@ export class LogFile {
 
   #writeFrom(buffer: Buffer, offset: number, done: () => void): void {
     this.#write(this.#fd, { buffer, offset }, (error, count) => {
-      if (error !== null && isFull(error)) {
+      if (error !== null && isDiskFull(error)) {
         this.#setFull(error);
         // Readiness shows it meanwhile; the timer keeps the process, which owes its clients these writes.
-        setTimeout(() => this.#writeFrom(buffer, offset, done), ROOM_POLL_MS);
+        setTimeout(() => this.#writeFrom(buffer, offset, done), DISK_FULL_RETRY_MS);
       } else if (error !== null) {
         this.#failed = true;
         this.#fail(error);

@@ -20,19 +20,19 @@ export function putLine(revision: number, resource: string, text: string): strin
   return `{"r":${revision},"k":${JSON.stringify(resource)},"o":${text}}\n`;
 }
 
-interface Place {
+interface RecordKey {
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-const placeText = ({ resource, namespace, name }: Place) =>
+const placeText = ({ resource, namespace, name }: RecordKey) =>
   `"k":${JSON.stringify(resource)},"s":${JSON.stringify(namespace)},"n":${JSON.stringify(name)}`;
 
-export function patchLine(revision: number, place: Place, patchText: string): string {
+export function patchLine(revision: number, place: RecordKey, patchText: string): string {
   return `{"r":${revision},${placeText(place)},"p":${patchText}}\n`;
 }
 
-export function removeLine(revision: number, place: Place): string {
+export function removeLine(revision: number, place: RecordKey): string {
   return `{"r":${revision},${placeText(place)},"d":1}\n`;
 }

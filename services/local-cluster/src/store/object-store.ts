@@ -5,7 +5,7 @@ import { type LogRecord, patchLine, putLine, removeLine } from "./log-record.js"
 import { LARGE_BYTES, Stored } from "./stored.js";
 import { Table } from "./table.js";
 
-export interface Place {
+export interface ObjectKey {
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -56,7 +56,7 @@ export class ObjectStore {
     return this.#durable;
   }
 
-  get({ resource, namespace, name }: Place): Stored | undefined {
+  get({ resource, namespace, name }: ObjectKey): Stored | undefined {
     return this.#tables.get(resource)?.get(namespace, name);
   }
 
@@ -108,7 +108,7 @@ export class ObjectStore {
   }
 
   /** Takes an object out; answers its last state, with the revision of the removal. */
-  remove(place: Place): Stored | undefined {
+  remove(place: ObjectKey): Stored | undefined {
     const previous = this.get(place);
     if (previous === undefined) return undefined;
     const revision = this.#head + 1;
@@ -228,6 +228,6 @@ export class ObjectStore {
   }
 }
 
-function placeOf(resource: string, { metadata }: KubeObject): Place {
+function placeOf(resource: string, { metadata }: KubeObject): ObjectKey {
   return { resource, namespace: metadata.namespace ?? "", name: metadata.name };
 }

@@ -3,10 +3,10 @@ import { open } from "node:fs/promises";
 import { LogFile, type Write } from "./log-file.js";
 import { parseRecord, putLine } from "./log-record.js";
 import { ObjectStore } from "./object-store.js";
-import { fileBytes, findSegments, logPath, readLines, type Segment, snapshotPath } from "./segments.js";
+import { fileSize, findSegments, logPath, readLines, type Segment, snapshotPath } from "./segments.js";
 
 /** Characters that go to a snapshot at once; requests are served between two pieces. */
-const SNAPSHOT_PIECE = 64 * 1024;
+const SNAPSHOT_CHUNK_CHARS = 64 * 1024;
 
 export interface PersistentStore {
   readonly store: ObjectStore;
@@ -50,7 +50,7 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
   const live = logs.filter((log) => log.revision >= (base?.revision ?? 0));
   const whole = await replayLogs(store, live);
   const last = live.at(-1);
-  const droppedBytes = last === undefined ? 0 : fileBytes(last.path) - whole;
+  const droppedBytes = last === undefined ? 0 : fileSize(last.path) - whole;
   let full: Error | undefined;
   const logOptions = {
     fail,
@@ -61,21 +61,21 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
     ...(options.write && { write: options.write }),
   };
   let log = new LogFile(last?.path ?? logPath(folder, store.revision), { length: whole, ...logOptions });
-  syncFolder(folder);
+  syncDir(folder);
 
   let running: Promise<void> | undefined;
-  let snapshotBytes = base === undefined ? 0 : fileBytes(base.path);
+  let snapshotBytes = base === undefined ? 0 : fileSize(base.path);
   const takeSnapshot = async () => {
     const { revision } = store;
     const objects = [...store.values()];
     const old = log;
     const drained = store.durable(revision);
     log = new LogFile(logPath(folder, revision), { length: 0, ...logOptions, after: drained });
-    syncFolder(folder);
+    syncDir(folder);
     await drained;
     old.close();
     snapshotBytes = await writeSnapshot(snapshotPath(folder, revision), objects);
-    syncFolder(folder);
+    syncDir(folder);
     const { logs: allLogs, snapshots: allSnapshots } = findSegments(folder);
     for (const file of [...allLogs, ...allSnapshots]) if (file.revision < revision) rmSync(file.path);
   };
@@ -126,8 +126,8 @@ async function replayLogs(store: ObjectStore, logs: Segment[]): Promise<number> 
   for (const [index, log] of logs.entries()) {
     whole = await replayLog(store, log.path);
     const later = logs.slice(index + 1);
-    if (later.length === 0 || (whole === fileBytes(log.path) && later[0]?.revision === store.revision)) continue;
-    if (later.some(({ path }) => fileBytes(path) > 0))
+    if (later.length === 0 || (whole === fileSize(log.path) && later[0]?.revision === store.revision)) continue;
+    if (later.some(({ path }) => fileSize(path) > 0))
       throw new Error(`${log.path} is damaged after byte ${whole}, and newer logs follow it`);
     for (const { path } of later) rmSync(path);
     logs.splice(index + 1);
@@ -171,7 +171,7 @@ async function writeSnapshot(path: string, objects: Objects): Promise<number> {
       const line = putLine(stored.revision, resource, JSON.stringify(stored.object));
       lines.push(line);
       length += line.length;
-      if (length < SNAPSHOT_PIECE) continue;
+      if (length < SNAPSHOT_CHUNK_CHARS) continue;
       await file.appendFile(lines.join(""));
       bytes += length;
       [lines, length] = [[], 0];
@@ -188,7 +188,7 @@ async function writeSnapshot(path: string, objects: Objects): Promise<number> {
   }
 }
 
-function syncFolder(folder: string): void {
+function syncDir(folder: string): void {
   const fd = openSync(folder, "r");
   fsyncSync(fd);
   closeSync(fd);

@@ -45,4 +45,4 @@ export async function* readLines(path: string): AsyncGenerator<{ line: string; e
   }
 }
 
-export const fileBytes = (path: string) => statSync(path).size;
+export const fileSize = (path: string) => statSync(path).size;

@@ -5,7 +5,7 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createKubeClient, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import {
   API_VERSION,
   FLYTE_WORKFLOW_RESOURCE,
@@ -28,7 +28,7 @@ import { OutputsStore } from "./outputs-store.js";
 import { SliceStore } from "./slice-store.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 const unused = () => Promise.reject(new Error("nobody needs it"));
 const blobs = { get: unused, put: unused, delete: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
 const PATIENCE = { timeout: 60_000, interval: 200 };

@@ -3,10 +3,10 @@ import {
   decodeMessage,
   EVENT_STREAM,
   executionRecordedSubject,
-  SHARDS,
+  SHARD_COUNT,
   taskEventFilter,
   taskEventSubject,
-  wakeSubject,
+  executionWakeSubject,
 } from "@flyte-ts/domain";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -51,7 +51,7 @@ export class Ears {
       this.#tasks = undefined;
       return;
     }
-    const subjects = shards.size === SHARDS ? [taskEventFilter] : [...shards].map(taskEventSubject);
+    const subjects = shards.size === SHARD_COUNT ? [taskEventFilter] : [...shards].map(taskEventSubject);
     if (this.#tasks !== undefined) return this.#tasks.setSubjects(subjects);
     this.#tasks = await bus.subscribeExclusive(
       {
@@ -77,7 +77,7 @@ export class Ears {
         const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
         observe(workflowKey, { kind: "recorded", phase });
       }),
-      bus.subscribeEphemeral(wakeSubject(shard), (_, data) => {
+      bus.subscribeEphemeral(executionWakeSubject(shard), (_, data) => {
         const { workflowKey, subject } = fromBinary(WakeSchema, data);
         if (subject.case !== undefined) observe(workflowKey, { kind: "awaited", [subject.case]: subject.value });
       }),

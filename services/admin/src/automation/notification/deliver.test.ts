@@ -3,7 +3,7 @@ import { DeliveryState, NotificationService } from "@flyte-ts/idl/flytets/admin/
 import { isSignedBy, secretBytes } from "@flyte-ts/outbound";
 import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { type MailServer, mailServer, type PostAnswer, type WebhookReceiver, webhookReceiver } from "@flyte-ts/testing";
+import { type MailServer, mailServer, type WebhookResponse, type WebhookReceiver, webhookReceiver } from "@flyte-ts/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { pruneFinished } from "../../platform/work-queue/lease.js";
 import { startWorker } from "../../platform/work-queue/worker.js";
@@ -25,7 +25,7 @@ let served: ServedAdmin;
 let api: ServiceClient<typeof NotificationService>;
 let mails: MailServer;
 let receiver: WebhookReceiver;
-let answer: PostAnswer;
+let answer: WebhookResponse;
 beforeAll(async () => {
   database = await adminDatabase();
   db = database.db;

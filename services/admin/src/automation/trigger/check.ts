@@ -6,7 +6,7 @@ import {
   datetimeLiteral,
   literalFitsType,
   literalMap,
-  pointerSteps,
+  parseJsonPointer,
   stringLiteral,
 } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -150,7 +150,7 @@ function inputSourceError(
       return syntaxError(() => outputPath(from.value));
     case "body":
       if (source.case !== "webhook") return "the end of an execution has no body";
-      return syntaxError(() => pointerSteps(from.value));
+      return syntaxError(() => parseJsonPointer(from.value));
     case "literal": {
       const [bad] = checkLiterals(literalMap([["value", from.value]]));
       if (bad !== undefined) return bad.message;

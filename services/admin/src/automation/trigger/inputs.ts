@@ -1,5 +1,5 @@
 import {
-  atPointer,
+  resolveJsonPointer,
   floatLiteral,
   integerLiteral,
   JsonLiteralError,
@@ -60,7 +60,7 @@ function inputOf({ source }: InputSource, firingSource: FiringSource, type: Lite
       return coerceNumber(atOutput(firingSource.outputs, source.value), type);
     case "body":
       if (firingSource.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
-      return literalFromJson(atPointer(firingSource.body, source.value), type, source.value);
+      return literalFromJson(resolveJsonPointer(firingSource.body, source.value), type, source.value);
     case "about":
       return aboutLiteral(source.value, firingSource);
     case undefined:

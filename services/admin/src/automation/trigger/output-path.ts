@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { AttributeError, JsonLiteralError, pointerSteps, resolveAttributes } from "@flyte-ts/domain";
+import { AttributeError, JsonLiteralError, parseJsonPointer, resolveAttributes } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { PromiseAttributeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
 /** Parses the path of an output, such as `o0` or `/o0/rows/0`, into its name and steps. @throws JsonLiteralError */
 export function outputPath(path: string): { readonly name: string; readonly steps: readonly string[] } {
   if (!path.startsWith("/") && path !== "") return { name: path, steps: [] };
-  const [name = "", ...steps] = pointerSteps(path);
+  const [name = "", ...steps] = parseJsonPointer(path);
   if (name === "") throw new JsonLiteralError("the name of an output is missing");
   return { name, steps };
 }

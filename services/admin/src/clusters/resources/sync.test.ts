@@ -16,7 +16,7 @@ import {
 } from "@flyte-ts/kubernetes";
 import { createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClusterHealth } from "../health/health.js";
 import { adminConfigSchema } from "../../config.js";
@@ -25,7 +25,7 @@ import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { type SyncDeps, syncDue } from "./start.js";
 import { reconcileSyncRows } from "../store/resource-syncs.js";
 
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
 const TEMPLATES = {
   "aa_namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ namespace }}\n  labels:\n    team: {{ project }}\n",

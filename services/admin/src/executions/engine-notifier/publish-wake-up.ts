@@ -1,5 +1,5 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { shardOf, wakeSubject } from "@flyte-ts/domain";
+import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
 import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
@@ -18,5 +18,5 @@ export function publishWakeUp(
 ): void {
   const workflowKey = `${namespaceOf(config.namespaceTemplate, waiting.project, waiting.domain)}/${waiting.name}`;
   const message = create(WakeSchema, { workflowKey, ...(subject && { subject }) });
-  bus.publishEphemeral(wakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
+  bus.publishEphemeral(executionWakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
 }

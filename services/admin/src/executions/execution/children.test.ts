@@ -1,6 +1,6 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { shardOf, wakeSubject } from "@flyte-ts/domain";
+import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
 import { ExecutionMetadata_ExecutionMode as Mode, type ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { NodeExecution_Phase as Node, WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -65,7 +65,7 @@ const child = (name: string, change: MessageInitShape<typeof ExecutionSpecSchema
 const end = (name: string, phase = Phase.SUCCEEDED) =>
   admin.createWorkflowEvent({ event: { executionId: key(name), phase, occurredAt: timestampFromMs(5) } });
 const n0Runs = () => admin.createNodeEvent({ event: { id: n0, phase: Node.RUNNING, occurredAt: timestampFromMs(1) } });
-const wakeOf = (about: string) => [wakeSubject(shardOf("parent")), "flytesnacks-development/parent", about];
+const wakeOf = (about: string) => [executionWakeSubject(shardOf("parent")), "flytesnacks-development/parent", about];
 
 test("a child takes over who asked and is nested one deeper; what its engine gives it stands in its spec", async () => {
   await n0Runs();

@@ -1,6 +1,6 @@
 import { alreadyExists, checkText, invalidArgument, missingArgument, nextToken, planList } from "../../platform/index.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { castable, literalTypeOf, typeToText } from "@flyte-ts/domain";
+import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import { type SignalIdentifier, SignalIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -59,7 +59,7 @@ export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): Servi
       const wanted = fromBinary(LiteralTypeSchema, row.type);
       const given = literalTypeOf(value);
       if (given === undefined) throw invalidArgument(`value of signal ${id.signalId} holds a value of unknown type`);
-      if (!castable(wanted, given)) {
+      if (!isCastable(wanted, given)) {
         throw invalidArgument(
           `requested signal value of type [${typeToText(given)}] is not castable to existing signal type [${typeToText(wanted)}]`,
         );

@@ -2,7 +2,7 @@ import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/prot
 import { create, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { codeName, createClient, RpcError } from "@flyte-ts/rpc";
-import { type About, anyRequest, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
+import { type RequestScope, anyRequest, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -10,8 +10,8 @@ import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
 // A caller with every role in one project sends requests about that project that name another project somewhere inside:
 // at each place in each message of the API where a project and a domain can be, over gRPC.
-const OWN: About = { project: "flytesnacks", domain: "development" };
-const OTHER: About = { project: "other", domain: "development" };
+const OWN: RequestScope = { project: "flytesnacks", domain: "development" };
+const OTHER: RequestScope = { project: "other", domain: "development" };
 
 let database: AdminDatabase;
 let idp: TokenIssuer;

@@ -2,15 +2,15 @@ import { request } from "node:http";
 import { Code, codeName, createClient, RpcError } from "@flyte-ts/rpc";
 import { type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
 import { ServerReflection } from "@flyte-ts/idl/grpc/reflection/v1/reflection_pb";
-import { type About, anyRequest, restCalls, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
+import { type RequestScope, anyRequest, restCalls, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
-const OWN: About = { project: "flytesnacks", domain: "development" };
-const OTHER_DOMAIN: About = { project: "flytesnacks", domain: "production" };
-const OTHER_PROJECT: About = { project: "other", domain: "development" };
+const OWN: RequestScope = { project: "flytesnacks", domain: "development" };
+const OTHER_DOMAIN: RequestScope = { project: "flytesnacks", domain: "production" };
+const OTHER_PROJECT: RequestScope = { project: "other", domain: "development" };
 
 /** Callers: a role in one project and domain, in the whole project, everywhere, or no role. */
 const PEOPLE = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin", "nobody"] as const;
@@ -149,7 +149,7 @@ test("this test knows every call that is served", () => {
 });
 
 /** Returns the calls with an unexpected outcome. */
-async function wrongOutcomes(person: Person, about: About, rightful: (expected: Expected) => readonly Person[]): Promise<string[]> {
+async function wrongOutcomes(person: Person, about: RequestScope, rightful: (expected: Expected) => readonly Person[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const method of methods()) {
     const expected = EXPECTED.get(method.name);
@@ -166,7 +166,7 @@ async function wrongOutcomes(person: Person, about: About, rightful: (expected: 
 }
 
 describe.each(PEOPLE)("%s", (person) => {
-  test.each<[string, About, (expected: Expected) => readonly Person[]]>([
+  test.each<[string, RequestScope, (expected: Expected) => readonly Person[]]>([
     ["the own project and domain", OWN, ({ own }) => own],
     ["another domain of the project", OTHER_DOMAIN, ({ domain }) => domain],
     ["another project", OTHER_PROJECT, ({ project }) => project],

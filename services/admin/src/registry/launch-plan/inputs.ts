@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { castable, literalTypeOf, typeToText } from "@flyte-ts/domain";
+import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
 import {
   type Parameter,
   type ParameterMap,
@@ -35,13 +35,13 @@ export function expectedInputs({ workflowInputs, fixed, defaults }: LaunchPlanIn
     const expected = Object.hasOwn(variables, name) ? variables[name]?.type : undefined;
     if (expected === undefined) throw invalidArgument(`unexpected default_input ${name}: the workflow has no such input`);
     const given = parameter.var?.type;
-    if (given === undefined || !castable(given, expected)) throw wrongType(`default_input ${name}`, { expected, given });
+    if (given === undefined || !isCastable(given, expected)) throw wrongType(`default_input ${name}`, { expected, given });
   }
   for (const [name, literal] of fixedInputs) {
     const expected = Object.hasOwn(variables, name) ? variables[name]?.type : undefined;
     if (expected === undefined) throw invalidArgument(`unexpected fixed_input ${name}: the workflow has no such input`);
     const given = literalTypeOf(literal);
-    if (given === undefined || !castable(given, expected)) throw wrongType(`fixed_input ${name}`, { expected, given });
+    if (given === undefined || !isCastable(given, expected)) throw wrongType(`fixed_input ${name}`, { expected, given });
   }
   const parameters: [string, Parameter][] = [];
   for (const [name, variable] of Object.entries(variables)) {
@@ -84,7 +84,7 @@ function checkParameter(parameter: Parameter, name: string): void {
     case "default": {
       const given = literalTypeOf(behavior.value);
       if (given === undefined) throw invalidArgument(`missing valid literal in ${where}`);
-      if (!castable(given, type)) throw wrongType(`${where}: value of the`, { expected: type, given });
+      if (!isCastable(given, type)) throw wrongType(`${where}: value of the`, { expected: type, given });
       checkDatetime(behavior.value, where);
       return;
     }

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Metrics } from "@flyte-ts/telemetry";
 import type { JsonObject } from "../../object/model.js";
 import type { Stored } from "../../store/stored.js";
-import { type AccessRules, checkAccess, checkPolicy } from "./access.js";
+import { type AccessOptions, authenticate, checkPolicy } from "./access.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
-import { type ApiContext, named, type NamedTarget, placeOf, type Target } from "../context.js";
+import { type ApiContext, objectName, type NamedTarget, storeKey, type Target } from "../context.js";
 import { create } from "../verb/create.js";
 import { discover } from "../type/discovery.js";
 import { Lister } from "../verb/list.js";
 import { OPENAPI_V2, OPENAPI_V2_PROTOBUF, openApi } from "../type/openapi.js";
 import { patch, PATCH_TYPES } from "../verb/patch.js";
-import { applyRemoval, deleteOptions, remove } from "../verb/remove.js";
+import { applyDelete, deleteOptions, handleDelete } from "../verb/delete.js";
 import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "../type/representation.js";
 import { BodyReader, mediaType } from "./request-body.js";
@@ -18,12 +18,12 @@ import { answerReview } from "./reviews.js";
 import { verbsOf } from "../type/resource-type.js";
 import { parseRoute, pathNotFound } from "./route.js";
 import { update } from "../verb/update.js";
-import { Watcher } from "../verb/watch.js";
+import { WatchServer } from "../verb/watch-server.js";
 import { parseYamlBody } from "./yaml-body.js";
 
 export interface HandlerOptions {
   readonly context: ApiContext;
-  readonly access: AccessRules;
+  readonly access: AccessOptions;
   /** Largest body of a request, bytes. */
   readonly maxRequestBytes: number;
   /** Why the service cannot work now. */
@@ -58,7 +58,7 @@ const NO_QUERY = new URLSearchParams();
 export function createHandler(options: HandlerOptions): Handler {
   const { context } = options;
   const lister = new Lister(context);
-  const watcher = new Watcher(context);
+  const watcher = new WatchServer(context);
   const bodies = new BodyReader(options.maxRequestBytes);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -75,7 +75,7 @@ export function createHandler(options: HandlerOptions): Handler {
       response.writeHead(200, { "content-type": options.metrics.contentType }).end(await options.metrics.metrics());
       return;
     }
-    const path = checkAccess(request, rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath, options.access);
+    const path = authenticate(request, rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath, options.access);
     await serveApi({ request, response, path, query });
   };
 
@@ -139,7 +139,7 @@ export function createHandler(options: HandlerOptions): Handler {
         for (const { object } of page.items) {
           const one = { ...target, namespace: object.metadata.namespace, name: object.metadata.name };
           try {
-            applyRemoval(context, one, chosen);
+            applyDelete(context, one, chosen);
           } catch (error) {
             if (!(error instanceof ApiError && error.code === 404)) throw error;
           }
@@ -158,9 +158,9 @@ export function createHandler(options: HandlerOptions): Handler {
     switch (request.method) {
       case "GET": {
         if (isWatch(query)) return watcher.serve({ target, query, representation, response });
-        const stored = context.store.get(placeOf(target));
+        const stored = context.store.get(storeKey(target));
         await context.store.durable(stored?.revision);
-        if (stored === undefined) throw notFound(named(target));
+        if (stored === undefined) throw notFound(objectName(target));
         if (target.subresource === "log") return options.podLog(stored, query, response);
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }
@@ -177,13 +177,13 @@ export function createHandler(options: HandlerOptions): Handler {
             `the body of the request was in an unknown format - accepted media types include: ${Object.keys(PATCH_TYPES).join(", ")}`,
           );
         const body = await bodies.read(request, response);
-        const existed = type !== "apply" || context.store.get(placeOf(target)) !== undefined;
+        const existed = type !== "apply" || context.store.get(storeKey(target)) !== undefined;
         const stored = await patch(context, target, { text: body.text, bytes: body.bytes, type, dryRun: isDryRun(query) });
         return sendStored(exchange, { target, stored, representation, status: existed ? 200 : 201 });
       }
       case "DELETE": {
         const { value } = await readValue(exchange);
-        const { stored, gone } = await remove(context, target, deleteOptions(value, query));
+        const { stored, gone } = await handleDelete(context, target, deleteOptions(value, query));
         if (gone && target.type.kind !== "Pod") return sendJson(response, 200, deletedStatus(target, stored));
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }

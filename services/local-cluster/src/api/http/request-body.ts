@@ -10,7 +10,7 @@ export const MAX_DEPTH = 500;
 /** Most values of a JSON body: an object of the largest size that is stored has fewer. */
 const MAX_ELEMENTS = 400_000;
 /** Bodies whose own readers bound them. */
-const NOT_JSON: readonly (string | undefined)[] = ["application/yaml", "application/apply-patch+yaml", PROTOBUF_MEDIA_TYPE];
+const OTHER_MEDIA_TYPES: readonly (string | undefined)[] = ["application/yaml", "application/apply-patch+yaml", PROTOBUF_MEDIA_TYPE];
 
 export interface Body {
   readonly data: Buffer;
@@ -46,7 +46,7 @@ export class BodyReader {
       chunks.push(chunk);
     }
     const data = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    if (!NOT_JSON.includes(mediaType(request))) scanJsonBody(data);
+    if (!OTHER_MEDIA_TYPES.includes(mediaType(request))) scanJsonBody(data);
     return { data, text: data.toString("utf8"), bytes };
   }
 }

@@ -18,9 +18,9 @@ const MAX_TOKENS = 20_000;
 export function parseYamlBody(text: string): unknown {
   const json = parseAsJson(text);
   if (json !== undefined) return json;
-  if (hasMoreTokens(text, MAX_TOKENS)) throw refused(`it has more than ${MAX_TOKENS} tokens; send JSON instead`);
-  const value = parsed(text);
-  if (isDeeper(value, MAX_DEPTH)) throw refused("it is nested too deep");
+  if (hasMoreTokens(text, MAX_TOKENS)) throw invalidYaml(`it has more than ${MAX_TOKENS} tokens; send JSON instead`);
+  const value = parseYamlText(text);
+  if (isDeeper(value, MAX_DEPTH)) throw invalidYaml("it is nested too deep");
   return value;
 }
 
@@ -35,22 +35,22 @@ function parseAsJson(text: string): unknown {
   }
 }
 
-function parsed(text: string): unknown {
+function parseYamlText(text: string): unknown {
   try {
     // The places of errors in lines are found in the square of their number, and keys are compared each with each.
     return parse(text, { maxAliasCount: 0, logLevel: "error", prettyErrors: false, uniqueKeys: false }) as unknown;
   } catch (error) {
-    throw refused(reason(error));
+    throw invalidYaml(reason(error));
   }
 }
 
-function hasMoreTokens(text: string, most: number): boolean {
+function hasMoreTokens(text: string, maxTokens: number): boolean {
   let count = 0;
-  for (const _ of new Lexer().lex(text)) if (++count > most) return true;
+  for (const _ of new Lexer().lex(text)) if (++count > maxTokens) return true;
   return false;
 }
 
-const refused = (why: string) => badRequest(`the body is not YAML that this server takes: ${why}`);
+const invalidYaml = (why: string) => badRequest(`the body is not YAML that this server takes: ${why}`);
 
 function reason(error: unknown): string {
   if (error instanceof ReferenceError) return "it must not contain aliases (*name)";

@@ -48,14 +48,14 @@ function withDefaults(container: Json, limit: Json): Json {
 export function checkLimitRanges(store: ObjectStore, pod: KubeObject): void {
   const causes: string[] = [];
   for (const limit of containerLimits(store, pod.metadata.namespace ?? "")) {
-    for (const container of listAt(pod, "spec", "containers")) causes.push(...broken(container, limit));
+    for (const container of listAt(pod, "spec", "containers")) causes.push(...limitViolations(container, limit));
   }
   if (causes.length === 0) return;
   const text = causes.length === 1 ? (causes[0] as string) : `[${causes.join(", ")}]`;
   throw forbidden({ group: "", plural: "pods", name: pod.metadata.name }, text);
 }
 
-function broken(container: Json, limit: Json): string[] {
+function limitViolations(container: Json, limit: Json): string[] {
   const causes: string[] = [];
   for (const [bound, part, word, verb] of [
     ["min", "requests", "minimum", "request"],

@@ -7,7 +7,7 @@ import { add, type Amounts, containerResources, isEnded, podResources } from "./
 import type { ResourceType } from "../type/resource-type.js";
 
 /** Quota names that count objects rather than resources. */
-const COUNTED: Readonly<Record<string, string>> = {
+const COUNTED_RESOURCES: Readonly<Record<string, string>> = {
   pods: STORAGE.pods,
   secrets: STORAGE.secrets,
   configmaps: STORAGE.configMaps,
@@ -17,7 +17,7 @@ const COUNTED: Readonly<Record<string, string>> = {
 /** Storage key of the objects that a quota name counts: `pods`, `count/pods`, `count/flyteworkflows.flyte.lyft.com`. */
 function countedResource(name: string): string | undefined {
   const counted = /^count\/([^.]+)(?:\.(.+))?$/.exec(name);
-  return counted === null ? COUNTED[name] : `${counted[2] ?? ""}/${counted[1]}`;
+  return counted === null ? COUNTED_RESOURCES[name] : `${counted[2] ?? ""}/${counted[1]}`;
 }
 
 /**

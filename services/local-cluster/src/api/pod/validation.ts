@@ -33,15 +33,11 @@ export function checkPod(pod: KubeObject): Cause[] {
   ];
 }
 
-function checkNumber(spec: Json | undefined, field: string, least: number): Cause[] {
+function checkNumber(spec: Json | undefined, field: string, min: number): Cause[] {
   const value = at(spec, field);
-  if (value === undefined || value === null || (typeof value === "number" && Number.isInteger(value) && value >= least)) return [];
+  if (value === undefined || value === null || (typeof value === "number" && Number.isInteger(value) && value >= min)) return [];
   return [
-    invalidValue(
-      `spec.${field}`,
-      value,
-      least === 0 ? "must be greater than or equal to 0" : "must be between 1 and 2147483647, inclusive",
-    ),
+    invalidValue(`spec.${field}`, value, min === 0 ? "must be greater than or equal to 0" : "must be between 1 and 2147483647, inclusive"),
   ];
 }
 

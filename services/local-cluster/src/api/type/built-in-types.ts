@@ -3,9 +3,9 @@ import { eventsV1View } from "./event-view.js";
 import { POD_COLUMNS } from "./pod-columns.js";
 import type { ResourceType } from "./resource-type.js";
 
-type Sketch = Pick<ResourceType, "kind" | "plural"> & Partial<ResourceType>;
+type TypeDefinition = Pick<ResourceType, "kind" | "plural"> & Partial<ResourceType>;
 
-function builtIn(sketch: Sketch): ResourceType {
+function builtIn(sketch: TypeDefinition): ResourceType {
   const group = sketch.group ?? "";
   return {
     group,

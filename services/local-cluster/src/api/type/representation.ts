@@ -38,7 +38,7 @@ export function encodeOne(
     case "object":
       return objectText(stored, type);
     case "metadata":
-      return JSON.stringify(partial(stored.object));
+      return JSON.stringify(metadataOnly(stored.object));
     case "table":
       return JSON.stringify({
         ...tableHead(type, { resourceVersion: String(stored.revision) }),
@@ -71,14 +71,14 @@ export function encodeList(
         kind: "PartialObjectMetadataList",
         apiVersion: "meta.k8s.io/v1",
         metadata: meta,
-        items: items.map(({ object }) => partial(object)),
+        items: items.map(({ object }) => metadataOnly(object)),
       });
     case "table":
       return JSON.stringify({ ...tableHead(type, meta), rows: items.map(({ object }) => row(object, { type, representation, now })) });
   }
 }
 
-const partial = (object: KubeObject) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata });
+const metadataOnly = (object: KubeObject) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata });
 
 function tableHead(type: ResourceType, meta: JsonObject) {
   return {
@@ -103,7 +103,7 @@ function row(object: KubeObject, { type, representation, now }: { type: Resource
     case "Object":
       return { cells, object: type.view?.fromStorage(object) ?? object };
     case "Metadata":
-      return { cells, object: partial(object) };
+      return { cells, object: metadataOnly(object) };
   }
 }
 

@@ -9,13 +9,13 @@ export interface Page {
 }
 
 /** How long the rest of a list given page by page is kept, ms; as long as etcd keeps old revisions. */
-const KEEP_MS = 5 * 60_000;
-const KEEP_LISTS = 64;
+const CONTINUE_TTL_MS = 5 * 60_000;
+const MAX_CONTINUED_LISTS = 64;
 
-interface Rest {
+interface ContinuedList {
   readonly items: readonly Stored[];
   readonly revision: number;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 const TOKEN_FORM = "local/v1";
@@ -23,7 +23,7 @@ const TOKEN_FORM = "local/v1";
 /** Lists collections; pages of one list all show the same revision. */
 export class Lister {
   readonly #context: ApiContext;
-  readonly #rests = new Map<string, Rest>();
+  readonly #continuedLists = new Map<string, ContinuedList>();
 
   constructor(context: ApiContext) {
     this.#context = context;
@@ -62,9 +62,9 @@ export class Lister {
 
   #continued(token: string, limit: number): Page {
     if (!isToken(token)) throw badRequest("continue key is not valid");
-    const rest = this.#rests.get(token);
-    if (rest === undefined || rest.until < this.#context.now()) {
-      this.#rests.delete(token);
+    const rest = this.#continuedLists.get(token);
+    if (rest === undefined || rest.expiresAt < this.#context.now()) {
+      this.#continuedLists.delete(token);
       throw expired(
         "The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.",
       );
@@ -76,11 +76,12 @@ export class Lister {
     const resourceVersion = String(revision);
     if (limit <= 0 || items.length <= limit) return { items, meta: { resourceVersion } };
     const now = this.#context.now();
-    for (const [key, { until }] of this.#rests) if (until < now || this.#rests.size >= KEEP_LISTS) this.#rests.delete(key);
+    for (const [key, { expiresAt: until }] of this.#continuedLists)
+      if (until < now || this.#continuedLists.size >= MAX_CONTINUED_LISTS) this.#continuedLists.delete(key);
     const next = Buffer.from(
       JSON.stringify({ v: TOKEN_FORM, rv: revision, id: this.#context.newUid(), after: token === undefined ? 1 : 2 }),
     ).toString("base64url");
-    this.#rests.set(next, { items: items.slice(limit), revision, until: now + KEEP_MS });
+    this.#continuedLists.set(next, { items: items.slice(limit), revision, expiresAt: now + CONTINUE_TTL_MS });
     return { items: items.slice(0, limit), meta: { resourceVersion, continue: next, remainingItemCount: items.length - limit } };
   }
 }

@@ -1,14 +1,14 @@
 import { JsonPatchError, jsonPatch } from "../../object/json-patch.js";
-import { mergePatch, shareEqualParts } from "../../object/merge-patch.js";
+import { mergePatch, structuralShare } from "../../object/merge-patch.js";
 import { type Json, type KubeObject, isObject } from "../../object/model.js";
 import { strategicMerge } from "../../object/strategic-merge.js";
 import { LARGE_BYTES, type Stored } from "../../store/stored.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
-import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import { type ApiContext, objectName, type NamedTarget, storeKey } from "../context.js";
 import { parseYamlBody } from "../http/yaml-body.js";
 import { create, type WriteOptions } from "./create.js";
 import { applyUpdate } from "./update.js";
-import { readObject, whenDurable } from "./write-checks.js";
+import { readObject, waitUntilDurable } from "./write-checks.js";
 
 export const PATCH_TYPES = {
   "application/json-patch+json": "json",
@@ -31,9 +31,9 @@ export async function patch(
   const { type } = request;
   const body = readPatch(request.text, type);
   if (type === "strategic" && !target.type.builtIn) throw new ApiError("UnsupportedMediaType", NOT_STRATEGIC);
-  const old = context.store.get(placeOf(target));
+  const old = context.store.get(storeKey(target));
   if (old === undefined) {
-    if (type !== "apply" || !isObject(body)) throw notFound(named(target));
+    if (type !== "apply" || !isObject(body)) throw notFound(objectName(target));
     const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
     return create(context, target, { ...request, body: { ...body, metadata: { ...metadata, name: target.name } } });
   }
@@ -43,9 +43,9 @@ export async function patch(
   const read = readObject(patched, target);
   if (read.metadata.name !== target.name)
     throw badRequest(`the name of the object (${read.metadata.name}) does not match the name on the URL (${target.name})`);
-  const next = type !== "merge" && old.size > LARGE_BYTES ? (shareEqualParts(old.object, read) as KubeObject) : read;
+  const next = type !== "merge" && old.size > LARGE_BYTES ? (structuralShare(old.object, read) as KubeObject) : read;
   const change = { old, next, estimate: old.size + request.bytes + 1024, dryRun: request.dryRun };
-  return whenDurable(context, applyUpdate(context, target, change));
+  return waitUntilDurable(context, applyUpdate(context, target, change));
 }
 
 function readPatch(text: string, type: PatchType): Json {

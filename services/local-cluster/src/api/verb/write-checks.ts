@@ -61,7 +61,7 @@ export function checkSize(context: ApiContext, object: KubeObject, estimate: num
 }
 
 /** Resolves with the object once it cannot be lost any more. */
-export async function whenDurable(context: ApiContext, stored: Stored): Promise<Stored> {
+export async function waitUntilDurable(context: ApiContext, stored: Stored): Promise<Stored> {
   await context.store.durable(stored.revision);
   return stored;
 }

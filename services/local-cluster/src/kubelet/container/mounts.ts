@@ -12,13 +12,13 @@ export interface Mount {
 export function mountsOf(container: JsonObject): readonly Mount[] {
   return listAt(container, "volumeMounts").map((mount) => ({
     volume: textAt(mount, "name") ?? "",
-    path: absolute(textAt(mount, "mountPath") ?? "/"),
-    subPath: absolute(textAt(mount, "subPath") ?? "").slice(1),
+    path: absolutePath(textAt(mount, "mountPath") ?? "/"),
+    subPath: absolutePath(textAt(mount, "subPath") ?? "").slice(1),
   }));
 }
 
 /** An absolute path that cannot lead out of the folder it is put under. */
-export const absolute = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
+export const absolutePath = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
 
 const isBelow = (path: string, folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 
@@ -26,14 +26,14 @@ const isBelow = (path: string, folder: string) => path === folder || path.starts
 const IMAGE_HOME = "/root";
 
 /** Where a container starts that names no folder of its own. */
-export const workFolder = (root: string) => posix.join(root, "work");
+export const workDir = (root: string) => posix.join(root, "work");
 
 /** Below the folder of all pods: where a container of any pod starts, as `podFolder` names it. */
-const WORK_FOLDER = /^[^/]+\/root\/[^/]+\/work$/;
+const WORK_DIR_PATTERN = /^[^/]+\/root\/[^/]+\/work$/;
 
 /** The home of images, of this container or, as a dynamic task hands it on to the tasks that it makes, of another. */
 function isImageHome(path: string, root: string): boolean {
-  return path === IMAGE_HOME || WORK_FOLDER.test(posix.relative(posix.join(root, "../../.."), path));
+  return path === IMAGE_HOME || WORK_DIR_PATTERN.test(posix.relative(posix.join(root, "../../.."), path));
 }
 
 /**
@@ -49,8 +49,8 @@ export function translatePath(
   { mounts, root, ancestors }: { mounts: readonly Mount[]; root: string; ancestors: boolean },
 ): string {
   if (!text.startsWith("/")) return text;
-  const path = absolute(text);
-  if (isImageHome(path, root)) return workFolder(root);
+  const path = absolutePath(text);
+  if (isImageHome(path, root)) return workDir(root);
   const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
   return known ? posix.join(root, path) : text;
 }
@@ -62,7 +62,7 @@ const NAME = String.raw`[\w.~-]`;
  * A word of a command with every mount path in it turned into its place: the whole word, or in a script that is handed to a shell or
  * to another interpreter. A path that goes on (`/data2` beside `/data`), or that stands within another one, is left alone.
  */
-export function translateWord(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
+export function translateArgument(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
   const whole = translatePath(word, { mounts, root, ancestors: false });
   if (whole !== word) return whole;
   const paths = mounts.map(({ path }) => path).filter((path) => path !== "/");

@@ -31,7 +31,7 @@ exit "$code"
 `;
 
 /** Whether the runner's command runs; true where the machine cannot say. */
-export function commandHasBegun(runnerPid: number): boolean {
+export function hasCommandStarted(runnerPid: number): boolean {
   try {
     const children = readFileSync(`/proc/${runnerPid}/task/${runnerPid}/children`, "latin1").trim();
     return (

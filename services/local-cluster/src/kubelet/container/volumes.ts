@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync, chmodSync } 
 import { dirname, join } from "node:path";
 import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, textAt } from "../../object/model.js";
 import { ContainerConfigError, fieldValue, type Lookup, missing } from "./environment.js";
-import { absolute, type Mount } from "./mounts.js";
+import { absolutePath, type Mount } from "./mounts.js";
 
 /** A volume that cannot be provided; kubelet's FailedMount. */
 export class VolumeError extends Error {
@@ -26,18 +26,18 @@ export function prepareVolumes({ pod, folder, lookup, hostIP }: VolumeInput): vo
   for (const volume of listAt(pod, "spec", "volumes")) {
     if (!isObject(volume)) continue;
     const name = textAt(volume, "name") ?? "";
-    const place = join(folder, name);
+    const target = join(folder, name);
     const hostPath = textAt(volume, "hostPath", "path");
     if (hostPath !== undefined) {
-      rmSync(place, { force: true });
+      rmSync(target, { force: true });
       mkdirSync(folder, { recursive: true });
-      symlinkSync(hostPath, place);
+      symlinkSync(hostPath, target);
       continue;
     }
-    mkdirSync(place, { recursive: true });
+    mkdirSync(target, { recursive: true });
     try {
       for (const file of filesOf(volume, { pod, lookup, hostIP })) {
-        const path = join(place, absolute(file.path));
+        const path = join(target, absolutePath(file.path));
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, file.data);
         // All containers run as the user of this service: modes for others would only let other users of the machine in.

@@ -1,6 +1,6 @@
 import { parseImage } from "./reference.js";
 
-export type ImageVerdict =
+export type ImageCheck =
   | { readonly kind: "present" }
   | { readonly kind: "invalid"; readonly message: string }
   | { readonly kind: "unreachable"; readonly message: string };
@@ -10,7 +10,7 @@ export type ImageVerdict =
  * that match a pattern of unreachable names. `*` in a pattern stands for any text;
  * it must match the full name, `registry/repository:tag`.
  */
-export function judgeImage(image: string, unreachable: readonly string[]): ImageVerdict {
+export function checkImage(image: string, unreachable: readonly string[]): ImageCheck {
   const reference = parseImage(image);
   if ("error" in reference) return { kind: "invalid", message: reference.error };
   const { name } = reference;

@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { canonicalQuantity, keptLiteral } from "@flyte-ts/domain";
+import { canonicalQuantity, escapeReferences } from "@flyte-ts/domain";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import {
   type DataLoadingConfig,
@@ -147,7 +147,7 @@ function copilotContainer(
     name: `${config.namePrefix}${role}`,
     image: config.image,
     command: [...config.command],
-    args: args.map(keptLiteral),
+    args: args.map(escapeReferences),
     workingDir: "/",
     env: [...environment.env],
     envFrom: [...environment.envFrom],

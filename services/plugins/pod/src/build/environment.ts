@@ -1,4 +1,4 @@
-import { keptLiteral } from "@flyte-ts/domain";
+import { escapeReferences } from "@flyte-ts/domain";
 import type { KeyValuePair } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { EnvVar, JsonMap } from "../kube/pod-types.js";
@@ -41,9 +41,9 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
     ["_F_L_MAX_SIZE_MB", config.literalOffloading && String(config.literalOffloading.maxSizeMb)],
   ];
   return [
-    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
+    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: escapeReferences(value) }])),
     // The launcher of an execution sets these values; the task's author has no influence on them.
-    ...toEnvVars(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
+    ...toEnvVars(request.environment).map(({ name, value = "" }) => ({ name, value: escapeReferences(value) })),
     ...installationEnvironment(config),
   ];
 }

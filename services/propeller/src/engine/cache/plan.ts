@@ -1,4 +1,4 @@
-import { cachedCall, type CachedCall, executionKey, taskUniqueId, uuidOf } from "@flyte-ts/domain";
+import { cacheKeyOf, type CacheKey, executionKey, taskUniqueId, deterministicUuid } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
@@ -6,7 +6,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 
 /** Cache behavior of one call. */
 export interface CachePlan {
-  readonly call: CachedCall;
+  readonly call: CacheKey;
   /** Lets one of several equal calls compute, while the others wait for it. */
   readonly serialize: boolean;
   /** Skips the lookup and replaces cached outputs. */
@@ -17,7 +17,7 @@ export interface CachePlan {
 export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {
   const { metadata } = template;
   if (metadata?.discoverable !== true || !hasOutputs(template)) return undefined;
-  const call = cachedCall(template, inputs);
+  const call = cacheKeyOf(template, inputs);
   if (call === undefined) return undefined;
   const overwrite = options.overwriteCache;
   // Overwriting does not depend on what others compute.
@@ -35,5 +35,5 @@ export function reservationOwner(workflow: WorkflowModel, node: RuntimeNode): st
 
 /** UUID of an attempt's outputs, derived so that storing them twice has no second effect. */
 export function artifactIdOf(workflow: WorkflowModel, node: RuntimeNode): string {
-  return uuidOf(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
+  return deterministicUuid(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
 }

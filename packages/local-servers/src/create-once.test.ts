@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { replaceAtomically, createOnce } from "./create-once.js";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "made-once-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test("who asks at the same time waits for the one that makes it", async () => {
+  const path = join(folder, "cache", "thing");
+  let made = 0;
+  const ask = async () => {
+    const make = async () => {
+      made++;
+      await sleep(50);
+      writeFileSync(path, "whole");
+    };
+    await createOnce(path, { exists: () => existsSync(path), create: make });
+    return readFileSync(path, "utf8");
+  };
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual(["whole", "whole", "whole"]);
+  expect(made).toBe(1);
+  expect(readdirSync(join(folder, "cache"))).toEqual(["thing"]);
+});
+
+test("what could not be made is not there, and is tried again", async () => {
+  const path = join(folder, "thing");
+  const making = (make: (staged: string) => Promise<void>) =>
+    createOnce(path, { exists: () => existsSync(path), create: () => replaceAtomically(path, make) });
+  const half = async (staged: string) => {
+    mkdirSync(staged);
+    writeFileSync(join(staged, "half"), "");
+    throw new Error("no room");
+  };
+  await expect(making(half)).rejects.toThrow("no room");
+  expect(readdirSync(folder)).toEqual([]);
+  await making(async (staged) => writeFileSync(staged, "whole"));
+  expect(readFileSync(path, "utf8")).toBe("whole");
+  expect(readdirSync(folder)).toEqual(["thing"]);
+});
+
+test("what a maker that was killed left behind goes", async () => {
+  const path = join(folder, "thing");
+  for (const left of [path, `${path}.new`]) {
+    mkdirSync(left);
+    writeFileSync(join(left, "half"), "");
+  }
+  writeFileSync(`${path}.lock`, "999999999");
+  const isThere = () => existsSync(join(path, "whole"));
+  const make = (staged: string) => {
+    mkdirSync(staged);
+    writeFileSync(join(staged, "whole"), "");
+    return Promise.resolve();
+  };
+  await createOnce(path, { exists: isThere, create: () => replaceAtomically(path, make) });
+  expect(readdirSync(path)).toEqual(["whole"]);
+  expect(readdirSync(folder)).toEqual(["thing"]);
+});
+
+test("a lock that a power cut has left, with an id that another process has now, keeps nothing from being made", async () => {
+  const path = join(folder, "thing");
+  writeFileSync(`${path}.lock`, String(process.ppid));
+  await createOnce(path, { exists: () => existsSync(path), create: async () => writeFileSync(path, "whole") });
+  expect(readdirSync(folder)).toEqual(["thing"]);
+});
+
+test("the wait for another process ends when it is told to", async () => {
+  const path = join(folder, "thing");
+  const ending = new AbortController();
+  const making = Promise.withResolvers<void>();
+  const first = createOnce(path, { exists: () => false, create: () => making.promise });
+  const second = createOnce(path, { exists: () => false, create: async () => undefined, signal: ending.signal });
+  ending.abort(new Error("interrupted"));
+  await expect(second).rejects.toThrow("aborted");
+  making.resolve();
+  await first;
+});

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const PAGE_BYTES = 4096;
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** A process and its descendants, each with its parent. */
+function processTree(root: number): ReadonlyMap<number, number | undefined> {
+  const found = new Map<number, number | undefined>([[root, undefined]]);
+  for (const pid of found.keys()) {
+    const tasks = `/proc/${pid}/task`;
+    for (const task of list(tasks))
+      for (const child of read(`${tasks}/${task}/children`).split(" ")) if (child !== "") found.set(Number(child), pid);
+  }
+  return found;
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Memory of a runner's descendants that belongs to them alone, bytes; what the runner has is not its container's: one that
+ * was forked from a warm Python shares all of that one's.
+ *
+ * Counted are anonymous pages, which is what a container's limit comes down to. Pages that
+ * forked processes share count once only when `exact`, which costs more; so does
+ * the memory that a child has together with its parent until it becomes a program
+ * of its own (vfork).
+ */
+export function treeMemory(runner: number, exact: boolean): number {
+  let bytes = 0;
+  for (const [pid, parent] of processTree(runner)) {
+    if (parent === undefined) continue;
+    if (!exact) {
+      const [, resident = "0", file = "0"] = read(`/proc/${pid}/statm`).split(" ");
+      bytes += (Number(resident) - Number(file)) * PAGE_BYTES;
+    } else if (!sharesAddressSpace(pid, parent)) bytes += proportionalBytes(read(`/proc/${pid}/smaps_rollup`));
+  }
+  return bytes;
+}
+
+function proportionalBytes(rollup: string): number {
+  return bytesOf(rollup, "Pss_Anon") ?? bytesOf(rollup, "Pss") ?? 0;
+}
+
+/**
+ * Whether both have one and the same memory. The kernel does not say so: it is as large, and every page is
+ * said to be the process's own, while a forked process has pages that it never wrote and shares.
+ */
+function sharesAddressSpace(pid: number, parent: number): boolean {
+  const size = (of: number) => read(`/proc/${of}/statm`).split(" ")[0];
+  if (size(pid) !== size(parent)) return false;
+  const rollup = read(`/proc/${pid}/smaps_rollup`);
+  const [own, all] = [bytesOf(rollup, "Pss_Anon"), bytesOf(rollup, "Anonymous")];
+  return own !== undefined && all !== undefined && all - own < 4 * PAGE_BYTES;
+}
+
+function bytesOf(rollup: string, field: string): number | undefined {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(rollup);
+  return found === null ? undefined : Number(found[1]) * 1024;
+}

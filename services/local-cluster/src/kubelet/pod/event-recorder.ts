@@ -1,0 +1,108 @@
+import { at, type JsonObject, type KubeObject, microTimestamp, timestamp } from "../../object/model.js";
+import type { PodSource } from "./pod-source.js";
+
+export interface PodEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  /** `spec.containers{name}` */
+  readonly fieldPath?: string;
+}
+
+/** Repetitions of an event are counted on one object as long as it is among this many latest. */
+const MAX_KNOWN_EVENTS = 2048;
+
+/** Writes events about pods as kubelet and the scheduler write them. */
+export class EventRecorder {
+  readonly #pods: PodSource;
+  readonly #node: string;
+  readonly #known = new Map<string, KubeObject>();
+  #lastName = 0n;
+
+  constructor(pods: PodSource, node: string) {
+    this.#pods = pods;
+    this.#node = node;
+  }
+
+  /** An event of kubelet; an equal one that exists is counted up. */
+  record(pod: KubeObject, note: PodEvent): void {
+    const { uid = "" } = pod.metadata;
+    const key = [uid, note.reason, note.message, note.fieldPath].join("\n");
+    const now = timestamp(this.#pods.now());
+    const known = this.#known.get(key);
+    const event: KubeObject =
+      known === undefined
+        ? {
+            ...this.#base(pod, note),
+            count: 1,
+            eventTime: null,
+            firstTimestamp: now,
+            lastTimestamp: now,
+            reportingComponent: "kubelet",
+            reportingInstance: this.#node,
+            source: { component: "kubelet", host: this.#node },
+          }
+        : { ...known, count: Number(at(known, "count") ?? 1) + 1, lastTimestamp: now };
+    this.#remember(key, event);
+    this.#pods.writeEvent(event);
+  }
+
+  /** An event of the scheduler. */
+  recordScheduling(pod: KubeObject, note: PodEvent & { readonly action: string }): void {
+    const { action, ...rest } = note;
+    this.#pods.writeEvent({
+      ...this.#base(pod, rest),
+      action,
+      eventTime: microTimestamp(this.#pods.now()),
+      firstTimestamp: null,
+      lastTimestamp: null,
+      reportingComponent: "default-scheduler",
+      reportingInstance: `default-scheduler-${this.#node}`,
+      source: {},
+    });
+  }
+
+  #base(pod: KubeObject, { type, reason, message, fieldPath }: PodEvent): KubeObject {
+    const { name, namespace = "", uid, resourceVersion } = pod.metadata;
+    const involvedObject: JsonObject = {
+      apiVersion: "v1",
+      ...(fieldPath === undefined ? {} : { fieldPath }),
+      kind: "Pod",
+      name,
+      namespace,
+      resourceVersion,
+      uid,
+    };
+    return {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: {
+        name: `${name}.${this.#nextSuffix()}`,
+        namespace,
+        uid: this.#pods.newUid(),
+        creationTimestamp: timestamp(this.#pods.now()),
+      },
+      involvedObject,
+      message,
+      reason,
+      type,
+    };
+  }
+
+  /** Time in nanoseconds, as the names of Kubernetes' events end; never twice the same, and in order. */
+  #nextSuffix(): string {
+    const now = BigInt(this.#pods.now()) * 1_000_000n;
+    this.#lastName = now > this.#lastName ? now : this.#lastName + 1n;
+    return this.#lastName.toString(16);
+  }
+
+  #remember(key: string, event: KubeObject): void {
+    this.#known.delete(key);
+    this.#known.set(key, event);
+    if (this.#known.size <= MAX_KNOWN_EVENTS) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      break;
+    }
+  }
+}
