@@ -1,9 +1,7 @@
 import type { Database } from "@flyte-ts/postgres";
 import { RetryableSendError, PermanentSendError } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
-import { requeue } from "../../platform/work-queue/lease.js";
-import { retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
+import { type QueueHandler, requeue, retryDelayMs } from "../../platform/index.js";
 import type { NotificationsConfig } from "./config-schema.js";
 import { DELIVERIES, deadLetterDelivery, partitionKey, markSent, claimDeliveries, type ClaimedDelivery } from "../store/deliveries.js";
 import type { Send } from "./send.js";

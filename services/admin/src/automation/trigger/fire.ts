@@ -1,6 +1,5 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
-import { bindingsFor, isGranted, describePermission, type RoleBinding } from "@flyte-ts/auth";
+import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -10,20 +9,17 @@ import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
-import { requeue } from "../../platform/work-queue/lease.js";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
-import { createExecution, type CreateDeps } from "../../executions/create/create.js";
-import { findExecutionId } from "../../executions/store/execution/find.js";
+import { type QueueHandler, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
+import { type CreateDeps, createExecution, type ExecutionResultRow, findExecutionId, findExecutionResult } from "../../executions/index.js";
+import { triggerPermissions } from "../../identity/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { findTarget } from "./find-target.js";
-import { endFiring, FIRINGS, claimFirings, type ClaimedFiring } from "../store/firings.js";
+import { type ClaimedFiring, claimFirings, endFiring, FIRINGS } from "../store/firings.js";
 import { type FiringSource, inputsOf } from "./inputs.js";
-import { triggerPermissions } from "../../identity/access/trigger-permissions.js";
 import { type StoredTrigger, storedTrigger } from "../store/triggers.js";
 
 export type FireDeps = CreateDeps &
-  Pick<AdminDeps, "blobs"> & {
+  Pick<AutomationDeps, "blobs" | "config"> & {
     /** Current role bindings; undefined without authentication. */
     readonly bindings: (() => Promise<readonly RoleBinding[]>) | undefined;
     readonly outcomes: Pick<Counter<"outcome">, "inc">;
@@ -151,14 +147,6 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   };
 }
 
-export interface ExecutionResultRow {
-  phase: string;
-  error: Uint8Array | null;
-  outputs: Uint8Array | null;
-  output_uri: string;
-  result: string | null;
-}
-
 async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: ExecutionResultRow): Promise<LiteralMap> {
   if (result !== "outputs") return create(LiteralMapSchema);
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
@@ -167,14 +155,4 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
   if (stored === undefined) throw new PermanentFiringError(`the outputs are not at ${uri}`);
   return stored;
-}
-
-/** Reads the phase and the result of an execution; undefined when it does not exist. */
-async function findExecutionResult(db: Queryable, rowId: bigint): Promise<ExecutionResultRow | undefined> {
-  const { rows } = await db.query<ExecutionResultRow>({
-    name: "find-firing-source",
-    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
-    values: [rowId],
-  });
-  return rows[0];
 }

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
-import { resolveAttributes } from "../../registry/store/attribute-lookup.js";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
+import { resolveAttributes } from "../../registry/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import type { ClustersDeps } from "../deps.js";
 import type { Template } from "./render.js";
 import { type ClaimedSync, reconcileSyncRows, recordSync, type ResourceOutcome, claimDueSyncs } from "../store/resource-syncs.js";
 import { syncResources, ClusterUnavailableError } from "./sync.js";
 import { valuesFor } from "./values.js";
 
-export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
+export type SyncDeps = Pick<ClustersDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
   readonly metrics?: Metrics;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Poll interval, ms. Default 1 s. */

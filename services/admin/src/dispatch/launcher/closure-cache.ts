@@ -4,8 +4,8 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { SingleFlight } from "@flyte-ts/async";
 import { decodeWithoutNodes } from "@flyte-ts/workflow-crd";
-import { RecentlyUsed } from "../../platform/recently-used.js";
-import { findEncodedClosure } from "../../registry/store/workflows.js";
+import { RecentlyUsed } from "../../platform/index.js";
+import { findEncodedClosure } from "../../registry/index.js";
 
 export interface StoredClosure {
   /** The closure; without the nodes of its own graph if it is large. */

@@ -1,5 +1,5 @@
-import { type Queryable, textArray } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { Queryable } from "@flyte-ts/postgres";
+import { type ExecutionName, findExecutionIds } from "../../executions/index.js";
 
 const CAPACITY = 100_000;
 
@@ -55,23 +55,4 @@ export class ExecutionIds {
       this.#known.delete(key);
     }
   }
-}
-
-/** Finds the row ids and clusters of executions by name. */
-async function findExecutionIds(
-  db: Queryable,
-  names: readonly ExecutionName[],
-): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
-  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
-    name: "find-execution-ids",
-    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
-      JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-    values: [
-      textArray(names.map(({ project }) => project)),
-      textArray(names.map(({ domain }) => domain)),
-      textArray(names.map(({ name }) => name)),
-    ],
-  });
-  return rows;
 }

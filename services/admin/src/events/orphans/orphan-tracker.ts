@@ -1,13 +1,12 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import type { AdminDeps, Cluster } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import type { DecodedEvent } from "../ingest/decoded-event.js";
-import { publishTerminalAck } from "../../executions/engine-notifier/publish-terminal-ack.js";
-import { findCluster, type LaunchKube } from "../../dispatch/launcher/launch.js";
+import type { EventsDeps } from "../deps.js";
+import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { type ExecutionName, publishTerminalAck } from "../../executions/index.js";
+import type { DecodedEvent } from "../decoded-event.js";
 
-export interface OrphanDeps extends Pick<AdminDeps, "bus" | "clock" | "config" | "logger"> {
+export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
   readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
 }
 

@@ -1,6 +1,6 @@
 import { type Identity, isWithinMs } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
-import { hashOfId, newSessionId, decryptSession, encryptSession } from "../browser/session-encryption.js";
+import { hashOfId, newSessionId, decryptSession, encryptSession } from "./session-encryption.js";
 
 export interface Session {
   readonly identity: Identity;
