@@ -60,7 +60,7 @@ export function createVerifier({ issuers, clock, clockSkewSeconds = 5, cacheTtlM
     const found = known.get(key);
     if (found !== undefined && now.getTime() < found.until) return found.identity;
     known.delete(key);
-    const identity = await verify(token, byName, { now, toleranceSeconds: clockSkewSeconds });
+    const identity = await verify(token, byName, { now, clockSkewSeconds });
     const until = Math.min(identity.expiresAt + clockSkewSeconds * 1000, now.getTime() + cacheTtlMs);
     if (known.size >= MAX_CACHED) known.delete(known.keys().next().value ?? "");
     known.set(key, { identity, until });
@@ -71,7 +71,7 @@ export function createVerifier({ issuers, clock, clockSkewSeconds = 5, cacheTtlM
 async function verify(
   token: string,
   issuers: ReadonlyMap<string, Issuer>,
-  { now, toleranceSeconds: clockSkewSeconds }: { readonly now: Date; readonly toleranceSeconds: number },
+  { now, clockSkewSeconds }: { readonly now: Date; readonly clockSkewSeconds: number },
 ): Promise<Identity> {
   if (token.length > MAX_TOKEN_CHARACTERS) throw rejectToken("the token is too long");
   const issuer = issuers.get(claimedIssuer(token) ?? "");

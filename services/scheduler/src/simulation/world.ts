@@ -94,7 +94,7 @@ export class Replica {
     const told = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
     const progress: WatermarkStore = {
       ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
-      acquireLease: (schedule, doneThrough) => this.#ask("database", () => store.acquireLease(schedule, doneThrough)),
+      acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
       advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
       prune: (others, days) => store.prune(others, days),
     };
