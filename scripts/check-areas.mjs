@@ -157,7 +157,12 @@ function checkCircles() {
   const visit = (folder, path) => {
     const start = path.findIndex(({ from }) => from === folder);
     if (start !== -1) {
-      problems.push(`circle of folders: ${path.slice(start).map(({ example }) => example).join("; ")}`);
+      problems.push(
+        `circle of folders: ${path
+          .slice(start)
+          .map(({ example }) => example)
+          .join("; ")}`,
+      );
       return;
     }
     if (done.has(folder)) return;
@@ -179,8 +184,14 @@ function checkSizes() {
 /** Every table of the migrations has an owner, and no other has. */
 function checkTables() {
   const folder = join(source, "../migrations");
-  const sql = readdirSync(folder).filter((name) => name.endsWith(".sql")).map((name) => readFileSync(join(folder, name), "utf8"));
-  const created = new Set(sql.flatMap((text) => [...text.matchAll(/CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)/gi)].map(([, name]) => name)));
-  for (const table of created) if (!OWNERS.has(table)) problems.push(`table ${table} belongs to no area: name it in scripts/check-areas.mjs`);
-  for (const table of OWNERS.keys()) if (!created.has(table)) problems.push(`table ${table} is in no migration: remove it from scripts/check-areas.mjs`);
+  const sql = readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+  const created = new Set(
+    sql.flatMap((text) => [...text.matchAll(/CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)/gi)].map(([, name]) => name)),
+  );
+  for (const table of created)
+    if (!OWNERS.has(table)) problems.push(`table ${table} belongs to no area: name it in scripts/check-areas.mjs`);
+  for (const table of OWNERS.keys())
+    if (!created.has(table)) problems.push(`table ${table} is in no migration: remove it from scripts/check-areas.mjs`);
 }
