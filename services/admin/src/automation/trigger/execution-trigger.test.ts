@@ -9,7 +9,7 @@ import { About, FiringState, type TriggerSchema, TriggerState } from "@flyte-ts/
 import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { completedColumns, type CompletedRow, completedExecution } from "../completion/completed-execution.js";
 import { createFirings } from "./match-completions.js";
 import { atOutput } from "./output-path.js";

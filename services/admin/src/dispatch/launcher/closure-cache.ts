@@ -4,7 +4,7 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { SingleFlight } from "@flyte-ts/async";
 import { decodeWithoutNodes } from "@flyte-ts/workflow-crd";
-import { RecentlyUsed } from "../../platform/recently-used.js";
+import { RecentlyUsed } from "../../platform/lru-cache.js";
 import { findEncodedClosure } from "../../registry/store/workflows.js";
 
 export interface StoredClosure {

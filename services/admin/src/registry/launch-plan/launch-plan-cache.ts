@@ -1,6 +1,6 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { RecentlyUsed } from "../../platform/recently-used.js";
+import { RecentlyUsed } from "../../platform/lru-cache.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
 
 /** Immutable part of a launch plan. */

@@ -5,7 +5,7 @@ import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compi
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../../config.js";
 import { invalidArgument } from "../../platform/rpc-errors.js";
-import { RecentlyUsed } from "../../platform/recently-used.js";
+import { RecentlyUsed } from "../../platform/lru-cache.js";
 
 /** Maximum of cached expansions. */
 const MAX_ENTRIES = 10_000;
