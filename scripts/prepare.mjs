@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { attended, statusOf } from "./attended.mjs";
+import { attended, statusOf } from "./child-process.mjs";
 import { bundledNode, chooseNode, problemBeforeInstall, thisMachine } from "./platform.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));

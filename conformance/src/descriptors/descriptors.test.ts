@@ -7,7 +7,7 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/pr
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { compareFacts } from "./facts.js";
-import { ourFacts } from "./our-facts.js";
+import { ourFacts } from "./generated-facts.js";
 import { publishedFacts } from "./published-facts.js";
 import { root } from "../repository.js";
 

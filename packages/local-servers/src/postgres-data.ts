@@ -8,7 +8,7 @@ import type { ProcessWatchdog } from "./watchdog.js";
 import { replaceAtomically, createOnce } from "./create-once.js";
 import type { PostgresBinaries } from "./postgres-binaries.js";
 import { ServerStartError } from "./server-process.js";
-import { chownToNobody } from "./chown-to-nobody.js";
+import { chownToNobody } from "./change-owner.js";
 import { randomPassword } from "./postgres-password.js";
 import { dropPrivileges } from "./drop-privileges.js";
 

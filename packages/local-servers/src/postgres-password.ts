@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chownToNobody } from "./chown-to-nobody.js";
+import { chownToNobody } from "./change-owner.js";
 
 /** Characters of a password that needs no quotes in SQL, in a URL and in a shell. */
 const PASSWORD_PATTERN = /^[\w-]{16,}$/;

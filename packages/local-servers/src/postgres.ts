@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 import type { ProcessWatchdog } from "./watchdog.js";
 import { findPostgresBinaries } from "./postgres-binaries.js";
-import { chownToNobody } from "./chown-to-nobody.js";
+import { chownToNobody } from "./change-owner.js";
 import { alterPassword, createDataDir } from "./postgres-data.js";
 import { confirmPassword, readOrProposePassword } from "./postgres-password.js";
 import { processCommandLine, processIdentity } from "./process-identity.js";

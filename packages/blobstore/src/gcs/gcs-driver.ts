@@ -5,7 +5,7 @@ import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, Pre
 import type { BlobDriver } from "../driver.js";
 import type { GcsConfig } from "./gcs-config.js";
 import { undefinedIfMissing, mapErrors, statusOf } from "./gcs-errors.js";
-import { readLimited } from "./read-limited.js";
+import { readLimited } from "./read-with-limit.js";
 
 /** Blobs in Google Cloud Storage. The SDK is loaded on the first call, since loading is slow. */
 export class GcsDriver implements BlobDriver {

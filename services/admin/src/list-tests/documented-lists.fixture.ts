@@ -12,7 +12,7 @@ import { taskEntity } from "../registry/store/tasks.js";
 import { workflowEntity } from "../registry/store/workflows.js";
 import type { Combination, Listed } from "./combinations.fixture.js";
 import type { ListEntity } from "../platform/list-query/entity.js";
-import { BUSY, LARGE } from "./filled.fixture.js";
+import { BUSY, LARGE } from "./filled-lists.fixture.js";
 import { planList } from "../platform/list-query/plan.js";
 
 /** Every list of admin, for the objects with the most rows in a filled database. */

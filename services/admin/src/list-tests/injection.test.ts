@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyRequest, restCalls } from "@flyte-ts/testing";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { executionEntity } from "../executions/store/execution/list-entity.js";
-import { registerLaunchPlan, registerWorkflow, scope } from "../executions/execution/registered.fixture.js";
+import { registerLaunchPlan, registerWorkflow, scope } from "../executions/execution/registered-workflow.fixture.js";
 import { launchPlanEntity } from "../registry/store/launch-plans.js";
 import { namedEntityEntity } from "../registry/store/named-entities.js";
 import { nodeExecutionEntity } from "../executions/store/node/list-entity.js";

@@ -36,7 +36,7 @@ export { MessageWriter } from "./protobuf/message-writer.js";
 export { structureDifference } from "./protobuf/structure-difference.js";
 export { truncateField } from "./protobuf/truncate-field.js";
 export { withoutField } from "./protobuf/without-field.js";
-export { RecentlyUsed } from "./recently-used.js";
+export { RecentlyUsed } from "./lru-cache.js";
 export { rejectNul } from "./reject-nul.js";
 export { alreadyExists, invalidArgument, missingArgument, notFound } from "./rpc-errors.js";
 export { truncateReason } from "./sanitize-text.js";

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { CopilotError } from "../copilot-error.js";
-import { fewAtOnce } from "../store/few-at-once.js";
+import { fewAtOnce } from "../store/for-each-concurrent.js";
 import type { Blobs } from "../store/retrying-store.js";
 
 const FILE_CONCURRENCY = 4;

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type BlobType, BlobType_BlobDimensionality as Dimensionality } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotError } from "../copilot-error.js";
-import { fewAtOnce } from "../store/few-at-once.js";
+import { fewAtOnce } from "../store/for-each-concurrent.js";
 import type { Blobs } from "../store/retrying-store.js";
 import type { OutputFile } from "./output-file.js";
 

@@ -9,7 +9,7 @@ import { About, FiringState, type TriggerSchema, TriggerState } from "@flyte-ts/
 import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { completedColumns, type CompletedRow } from "../../executions/store/completions.js";
 import { completedExecution } from "../model/completed-execution.js";
 import { createFirings } from "./match-completions.js";

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { OUTBOX_CHANNEL } from "../../executions/store/execution/insert.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { MemoryKube } from "../../dispatch/launcher/memory-kube.fixture.js";
 import { expediteEntries } from "../../executions/store/outbox/outbox.js";
 import { startLauncher } from "../../dispatch/launcher/start.js";

@@ -15,7 +15,7 @@ import {
   type StoredProject,
   updateProject,
 } from "../store/projects.js";
-import { checkNotReserved } from "./reserved.js";
+import { checkNotReserved } from "./reserved-names.js";
 
 type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "onScopeChanged">;
 

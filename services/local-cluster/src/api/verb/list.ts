@@ -1,4 +1,4 @@
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, expired } from "../api-error.js";
 import type { ApiContext, Target } from "../context.js";
 import { type Selection, selectionOf } from "./selection.js";

@@ -1,7 +1,7 @@
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { type AttemptFailure, type Clock, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod } from "../kube/pod-types.js";
-import { OOM_KILLED } from "../status/terminated.js";
+import { OOM_KILLED } from "../status/terminal-result.js";
 import type { DataStore } from "./data-store.js";
 
 /** The blob store, with the time of its last outage. */

@@ -16,7 +16,7 @@ import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError }
 import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.js";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
-import { inTurns } from "../in-turns.js";
+import { inTurns } from "../yield-to-event-loop.js";
 import type { CallHandler } from "./handlers.js";
 import { Limit } from "../ask/limit.js";
 import { toCallFailure } from "./call-failure.js";

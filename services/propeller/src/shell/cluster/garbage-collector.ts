@@ -8,7 +8,7 @@ import {
   TERMINATION_STATUS_LABEL,
 } from "@flyte-ts/workflow-crd";
 import type { Logger } from "@flyte-ts/telemetry";
-import { eachAtOnce } from "../each-at-once.js";
+import { eachAtOnce } from "../for-each-concurrent.js";
 
 export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;

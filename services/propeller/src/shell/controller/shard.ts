@@ -23,7 +23,7 @@ import type { EffectExecutor } from "../effects/effect-executor.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
 import type { PropellerMetrics } from "../metrics.js";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
 import type { StatusWriter } from "../status/status-writer.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";

@@ -17,7 +17,7 @@ import {
   WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { GraphCache } from "./graph-cache.js";
 import type { SliceStore } from "../status/slice-store.js";
 

@@ -5,7 +5,7 @@ import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import { createLogger } from "@flyte-ts/telemetry";
 import { sliceUri, type WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eachAtOnce } from "../each-at-once.js";
+import { eachAtOnce } from "../for-each-concurrent.js";
 import { SliceStore } from "./slice-store.js";
 
 let folder: string;

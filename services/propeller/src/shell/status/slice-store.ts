@@ -3,7 +3,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceNotFound } from "@flyte-ts/workflow-crd";
 import type { SliceBlob } from "../../engine/status/status-slices.js";
 import type { ResourcePatch } from "../../engine/types.js";
-import { eachAtOnce } from "../each-at-once.js";
+import { eachAtOnce } from "../for-each-concurrent.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deterministicUuid } from "./uuid-of.js";
+import { deterministicUuid } from "./deterministic-uuid.js";
 
 test("the same text has the same UUID, another text another", () => {
   expect(deterministicUuid("p/d/e/n0/0")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);

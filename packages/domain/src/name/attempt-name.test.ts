@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { childExecutionName, nodeUniqueId, taskGeneratedName, taskUniqueId } from "./derived.js";
+import { childExecutionName, nodeUniqueId, taskGeneratedName, taskUniqueId } from "./attempt-name.js";
 import { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./execution.js";
 import { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./kubernetes.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSourceOf } from "./source-of.js";
+import { createSourceOf } from "./request-source.js";
 
 const from = (remoteAddress: string, forwarded?: string, proxies: readonly string[] = ["10.0.0.0/8", "::1"]) =>
   createSourceOf(proxies)({ socket: { remoteAddress }, headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded } } as never);

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { LiteralCollectionSchema, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { expect, test } from "vitest";
-import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "./decode-stored.js";
+import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "./stored-message.js";
 
 test("ten megabytes of empty values are rejected before they are decoded", () => {
   const bytes = Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]));

@@ -23,7 +23,7 @@ import {
 } from "./build.js";
 import { literalsEqual } from "./equal.js";
 import { literalFitsType } from "./fits.js";
-import { literalTypeOf } from "./type-of.js";
+import { literalTypeOf } from "./literal-type.js";
 
 const scalar = (value: NonNullable<MessageInitShape<typeof ScalarSchema>["value"]>): Literal =>
   create(LiteralSchema, { value: { case: "scalar", value: create(ScalarSchema, { value }) } });

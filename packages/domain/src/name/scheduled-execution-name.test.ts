@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scheduledExecutionName } from "./scheduled.js";
+import { scheduledExecutionName } from "./scheduled-execution-name.js";
 
 test("the same launch plan and time give the same name, the one that Flyte's own scheduler gives", () => {
   const id = { project: "p", domain: "d", name: "n", version: "v" };

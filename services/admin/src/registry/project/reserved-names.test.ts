@@ -6,7 +6,7 @@ import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import { Code } from "@flyte-ts/rpc";
 import { describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
-import { checkNotReserved } from "./reserved.js";
+import { checkNotReserved } from "./reserved-names.js";
 
 const config = adminConfigSchema.parse({});
 const refused = { code: Code.INVALID_ARGUMENT };
