@@ -48,7 +48,7 @@ test("a silent member loses its membership before its shards, and only after the
   for (const at of [3_000, 6_000, 9_000]) b.onRenewed(String(at), at);
   expect(kinds(b.nextActions(10_000))).toEqual([]);
   b.onRenewed("10001", 10_001);
-  expect(b.nextActions(10_002)).toEqual([{ kind: "expire", member: "a", version: "1" }]);
+  expect(b.nextActions(10_002)).toEqual([{ kind: "expireMember", member: "a", version: "1" }]);
   b.onMemberGone("a");
   expect(kinds(b.nextActions(10_003))).toHaveLength(SHARDS);
 });
@@ -60,19 +60,19 @@ test("a member without connection stops before others may take over, and spares 
   expect(a.held(7_000)).toEqual([]);
   a.onRenewed("2", 60_000);
   expect(a.holds(3, 60_001)).toBe(true);
-  expect(kinds(a.nextActions(63_900)).filter((kind) => kind === "expire")).toEqual([]);
+  expect(kinds(a.nextActions(63_900)).filter((kind) => kind === "expireMember")).toEqual([]);
   // But no longer: it may have died meanwhile.
   a.onRenewed("3", 63_300);
-  expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expire")).toEqual(["expire"]);
+  expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expireMember")).toEqual(["expireMember"]);
 });
 
 test("a released shard can be acquired again, whether the response or the watch event came first", () => {
   const first = book("a", { members: ["a"], holders: all("a") });
   first.onReleased(0, "7");
-  expect(first.nextActions(1)).toEqual([{ kind: "take", shard: 0, version: "7" }]);
+  expect(first.nextActions(1)).toEqual([{ kind: "acquire", shard: 0, version: "7" }]);
   const late = book("a", { members: ["a"], holders: all("a") });
   late.onShardLease(0, { member: "", version: "7" });
   late.onShardLease(0, { member: "b", version: "8" });
   late.onReleased(0, "7");
-  expect(late.nextActions(1)).toEqual([{ kind: "take", shard: 0, version: "8" }]);
+  expect(late.nextActions(1)).toEqual([{ kind: "acquire", shard: 0, version: "8" }]);
 });

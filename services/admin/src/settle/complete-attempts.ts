@@ -83,7 +83,7 @@ function endOfAttempt({ key, isLast }: FoundOpenTask, { node, execution }: EndOf
     occurredAt: node.occurredAt,
     reportedAt: node.reportedAt,
     inputUri: "",
-    settled: reason,
+    inferredReason: reason,
     outputUri: succeeded ? node.outputUri : undefined,
     outputs: succeeded ? node.outputs : undefined,
   };

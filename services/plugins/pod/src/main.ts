@@ -7,7 +7,7 @@ import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { addServiceVariables } from "./build/environment.js";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pods/pod-controller.js";
@@ -21,7 +21,6 @@ const connection = await connectBus({ url: config.nats.url, name: "plugin-pod", 
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
 const store = createBlobStore(config.storage);
-const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
 const controller = new PodController({
   archive,
@@ -30,15 +29,7 @@ const controller = new PodController({
   clock,
   logger,
   config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
-  gracePeriods: graces,
-  limits,
-  logLinks,
-  defaultPodTemplate,
-  templateNamespace,
-  terminationGraceSeconds: stopSeconds,
-  deletionTimeoutMs: stopTimeoutMs,
-  workers,
-  reportEndedWithinMs: tellEndsOfMs,
+  ...controllerSettings(config),
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
