@@ -181,7 +181,7 @@ describe("a message that crashes its consumers", () => {
       // As in a SIGKILL: nothing is settled or handed back.
       const at = buses.indexOf(bus);
       buses.splice(at, 1);
-      await (bus as unknown as { readonly parts: { readonly connection: NatsConnection } }).parts.connection.close();
+      await (bus as unknown as { readonly deps: { readonly connection: NatsConnection } }).deps.connection.close();
     }
     return ended;
   }

@@ -22,9 +22,9 @@ test("a single member acquires all shards, and a new member joins first", () => 
 
 test("a new member gets its fair share, which the others release", () => {
   const old = book("a", { members: ["a", "b"], holders: all("a") });
-  expect(kinds(old.nextActions(1))).toEqual(["giveUp 4", "giveUp 5", "giveUp 6", "giveUp 7"]);
+  expect(kinds(old.nextActions(1))).toEqual(["release 4", "release 5", "release 6", "release 7"]);
   const fresh = book("b", { members: ["a", "b"], holders: { ...all("a"), 4: "", 5: "", 6: "" } });
-  expect(kinds(fresh.nextActions(1))).toEqual(["take 4", "take 5", "take 6"]);
+  expect(kinds(fresh.nextActions(1))).toEqual(["acquire 4", "acquire 5", "acquire 6"]);
 });
 
 test("a new member does not take the only shard from its holder", () => {
