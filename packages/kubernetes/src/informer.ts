@@ -37,7 +37,7 @@ export interface Informer<T> {
   stop(): Promise<void>;
 }
 
-/** A watch that ends sooner counts as refused. */
+/** A watch that ends sooner counts as failed. */
 const MIN_WATCH_MS = 1_000;
 
 /** A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or lists again, with backoff. */

@@ -28,18 +28,18 @@ export interface AttemptControllerDeps {
   readonly metrics?: PluginMetrics | undefined;
 }
 
-// Larger last events of ended attempts are rebuilt rather than kept.
+// Larger last events of terminal attempts are rebuilt rather than kept.
 const MAX_CACHED_EVENT_BYTES = 4 * 1024;
 
 /**
- * Passes requests to the plugin and publishes its answers. The rules:
+ * Passes requests to the plugin and publishes the resulting events. The rules:
  *
- * - One verb at a time per attempt; of requests that arrive meanwhile only the newest is kept.
- * - The desired state only moves RUN → ABORT → FINALIZE; an overtaken request starts nothing.
+ * - One call of the plugin at a time per attempt; of requests that arrive meanwhile only the newest is kept.
+ * - The desired state only moves RUN → ABORT → FINALIZE; an outdated request starts nothing.
  * - An attempt's phase never goes back, and within a phase the version only grows.
- * - A repeated request is answered with the current state, by the same event where it is kept; before an end, with
+ * - A repeated request is answered with the current state, by the same event where it is kept; before a terminal event, with
  * RUNNING, when the request shows that propeller missed it.
- * - A message is acknowledged when the attempt is under the plugin's control and the answer is stored.
+ * - A message is acknowledged when the plugin controls the attempt and the event is stored.
  *
  * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it did not acknowledge
  * is redelivered. It shows as an event of an attempt that propeller considers ended; propeller answers such an event
@@ -59,7 +59,7 @@ export class AttemptController implements PluginHost {
     return this.#cache.activeCount;
   }
 
-  /** Number of requests being handled now. */
+  /** Number of requests in progress. */
   get inProgress(): number {
     return this.#inProgress.size;
   }
@@ -80,7 +80,7 @@ export class AttemptController implements PluginHost {
     this.#track(this.#abortAll(request, message));
   }
 
-  /** Hands back postponed requests and resolves when no other is being handled. */
+  /** Cancels the retries of requeued requests and resolves when no other is being handled. */
   async stop(): Promise<void> {
     for (const record of this.#cache.active) record.cancelRetry?.();
     while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
@@ -133,7 +133,7 @@ export class AttemptController implements PluginHost {
     const record = this.#cache.findOrAdd(attemptKey(request));
     const rank = desiredRank(request.desired);
     if (rank < record.desiredRank) {
-      // Overtaken by a later one: it must not start anything.
+      // A later request arrived before: this one must not start anything.
       await this.#republish(record).catch(() => undefined);
       message?.ack();
       return;
@@ -291,7 +291,7 @@ function toProgressPhase(phase: string | undefined): ProgressPhase | undefined {
 function isNewer(published: PublishedStatus | undefined, request: TaskRequest, next: { status: TaskStatus; fingerprint: string }): boolean {
   const rank = phaseRank(next.status.phase);
   if (published === undefined) {
-    // Memory may be lost; propeller's knowledge is the minimum.
+    // The cache may be lost in a restart; the phase that propeller knows is the lower bound.
     const known = toProgressPhase(TaskExecution_Phase[request.knownPhase]);
     return known === undefined || rank >= phaseRank(known);
   }

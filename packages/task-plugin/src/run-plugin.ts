@@ -21,7 +21,7 @@ export interface RunPluginOptions {
   readonly maxInFlight?: number;
   /** `producer_id` of events. Default `propeller`, as in Go Flyte's single cluster. */
   readonly producerId?: string;
-  /** Maximum of remembered ended attempts. Default 10,000. */
+  /** Maximum number of cached terminal attempts. Default 10,000. */
   readonly maxTerminalAttempts?: number;
   /** Identifies this process among its replicas and predecessors. Default: random. */
   readonly instance?: string;

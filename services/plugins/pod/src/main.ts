@@ -8,7 +8,7 @@ import { serviceNames } from "@flyte-ts/service-manifest";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { addServiceVariables } from "./build/environment.js";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
@@ -24,7 +24,6 @@ const connection = await connectBus({ url: config.nats.url, name: manifest.id, l
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const client = await createKubeClient({ ...config.kubernetes, userAgent });
 const store = createBlobStore(config.storage);
-const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
 const controller = new PodController({
   archive,
@@ -33,15 +32,7 @@ const controller = new PodController({
   clock,
   logger,
   config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
-  gracePeriods: graces,
-  limits,
-  logLinks,
-  defaultPodTemplate,
-  templateNamespace,
-  terminationGraceSeconds: stopSeconds,
-  deletionTimeoutMs: stopTimeoutMs,
-  workers,
-  reportEndedWithinMs: tellEndsOfMs,
+  ...controllerSettings(config),
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;

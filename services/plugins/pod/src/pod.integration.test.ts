@@ -28,7 +28,7 @@ import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness"
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pods/pod-controller.js";
@@ -37,7 +37,7 @@ import { PodController } from "./pods/pod-controller.js";
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
 const logger = createLogger({ service: "test", level: "silent" });
 const clock = systemClock();
-const { pods, ...config } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podServiceConfig.parse({ nats: { url: "" } });
 const namespace = "p-development";
 
 describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
@@ -54,7 +54,10 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     const store = createBlobStore({});
     const archive = new LogArchive({ client, store, clock, logger, config: { enabled: true, maxBytes: 1_000 } });
     running = await runPlugin({
-      plugin: podPlugin(new PodController({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
+      plugin: podPlugin(
+        new PodController({ ...controllerSettings(config), config: config.pods, client, store, clock, logger, archive }),
+        config.taskTypes,
+      ),
       bus,
       logger,
       clock,

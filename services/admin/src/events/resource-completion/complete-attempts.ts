@@ -91,7 +91,7 @@ function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: At
     occurredAt: node.occurredAt,
     reportedAt: node.reportedAt,
     inputUri: "",
-    settled: reason,
+    inferredReason: reason,
     outputUri: succeeded ? node.outputUri : undefined,
     outputs: succeeded ? node.outputs : undefined,
   };

@@ -17,14 +17,15 @@ import {
 } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { podServiceConfig } from "../config.js";
+import { controllerSettings, podServiceConfig } from "../config.js";
 import { podPlugin } from "../plugin.js";
 import { MemoryStore } from "../simulation/memory-store.js";
 import { SimulatedCluster } from "../simulation/simulated-cluster.js";
 import { PodController } from "./pod-controller.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const { pods, ...config } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podServiceConfig.parse({ nats: { url: "" } });
+const settings = { ...controllerSettings(config), config: config.pods };
 
 function podRequest(over: Partial<TaskRequest> = {}): TaskRequest {
   const request = sampleRequest("python-task", over);
@@ -45,12 +46,12 @@ class PodWorld implements PluginEnvironment {
   clock: ManualClock | undefined;
   readonly cluster = new SimulatedCluster(() => this.clock);
   readonly store = new MemoryStore();
-  readonly archive = { keep: () => [], kept: () => Promise.resolve() };
+  readonly archive = { archive: () => [], waitUntilArchived: () => Promise.resolve() };
 
   plugin(clock: ManualClock) {
     this.clock = clock;
     return podPlugin(
-      new PodController({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
+      new PodController({ ...settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
       config.taskTypes,
     );
   }

@@ -47,7 +47,7 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
 // Selects every pod of a Flyte task; those of other propellers have no record of the attempt.
 const POD_SELECTOR = "execution-id,node-id";
 const MAX_REMEMBERED = 10_000;
-/** Maximum wait for the first list of pods before a request is postponed, ms. */
+/** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;
 /** Time for which a pod created here may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;

@@ -4,12 +4,17 @@ import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_
 import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
 import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
-import { podServiceConfig } from "../config.js";
+import { podConfig } from "../config.js";
 import type { Pod } from "../kube/pod-types.js";
 import { MemoryStore } from "../simulation/memory-store.js";
 import { PodStatusReader } from "./pod-status.js";
 
-const { pods: config, ...rest } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podConfig.parse({});
+const rest = {
+  gracePeriods: { createContainerErrorMs: 0, createContainerConfigErrorMs: 0, imagePullBackOffMs: 0, podPendingMs: 0 },
+  limits: { maxOutputBytes: 1_000_000, inlineBytes: 8_192 },
+  logLinks: [],
+};
 const request = sampleRequest("raw-container");
 if (request.template !== undefined) request.template.target = { case: "container", value: { dataConfig: { enabled: true } } as never };
 
