@@ -6,7 +6,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { decodeHello } from "./hello.js";
-import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "./harness.js";
+import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "./harness.js";
 import { NotYet } from "./not-yet.js";
 import { definePlugin, type Plugin, type PluginHost } from "./plugin.js";
 import { type RunningPlugin, runPlugin } from "./run-plugin.js";
@@ -104,7 +104,7 @@ describe("the harness notices", () => {
 
 describe("requests and answers", () => {
   let bus: MemoryBus;
-  let clock: ManualClock;
+  let clock: ManualTime;
   let running: RunningPlugin;
   let host: PluginHost;
   const request = sampleRequest("t");
@@ -131,13 +131,13 @@ describe("requests and answers", () => {
   const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
     const sent = { ...sampleRequest("t"), ...over, desired };
     await bus.send(taskRequestSubject("t", sent.shard), toBinary(TaskRequestSchema, sent));
-    await settle();
+    await settlePromises();
   };
   const told = () => bus.events.map(({ event }) => [Phase[event?.phase ?? 0], event?.phaseVersion, event?.reason]);
 
   beforeEach(() => {
     bus = new MemoryBus();
-    clock = new ManualClock();
+    clock = new ManualTime();
   });
 
   it("shows what is in hand and since when", async () => {
@@ -149,7 +149,7 @@ describe("requests and answers", () => {
     await clock.advance(90_000);
     expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([1, 90]);
     answer({ phase: "RUNNING" });
-    await settle();
+    await settlePromises();
     expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([0, 0]);
   });
 
@@ -252,7 +252,7 @@ describe("requests and answers", () => {
     await send(DesiredState.FINALIZE);
     expect(bus.unacknowledged).toBe(1);
     await bus.redeliver();
-    await settle();
+    await settlePromises();
     expect(bus.unacknowledged).toBe(0);
     expect(told()).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe("requests and answers", () => {
     await send(DesiredState.ABORT);
     await host.report(request, { phase: "FAILED", failure: new RetryableFailure({ code: "x", message: "killed", kind: "SYSTEM" }) });
     stopped();
-    await settle();
+    await settlePromises();
     expect(told().map(([phase]) => phase)).toEqual(["RUNNING", "ABORTED"]);
   });
 
@@ -284,7 +284,7 @@ describe("requests and answers", () => {
   it("fails a request whose ids are readable and whose template is of another type", async () => {
     await serve({});
     await bus.send(taskRequestSubject("t", 7), toBinary(TaskRequestSchema, sampleRequest("other")));
-    await settle();
+    await settlePromises();
     expect(told()[0]?.[0]).toBe("FAILED");
     expect(bus.events[0]?.failure?.recoverable).toBe(false);
   });

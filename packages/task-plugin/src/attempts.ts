@@ -6,7 +6,7 @@ import { attemptFields } from "./attempt-fields.js";
 import { attemptKey } from "./attempt-key.js";
 import { AttemptMemories, type AttemptMemory, type Delivery, type Told } from "./attempt-memory.js";
 import { redeliveryDelay } from "./backoff.js";
-import type { Clock } from "./clock.js";
+import type { Time } from "./clock.js";
 import { desiredOrder } from "./desired-order.js";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { statusFingerprint } from "./fingerprint.js";
@@ -21,7 +21,7 @@ export interface AttemptsParts {
   readonly plugin: Plugin;
   readonly bus: Pick<PluginBus, "publish">;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly random: () => number;
   readonly producerId: string;
   readonly endedLimit: number;
@@ -224,7 +224,7 @@ export class Attempts implements PluginHost {
       const news = this.#note(memory, request, status);
       if (news !== undefined) await this.#send(news);
     }
-    memory.callOffRetry = clock.after(delay, () => {
+    memory.callOffRetry = clock.schedule(delay, () => {
       memory.callOffRetry = undefined;
       this.#begin({ request, message: undefined, tries: tries + 1 });
     });

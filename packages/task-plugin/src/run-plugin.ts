@@ -3,7 +3,7 @@ import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskT
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptFields } from "./attempt-fields.js";
 import { Attempts } from "./attempts.js";
-import type { Clock } from "./clock.js";
+import type { Time } from "./clock.js";
 import { decodeRequest } from "./decode-request.js";
 import { PermanentFailure } from "./failure.js";
 import { encodeHello, HELLO_INTERVAL_MS } from "./hello.js";
@@ -15,7 +15,7 @@ export interface RunPluginOptions {
   readonly plugin: Plugin;
   readonly bus: PluginBus;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly metrics?: Metrics | undefined;
   /** Maximum of unacknowledged requests per task type, over all replicas. Default 256. */
   readonly maxInFlight?: number;
@@ -99,7 +99,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   const announce = () => {
     const servedMs = clock.now().getTime() - since;
     bus.publishVolatile(pluginHelloSubject, encodeHello({ name, taskTypes, finalizes, instance, servedMs }));
-    callOff = clock.after(HELLO_INTERVAL_MS, announce);
+    callOff = clock.schedule(HELLO_INTERVAL_MS, announce);
   };
   announce();
   logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin serves");

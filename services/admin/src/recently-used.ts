@@ -1,5 +1,5 @@
 /** LRU cache bounded by total weight: evicts the least recently used entries first. */
-export class RecentlyUsed<Value extends object> {
+export class LruCache<Value extends object> {
   readonly #kept = new Map<string, { readonly value: Value; readonly weight: number }>();
   #weight = 0;
 
@@ -15,7 +15,7 @@ export class RecentlyUsed<Value extends object> {
   }
 
   /** Ignores values heavier than the whole cache and keys that a concurrent reader has already set. */
-  keep(key: string, value: Value, weight: number): void {
+  setIfAbsent(key: string, value: Value, weight: number): void {
     if (weight > this.most || this.#kept.has(key)) return;
     this.#kept.set(key, { value, weight });
     this.#weight += weight;

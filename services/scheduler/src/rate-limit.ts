@@ -1,5 +1,5 @@
 /** A rate limiter; the permits of one second may be saved up. */
-export class RateLimit {
+export class TokenBucket {
   readonly #intervalMs: number;
   readonly #burstMs: number;
   #last = Number.NEGATIVE_INFINITY;

@@ -6,17 +6,17 @@ import { type Decision, decide } from "./decide.js";
 import { DelayQueue } from "@flyte-ts/async";
 import type { RunOutcome, SchedulerMetrics, Trying } from "./metrics.js";
 import type { ProgressStore } from "./progress.js";
-import { RateLimit } from "./rate-limit.js";
+import { TokenBucket } from "./rate-limit.js";
 import { type Schedule, scheduleName } from "./schedule.js";
 
 /** Clocks and timers of the scheduler. */
-export interface Clock {
+export interface Time {
   /** Ms since the epoch. */
   now(): number;
   /** Milliseconds of a monotonic clock. */
   elapsed(): number;
   /** Calls back once after this time, ms, unless the returned function is called before. */
-  after(ms: number, callback: () => void): () => void;
+  schedule(ms: number, callback: () => void): () => void;
 }
 
 export interface SchedulerDeps {
@@ -25,7 +25,7 @@ export interface SchedulerDeps {
   };
   readonly admin: AdminApi;
   readonly progress: ProgressStore;
-  readonly clock: Clock;
+  readonly clock: Time;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly metrics: SchedulerMetrics;
@@ -66,7 +66,7 @@ interface Entry {
 export class Scheduler {
   #entries = new Map<string, Entry>();
   readonly #queue = new DelayQueue<Entry>();
-  readonly #limit: RateLimit;
+  readonly #limit: TokenBucket;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
   #listedAt: number | undefined;
@@ -78,7 +78,7 @@ export class Scheduler {
   #onIdle: (() => void) | undefined;
 
   constructor(private readonly deps: SchedulerDeps) {
-    this.#limit = new RateLimit(deps.config.catchUp.perSecond);
+    this.#limit = new TokenBucket(deps.config.catchUp.perSecond);
     this.#sampler = new LogSampler({ intervalMs: LOG_EVERY_MS, now: () => deps.clock.elapsed() });
   }
 
@@ -135,7 +135,7 @@ export class Scheduler {
     if (this.#stopped) return;
     // Nothing is known before the first answer, and admin may be about to start.
     const pause = this.#listedAt === undefined ? Math.min(config.refreshMs, FIRST_LIST_MS) : config.refreshMs;
-    this.#cancelRefresh = clock.after(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
+    this.#cancelRefresh = clock.schedule(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
     this.#wake();
   }
 
@@ -179,7 +179,7 @@ export class Scheduler {
       if (entry === undefined) {
         const next = this.#queue.nextDueAt();
         // Bounded, since the clock may be set.
-        if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
+        if (next !== undefined) this.#cancelWake = clock.schedule(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;
       }
       this.#attend(entry);

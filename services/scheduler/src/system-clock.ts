@@ -1,10 +1,10 @@
-import type { Clock } from "./scheduler.js";
+import type { Time } from "./scheduler.js";
 
 /** The system clock. */
-export const systemClock: Clock = {
+export const systemClock: Time = {
   now: Date.now,
   elapsed: () => performance.now(),
-  after(ms, callback) {
+  schedule(ms, callback) {
     const timer = setTimeout(callback, Math.max(ms, 0));
     return () => clearTimeout(timer);
   },

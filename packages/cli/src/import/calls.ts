@@ -45,7 +45,7 @@ export async function found<T>(call: () => Promise<T>): Promise<T | undefined> {
 }
 
 /** Processes all items with bounded concurrency. */
-export async function eachOf<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrent<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const next = items.values();
   const worker = async () => {
     for (const item of next) await work(item);

@@ -3,7 +3,7 @@ import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description
 import { type LaunchPlan, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { allOf, eachOf, found, isCode, patiently, refusalOf } from "./calls.js";
+import { allOf, forEachConcurrent, found, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import, Place } from "./run.js";
 import { asRegistered } from "./as-registered.js";
 
@@ -29,7 +29,7 @@ export async function importEntities(work: Import, places: readonly Place[]): Pr
     tasks.push(...(await tasksOf(work, place)));
     others.push(...(await workflowsOf(work, place)), ...(await launchPlansOf(work, place)));
   }
-  await eachOf(tasks, work.config.concurrency, async (task) => {
+  await forEachConcurrent(tasks, work.config.concurrency, async (task) => {
     const why = await tryOne(work, task);
     if (why !== undefined) work.report.skip({ kind: task.kind, what: nameOf(task.id), why });
   });

@@ -5,7 +5,7 @@ import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { allOf, eachOf, found, isCode, patiently, refusalOf } from "./calls.js";
+import { allOf, forEachConcurrent, found, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import, Place } from "./run.js";
 
 const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];
@@ -20,7 +20,7 @@ export async function importExecutions(work: Import, { project, domain }: Place)
   progress(`executions of ${project}/${domain}`);
   let batch: Execution[] = [];
   const carryOut = async () => {
-    await eachOf(batch, config.concurrency, (execution) => importOne(work, execution));
+    await forEachConcurrent(batch, config.concurrency, (execution) => importOne(work, execution));
     batch = [];
   };
   const sortBy = { key: "created_at", direction: Sort_Direction.ASCENDING };

@@ -6,19 +6,19 @@ import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequest
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "../run-plugin.js";
-import { ManualClock, settle } from "./manual-clock.js";
+import { ManualTime, settlePromises } from "./manual-clock.js";
 import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */
 export interface PluginWorld {
   /** Creates a process of the plugin, without memory. */
-  plugin(clock: ManualClock): Plugin;
+  plugin(clock: ManualTime): Plugin;
   /** A valid request. */
   request(): TaskRequest;
   /** The same with a template that can never work. */
   badRequest?(): TaskRequest;
   /** Lets a started attempt succeed. */
-  finish(request: TaskRequest, clock: ManualClock): Promise<void> | void;
+  finish(request: TaskRequest, clock: ManualTime): Promise<void> | void;
   /** Number of starts of the attempt; undefined for a plugin without external effects. */
   starts?(request: TaskRequest): number;
   /** True while anything of the attempt runs. */
@@ -169,7 +169,7 @@ export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase
 /** A world with one process of the plugin at a time. */
 class Stage {
   readonly bus = new MemoryBus();
-  readonly clock = new ManualClock();
+  readonly clock = new ManualTime();
   readonly request: TaskRequest;
   readonly subject: string;
   #process: RunningPlugin | undefined;
@@ -182,7 +182,7 @@ class Stage {
   async startProcess(): Promise<void> {
     const logger = createLogger({ service: "harness", level: "silent" });
     this.#process = await runPlugin({ plugin: this.world.plugin(this.clock), bus: this.bus, logger, clock: this.clock, random: () => 0.5 });
-    await settle();
+    await settlePromises();
   }
 
   async stopProcess(): Promise<void> {
@@ -194,7 +194,7 @@ class Stage {
     await this.stopProcess();
     await this.startProcess();
     await this.bus.redeliver();
-    await settle();
+    await settlePromises();
   }
 
   async send(desired: DesiredState, request: TaskRequest = this.request): Promise<void> {
@@ -202,7 +202,7 @@ class Stage {
     copy.desired = desired;
     copy.deleteResources = desired !== DesiredState.RUN;
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, copy));
-    await settle();
+    await settlePromises();
   }
 
   /** The request names the resource but no attempt; it is redelivered until it is acknowledged. */
@@ -220,14 +220,14 @@ class Stage {
     for (let tries = 0; tries < 5; tries++) {
       await this.rest();
       await this.bus.redeliver();
-      await settle();
+      await settlePromises();
     }
   }
 
   async finish(): Promise<void> {
-    await settle();
+    await settlePromises();
     await this.world.finish(this.request, this.clock);
-    await settle();
+    await settlePromises();
   }
 
   /** Advances the clock for retries and slow stops. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Time } from "../clock.js";
 
 interface Timer {
   readonly at: number;
@@ -7,7 +7,7 @@ interface Timer {
 }
 
 /** A clock that only tests advance. */
-export class ManualClock implements Clock {
+export class ManualTime implements Time {
   #now: number;
   #order = 0;
   readonly #timers = new Set<Timer>();
@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
     return new Date(this.#now);
   }
 
-  after(delayMs: number, action: () => void): () => void {
+  schedule(delayMs: number, action: () => void): () => void {
     const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order++, action };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      await settle();
+      await settlePromises();
       const next = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at || a.order - b.order)[0];
       if (next === undefined) break;
       this.#timers.delete(next);
@@ -43,11 +43,11 @@ export class ManualClock implements Clock {
       next.action();
     }
     this.#now = end;
-    await settle();
+    await settlePromises();
   }
 }
 
 /** Resolves once all code that waits only for promises has run. */
-export async function settle(): Promise<void> {
+export async function settlePromises(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }

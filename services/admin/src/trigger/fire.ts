@@ -10,7 +10,7 @@ import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
-import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
+import { type Backoff, backoffDelay } from "../background/retry-delay.js";
 import type { Work } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { createExecution, type CreateDeps } from "../execution/create.js";
@@ -35,7 +35,7 @@ class FiringRefused extends Error {
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const RETRIES: RetryDelays = { firstMs: 500, longestMs: 60_000 };
+const RETRIES: Backoff = { initialMs: 500, maxMs: 60_000 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const FINAL_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -69,7 +69,7 @@ async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = retryDelayMs(RETRIES, firing.attempts, deps.random);
+    const delayMs = backoffDelay(RETRIES, firing.attempts, deps.random);
     const late = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const final = isFinal(error);
     outcomes.inc({ outcome: final || late ? "refused" : "failed" });

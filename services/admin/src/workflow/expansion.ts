@@ -5,14 +5,14 @@ import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compi
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
-import { RecentlyUsed } from "../recently-used.js";
+import { LruCache } from "../recently-used.js";
 
 /** Maximum of cached expansions. */
 const MOST = 10_000;
 
 /** LRU cache of the sizes of expanded workflows, by row id. Versions are immutable. */
 export class KnownExpansions {
-  readonly #known = new RecentlyUsed<Expansion>(MOST);
+  readonly #known = new LruCache<Expansion>(MOST);
 
   constructor(private readonly db: Queryable) {}
 
@@ -21,7 +21,7 @@ export class KnownExpansions {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const found = await findExpansion(this.db, workflowRowId);
-    if (found !== undefined) this.#known.keep(key, found, 1);
+    if (found !== undefined) this.#known.setIfAbsent(key, found, 1);
     return found;
   }
 }

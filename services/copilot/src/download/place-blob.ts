@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { CopilotFailure } from "../failure.js";
-import { fewAtOnce } from "../store/few-at-once.js";
+import { mapConcurrent } from "../store/few-at-once.js";
 import type { Blobs } from "../store/patient-store.js";
 
 const FILES_AT_ONCE = 4;
@@ -26,7 +26,7 @@ export async function placeFolder(blobs: Blobs, uri: string, path: string): Prom
     .map((entry) => ({ uri: entry.uri, steps: entry.uri.slice(prefix.length).split("/") }))
     // Some tools mark folders by blobs whose names end in a slash.
     .filter(({ steps }) => steps.at(-1) !== "");
-  await fewAtOnce(files, FILES_AT_ONCE, async (file) => {
+  await mapConcurrent(files, FILES_AT_ONCE, async (file) => {
     if (file.steps.includes("..")) throw new CopilotFailure("USER", `${file.uri}: the name leads out of the folder`);
     const place = join(path, ...file.steps);
     await mkdir(dirname(place), { recursive: true });

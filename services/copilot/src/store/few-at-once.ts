@@ -2,7 +2,7 @@
  * Runs `work` for each item, at most `most` concurrently. After the first failure it starts no more, and throws it when
  * the running ones have ended.
  */
-export async function fewAtOnce<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapConcurrent<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   let failed = false;

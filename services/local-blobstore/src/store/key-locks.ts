@@ -1,5 +1,5 @@
 /** Lets one at a time work on a key; others wait in the order in which they came. */
-export class KeyLocks {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { S3Error } from "../http/s3-error.js";
 import { FolderEntries } from "./folder-entries.js";
-import { KeyLocks } from "./key-locks.js";
+import { KeyedMutex } from "./key-locks.js";
 import { type KeyPath, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, type ObjectInfo, openObject, type OpenObject } from "./object-file.js";
 import { makeFolder, Stage, syncFolder } from "./stage.js";
@@ -35,7 +35,7 @@ export class Store {
   readonly #rules: NameRules;
   readonly #buckets: Set<string>;
   readonly #entries = new FolderEntries();
-  readonly #locks = new KeyLocks();
+  readonly #locks = new KeyedMutex();
 
   private constructor(root: string, options: { readonly rules: NameRules; readonly buckets: Set<string> }) {
     this.#root = root;

@@ -1,5 +1,5 @@
 import { DelayQueue } from "@flyte-ts/async";
-import type { Clock } from "@flyte-ts/task-plugin";
+import type { Time } from "@flyte-ts/task-plugin";
 
 /** Any number of alarms by key on one timer. */
 export class Alarms {
@@ -9,7 +9,7 @@ export class Alarms {
   #armedFor = Number.POSITIVE_INFINITY;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Time,
     private readonly ring: (key: string) => void,
   ) {}
 
@@ -36,7 +36,7 @@ export class Alarms {
     if (first === undefined || first >= this.#armedFor) return;
     this.#callOff?.();
     this.#armedFor = first;
-    this.#callOff = this.clock.after(Math.max(0, first - this.clock.now().getTime()), () => this.#due());
+    this.#callOff = this.clock.schedule(Math.max(0, first - this.clock.now().getTime()), () => this.#due());
   }
 
   #due(): void {

@@ -7,7 +7,7 @@ import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/fly
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, it } from "vitest";
 import { echoOutputs } from "./echo.js";
@@ -72,10 +72,10 @@ describe.each([
 describe("echo", () => {
   it("answers with one event, SUCCEEDED, with the outputs by value", async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     await runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     await bus.send(taskRequestSubject("echo", 7), toBinary(TaskRequestSchema, echoWorld(0).request()));
-    await settle();
+    await settlePromises();
     expect(bus.events.map(({ event }) => event?.phase)).toEqual([Phase.SUCCEEDED]);
     expect(bus.events[0]?.outputs?.literals).toEqual({ o0: integer(1) });
     expect(bus.events[0]?.event?.metadata?.pluginIdentifier).toBe("echo");
@@ -116,11 +116,11 @@ describe("echo", () => {
 describe("core-sleep", () => {
   const stage = async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     const start = () => runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     const send = async (request: TaskRequest) => {
       await bus.send(taskRequestSubject("core-sleep", request.shard), toBinary(TaskRequestSchema, request));
-      await settle();
+      await settlePromises();
     };
     return { bus, clock, start, send, running: await start() };
   };
@@ -158,7 +158,7 @@ describe("core-sleep", () => {
         taskRequestSubject("core-sleep", 7),
         toBinary(TaskRequestSchema, sleepRequest(((i * 7919) % 300) + 1, { generatedName: `a-n${i}-0` })),
       );
-    await settle();
+    await settlePromises();
     expect(clock.pending).toBe(timersBefore + 1);
     await send(sleepRequest(0, { generatedName: "a-n5-0", desired: DesiredState.ABORT }));
     await clock.advance(300);

@@ -2,7 +2,7 @@ import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,
-  type Clock,
+  type Time,
   definePlugin,
   eventBasis,
   type Plugin,
@@ -17,7 +17,7 @@ import { encodeEndTime, endTime } from "./end-time.js";
 import { sleepDurationMs } from "./sleep-duration.js";
 
 export interface EchoOptions {
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly logger: Logger;
   /** Duration of an echo task, ms. 0 answers at once. */
   readonly echoDelayMs: number;

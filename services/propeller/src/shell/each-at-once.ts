@@ -1,5 +1,5 @@
 /** Processes the items with bounded concurrency. Rejects with the first failure and starts no item after it. */
-export async function eachAtOnce<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrent<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let failed = false;
   const worker = async (): Promise<void> => {

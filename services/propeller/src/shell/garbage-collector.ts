@@ -8,7 +8,7 @@ import {
   TERMINATION_STATUS_LABEL,
 } from "@flyte-ts/workflow-crd";
 import type { Logger } from "@flyte-ts/telemetry";
-import { eachAtOnce } from "./each-at-once.js";
+import { forEachConcurrent } from "./each-at-once.js";
 
 export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;
@@ -58,7 +58,7 @@ export async function collectGarbage({
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
   const due = items.slice(0, MOST_AT_ONCE);
   let deleted = 0;
-  await eachAtOnce(due, AT_ONCE, async ({ metadata }) => {
+  await forEachConcurrent(due, AT_ONCE, async ({ metadata }) => {
     const { namespace: within, name, uid } = metadata;
     if (!leads() || !(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) return;
     deleted++;

@@ -5,7 +5,7 @@ import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import { createLogger } from "@flyte-ts/telemetry";
 import { sliceUri, type WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eachAtOnce } from "./each-at-once.js";
+import { forEachConcurrent } from "./each-at-once.js";
 import { SliceStore } from "./slice-store.js";
 
 let folder: string;
@@ -117,7 +117,7 @@ it("does so many at once, and begins nothing after a failure", async () => {
     running--;
     if (item === 5) throw new Error("five");
   };
-  await expect(eachAtOnce([...Array(20).keys()], 3, work)).rejects.toThrow("five");
+  await expect(forEachConcurrent([...Array(20).keys()], 3, work)).rejects.toThrow("five");
   expect(most).toBe(3);
   expect(begun.length).toBeLessThanOrEqual(8);
 });

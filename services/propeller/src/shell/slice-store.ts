@@ -3,7 +3,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceMissing } from "@flyte-ts/workflow-crd";
 import type { SliceBlob } from "../engine/status/status-slices.js";
 import type { ResourcePatch } from "../engine/types.js";
-import { eachAtOnce } from "./each-at-once.js";
+import { forEachConcurrent } from "./each-at-once.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
@@ -32,7 +32,7 @@ export class SliceStore {
   /** @throws WorkflowFormatError for a missing or unreadable slice; other errors are transient. */
   async read(references: readonly SliceReference[]): Promise<readonly LoadedSlice[]> {
     const slices: LoadedSlice[] = [];
-    await eachAtOnce(references, READS, async ({ key, name, uri }) => {
+    await forEachConcurrent(references, READS, async ({ key, name, uri }) => {
       const bytes = await this.options.blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
       if (bytes === undefined) throw sliceMissing(key, uri);
       slices.push({ key, name, entries: decodeSlice(bytes, key) });
@@ -45,7 +45,7 @@ export class SliceStore {
    * an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], wanted: () => boolean): Promise<boolean> {
-    await eachAtOnce(slices, WRITES, (slice) => this.#put(slice, wanted));
+    await forEachConcurrent(slices, WRITES, (slice) => this.#put(slice, wanted));
     return wanted();
   }
 

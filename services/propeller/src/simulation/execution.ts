@@ -179,7 +179,7 @@ export class Execution implements ServedExecution {
         ? { inlineStatusLimit: random.pick([0, 300, 1_000]), slices: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
         : {}),
       cache: this.world.shared.config,
-      retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
+      retryBackoff: { initialMs: random.pick([0, 100, 1_000]), factor: 2, maxMs: 10_000, jitter: 0.5 },
       abandonUnanswered: Number.POSITIVE_INFINITY,
       abandonAborts: 0,
       ...this.world.announcements?.config,

@@ -1,5 +1,5 @@
 import { BlobUnavailable } from "@flyte-ts/blobstore";
-import { type AttemptFailure, type Clock, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { type AttemptFailure, type Time, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod } from "../kube/pod-types.js";
 import { OOM } from "../phase/ended.js";
 import type { DataStore } from "./data-store.js";
@@ -10,7 +10,7 @@ export class WatchedStore implements DataStore {
 
   constructor(
     private readonly store: DataStore,
-    private readonly clock: Clock,
+    private readonly clock: Time,
   ) {}
 
   readonly get: DataStore["get"] = (...args) => this.#noted(this.store.get(...args));

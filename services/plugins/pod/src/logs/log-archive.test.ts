@@ -1,5 +1,5 @@
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { ManualClock, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { ManualTime, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../kube/pod-types.js";
@@ -17,7 +17,7 @@ const pod: Pod = {
 const uri = `${request.outputPrefix}/logs/main.log`;
 
 describe("the archive of logs", () => {
-  const clock = new ManualClock();
+  const clock = new ManualTime();
   let store: MemoryStore;
   let failures: KubeError[];
   const asked: PodLogOptions[] = [];
@@ -58,7 +58,7 @@ describe("the archive of logs", () => {
     const logs = archive();
     failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
     logs.keep(pod, request);
-    await settle();
+    await settlePromises();
     await clock.advance(1_000);
     await clock.advance(2_000);
     await logs.kept(request);

@@ -3,7 +3,7 @@ import { type TaskLog, TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/executi
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { BlobUnavailable } from "@flyte-ts/blobstore";
 import { isTransient, type KubeClient } from "@flyte-ts/kubernetes";
-import { attemptKey, type Clock } from "@flyte-ts/task-plugin";
+import { attemptKey, type Time } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { DataStore } from "../end/data-store.js";
 import type { Pod } from "../kube/pod-types.js";
@@ -18,7 +18,7 @@ export interface LogArchiveConfig {
 export interface LogArchiveParts {
   readonly client: Pick<KubeClient, "podLog">;
   readonly store: Pick<DataStore, "put">;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly logger: Logger;
   readonly config: LogArchiveConfig;
 }
@@ -84,7 +84,7 @@ export class LogArchive {
           logger.warn({ pod: `${log.namespace}/${log.name}`, error: String(error) }, "a log could not be archived");
           return;
         }
-        await new Promise<void>((resolve) => clock.after(PAUSE_MS * tries, resolve));
+        await new Promise<void>((resolve) => clock.schedule(PAUSE_MS * tries, resolve));
       }
     }
   }

@@ -1,10 +1,10 @@
-import type { Clock } from "@flyte-ts/task-plugin";
+import type { Time } from "@flyte-ts/task-plugin";
 
 /** Waits for pods to be deleted. */
 export class Departures {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Time) {}
 
   /** Reports that the pod of this key is gone. */
   tell(key: string): void {
@@ -26,7 +26,7 @@ export class Departures {
       within: async (ms) => {
         if (gone) return true;
         await new Promise<void>((resolve) => {
-          const callOff = this.clock.after(ms, resolve);
+          const callOff = this.clock.schedule(ms, resolve);
           wake = () => {
             callOff();
             resolve();

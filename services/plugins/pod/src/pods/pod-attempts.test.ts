@@ -7,7 +7,7 @@ import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/c
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
@@ -35,12 +35,12 @@ const outputs = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: 
 const key = attemptKey(podRequest());
 
 class PodWorld implements PluginWorld {
-  clock: ManualClock | undefined;
+  clock: ManualTime | undefined;
   readonly cluster = new SimulatedCluster(() => this.clock);
   readonly store = new MemoryStore();
   readonly archive = { keep: () => [], kept: () => Promise.resolve() };
 
-  plugin(clock: ManualClock) {
+  plugin(clock: ManualTime) {
     this.clock = clock;
     return podPlugin(
       new PodAttempts({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
@@ -82,17 +82,17 @@ describe("pods keep the contract", () => {
 describe("an attempt's pod", () => {
   let world: PodWorld;
   let bus: MemoryBus;
-  let clock: ManualClock;
+  let clock: ManualTime;
   let running: RunningPlugin;
 
   const start = async () => {
     running = await runPlugin({ plugin: world.plugin(clock), bus, logger, clock, random: () => 0.5 });
-    await settle();
+    await settlePromises();
   };
   const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
     const request = { ...podRequest(), ...over, desired };
     await bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
-    await settle();
+    await settlePromises();
   };
   const told = () => bus.events.map(({ event }) => [Phase[event?.phase ?? 0], event?.reason]);
   const last = () => bus.events.at(-1);
@@ -105,7 +105,7 @@ describe("an attempt's pod", () => {
   beforeEach(async () => {
     world = new PodWorld();
     bus = new MemoryBus();
-    clock = new ManualClock();
+    clock = new ManualTime();
     await start();
   });
   afterEach(() => running.stop());
@@ -117,11 +117,11 @@ describe("an attempt's pod", () => {
     await send(DesiredState.RUN);
     run();
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, beside));
-    await settle();
+    await settlePromises();
     // A pod of another propeller, without a record of its attempt.
     const metadata = { name: "foreign", namespace: "p-development", labels: {}, ownerReferences: [{ ...owner }] } as KubeObject["metadata"];
     await world.cluster.create(PODS, { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c" }] } } as KubeObject);
-    await settle();
+    await settlePromises();
     const before = bus.events.length;
     const request = create(TaskRequestSchema, { desired: DesiredState.ABORT_ALL, workflowKey: podRequest().workflowKey, owner, shard: 7 });
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, request));
@@ -135,10 +135,10 @@ describe("an attempt's pod", () => {
   it("is told from submission to its end, with outputs by value", async () => {
     await send(DesiredState.RUN);
     run();
-    await settle();
+    await settlePromises();
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
     world.cluster.set(key, "Running", { state: { terminated: { exitCode: 0, finishedAt: clock.now().toISOString() } } });
-    await settle();
+    await settlePromises();
     expect(told()).toEqual([
       ["QUEUED", "task submitted to K8s"],
       ["RUNNING", ""],
@@ -153,7 +153,7 @@ describe("an attempt's pod", () => {
     world.cluster.create = async (ref, object) => {
       const pod = await create(ref, object);
       run();
-      await settle();
+      await settlePromises();
       return pod as never;
     };
     await send(DesiredState.RUN);
@@ -194,23 +194,23 @@ describe("an attempt's pod", () => {
   it("that ended long before the start is not told of again", async () => {
     await send(DesiredState.RUN);
     world.finish(podRequest());
-    await settle();
+    await settlePromises();
     await running.stop();
     bus.published.length = 0;
     await clock.advance(config.tellEndsOfMs + 1);
     await start();
     expect(told()).toEqual([]);
     world.cluster.lose(key);
-    await settle();
+    await settlePromises();
     expect(told()).toEqual([]);
   });
 
   it("that is deleted from outside is the system's failure", async () => {
     await send(DesiredState.RUN);
     run();
-    await settle();
+    await settlePromises();
     world.cluster.lose(key);
-    await settle();
+    await settlePromises();
     expect(error()).toEqual({
       code: "ResourceDeletedExternally",
       kind: 2,
@@ -244,7 +244,7 @@ describe("an attempt's pod", () => {
   it("is deleted for an abort, with a short grace, and ABORTED is told when it is gone", async () => {
     await send(DesiredState.RUN);
     run();
-    await settle();
+    await settlePromises();
     await send(DesiredState.ABORT);
     expect(told().at(-1)?.[0]).toBe("RUNNING");
     await clock.advance(1_000);
@@ -256,7 +256,7 @@ describe("an attempt's pod", () => {
   it("that does not go keeps the abort waiting", async () => {
     await send(DesiredState.RUN);
     run();
-    await settle();
+    await settlePromises();
     world.cluster.stuck = true;
     await send(DesiredState.ABORT);
     await clock.advance(120_000);
@@ -293,7 +293,7 @@ describe("an attempt's pod", () => {
   ])("goes or stays with FINALIZE as propeller says (%s)", async (deleteResources, left) => {
     await send(DesiredState.RUN);
     world.finish(podRequest());
-    await settle();
+    await settlePromises();
     await send(DesiredState.FINALIZE, { deleteResources });
     expect(world.cluster.pods.size).toBe(left);
     expect(told().at(-1)?.[0]).toBe("SUCCEEDED");
@@ -355,7 +355,7 @@ describe("an attempt's pod", () => {
       state: { waiting: { reason: "ImagePullBackOff", message: "no such image" } },
       conditions: [condition],
     });
-    await settle();
+    await settlePromises();
     expect(told().at(-1)).toEqual(["INITIALIZING", "[ContainersNotReady|ImagePullBackOff]: unready|no such image"]);
     await clock.advance(180_000);
     expect(error()?.code).toBe("ContainersNotReady|ImagePullBackOff");
@@ -366,7 +366,7 @@ describe("an attempt's pod", () => {
     await send(DesiredState.RUN);
     world.store.down = true;
     world.finish(podRequest());
-    await settle();
+    await settlePromises();
     expect(told().at(-1)).toEqual(["RUNNING", expect.stringContaining("outputs cannot be read yet")]);
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
     world.store.down = false;

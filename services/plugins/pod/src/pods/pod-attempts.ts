@@ -21,7 +21,7 @@ import { createPod, type CreatePodParts } from "./create-pod.js";
 import { Departures } from "./departures.js";
 import { isOwnedBy, isPodOf, ownPod } from "./ownership.js";
 import { PodStatusReader, type PodStatusParts, SUBMITTED } from "./pod-status.js";
-import { Recent } from "./recent.js";
+import { BoundedMap } from "./recent.js";
 import { orNotYet, unavailable } from "./refusal.js";
 import { slimPod } from "./slim.js";
 import { clockTimers } from "./timers.js";
@@ -69,11 +69,11 @@ export class PodAttempts {
   /** Created here and not yet in the watch. */
   readonly #created = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that have no record. */
-  readonly #adopted = new Recent<TaskRequest>(REMEMBERED);
+  readonly #adopted = new BoundedMap<TaskRequest>(REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
   readonly #lost = new Map<string, Pod>();
   /** Attempts that are aborted or finalized: changes of their pods are ignored. */
-  readonly #over = new Recent<true>(REMEMBERED);
+  readonly #over = new BoundedMap<true>(REMEMBERED);
   #startedAt = 0;
 
   constructor(private readonly parts: PodAttemptsParts) {
@@ -270,7 +270,7 @@ export class PodAttempts {
   async #synced(): Promise<void> {
     let callOff: () => void = () => undefined;
     const late = new Promise<"late">((resolve) => {
-      callOff = this.parts.clock.after(SYNC_WAIT_MS, () => resolve("late"));
+      callOff = this.parts.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
     });
     const first = await Promise.race([this.#informer?.synced, late]);
     callOff();

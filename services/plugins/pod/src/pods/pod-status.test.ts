@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
-import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { ManualTime, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
 import type { Pod } from "../kube/pod-types.js";
@@ -29,8 +29,7 @@ describe("a raw container's end", () => {
     },
   });
   const read = async (pod: Pod) =>
-    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { keep: () => [] } }).read(pod, request))
-      .status;
+    (await new PodStatusReader({ ...rest, config, store, clock: new ManualTime(), archive: { keep: () => [] } }).read(pod, request)).status;
 
   beforeEach(() => {
     store = new MemoryStore();
@@ -71,7 +70,7 @@ describe("an attempt that ends badly while the blob store is away", () => {
     status: { phase: "Failed", containerStatuses: [{ name: "main", state: { terminated: { exitCode, reason, message: "traceback" } } }] },
   });
   const world = () => {
-    const [store, clock] = [new MemoryStore(), new ManualClock(new Date(START + 5_000))];
+    const [store, clock] = [new MemoryStore(), new ManualTime(new Date(START + 5_000))];
     const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { keep: () => [] } });
     return { store, kindOf: async (pod: Pod) => failureKind((await reader.read(pod, request)).status) };
   };

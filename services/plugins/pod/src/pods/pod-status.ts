@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey, type Clock, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
+import { attemptKey, type Time, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
 import type { PodConfig } from "../build/build-pod.js";
 import { inputsFailed } from "../build/copilot.js";
 import type { DataStore } from "../end/data-store.js";
@@ -10,11 +10,11 @@ import type { LogArchive } from "../logs/log-archive.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
 import { decide } from "../phase/decide.js";
 import type { Decision, GracePeriods } from "../phase/decision.js";
-import { Recent } from "./recent.js";
+import { BoundedMap } from "./recent.js";
 
 export interface PodStatusParts {
   readonly store: DataStore;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly graces: GracePeriods;
   readonly limits: EndLimits;
   readonly logLinks: readonly LogLink[];
@@ -37,7 +37,7 @@ const KEPT_ENDS = 2_000;
 
 /** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
 export class PodStatusReader {
-  readonly #ends = new Recent<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
+  readonly #ends = new BoundedMap<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
 
   readonly #store: WatchedStore;
 

@@ -8,7 +8,7 @@ import {
   type ResourceRef,
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
-import type { ManualClock } from "@flyte-ts/task-plugin/harness";
+import type { ManualTime } from "@flyte-ts/task-plugin/harness";
 import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
 
 /** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
@@ -26,7 +26,7 @@ export class SimulatedCluster implements KubeClient {
   readonly #watchers = new Set<(event: WatchEvent<Pod>) => void>();
   #version = 1;
 
-  constructor(private readonly clock: () => ManualClock | undefined) {}
+  constructor(private readonly clock: () => ManualTime | undefined) {}
 
   podLog(): never {
     throw new Error("pods without processes write nothing");
@@ -86,7 +86,7 @@ export class SimulatedCluster implements KubeClient {
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
       if (this.stuck || !isEnded(pod)) {
         this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.clock()?.now().toISOString() ?? "" } });
-        if (!this.stuck) this.clock()?.after(gracePeriodSeconds * 1_000, () => this.lose(key));
+        if (!this.stuck) this.clock()?.schedule(gracePeriodSeconds * 1_000, () => this.lose(key));
       } else this.lose(key);
       return true;
     });
