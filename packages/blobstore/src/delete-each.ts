@@ -1,3 +1,4 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import type { BlobAddress } from "./address.js";
 
 /** Maximum number of concurrent requests. */
@@ -8,6 +9,5 @@ export async function deleteEach(
   driver: { delete(address: BlobAddress): Promise<void> },
   addresses: readonly BlobAddress[],
 ): Promise<void> {
-  for (let from = 0; from < addresses.length; from += AT_ONCE)
-    await Promise.all(addresses.slice(from, from + AT_ONCE).map((address) => driver.delete(address)));
+  await forEachConcurrent(addresses, AT_ONCE, (address) => driver.delete(address));
 }

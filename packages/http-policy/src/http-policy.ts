@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { hostNameOf, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
@@ -57,13 +58,12 @@ const MAX_REMEMBERED = 256;
 
 export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
   const origins = new Set(options.allowedOrigins);
-  const known = new Map<string, boolean>();
+  const known = new BoundedMap<string, boolean>(MAX_REMEMBERED);
   const servesHost = (header: string): boolean => {
     const remembered = known.get(header);
     if (remembered !== undefined) return remembered;
     const host = hostNameOf(header);
     const served = host !== undefined && isAllowedHost(host, options);
-    if (known.size >= MAX_REMEMBERED) known.clear();
     known.set(header, served);
     return served;
   };

@@ -33,7 +33,7 @@ export {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from "./resources.js";
-export { type Timers, WorkQueue } from "./work-queue.js";
+export { WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
 export { ShardBook, type ShardBookOptions, type ShardStep } from "./shard-lease/shard-book.js";
 export { type Leader, type LeaderOptions, runForLeader } from "./shard-lease/leader.js";

@@ -1,17 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/async";
-
-/** Injected so that tests and simulations control the time. */
-export interface Timers {
-  now(): number;
-  setTimeout(run: () => void, ms: number): { unref?(): void };
-  clearTimeout(timer: unknown): void;
-}
-
-export const systemTimers: Timers = {
-  now: () => Date.now(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-};
+import { BinaryHeap, systemTime, type Time } from "@flyte-ts/async";
 
 interface Turn {
   readonly key: string;
@@ -41,7 +28,7 @@ export class WorkQueue {
   /** Virtual times at which the last turns of keys ended. */
   readonly #ended = new Map<string, number>();
   readonly #again = new Set<string>();
-  readonly #later = new Map<string, { at: number; timer: unknown }>();
+  readonly #later = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #takers: (() => void)[] = [];
   /** The key taken last, and the last other key before it. */
   #last: { readonly key: string; at: number } | undefined;
@@ -51,7 +38,7 @@ export class WorkQueue {
   #sweepAt = FEW;
   #closed = false;
 
-  constructor(private readonly timers: Timers = systemTimers) {}
+  constructor(private readonly time: Pick<Time, "now" | "schedule"> = systemTime) {}
 
   /** Number of queued keys. */
   get depth(): number {
@@ -61,7 +48,7 @@ export class WorkQueue {
   /** Age of the oldest queued key, ms. */
   get latencyMs(): number {
     const first = this.#waiting.values().next();
-    return first.done ? 0 : this.timers.now() - first.value;
+    return first.done ? 0 : this.time.now() - first.value;
   }
 
   get closed(): boolean {
@@ -75,7 +62,7 @@ export class WorkQueue {
       return;
     }
     if (this.#waiting.has(key)) return;
-    this.#waiting.set(key, this.timers.now());
+    this.#waiting.set(key, this.time.now());
     this.#turns.push({ key, start: Math.max(this.#virtualTime, this.#ended.get(key) ?? 0), order: this.#added++ });
     this.#takers.shift()?.();
   }
@@ -86,22 +73,20 @@ export class WorkQueue {
     const known = this.#later.get(key);
     if (known !== undefined) {
       if (known.at <= at) return;
-      this.timers.clearTimeout(known.timer);
+      known.cancel();
     }
-    // Node's timers overflow beyond 2^31 ms; a key that wakes too early is rescheduled.
-    const delay = Math.min(Math.max(at - this.timers.now(), 0), 2_000_000_000);
-    const timer = this.timers.setTimeout(() => {
+    const cancel = this.time.schedule(Math.max(at - this.time.now(), 0), () => {
       this.#later.delete(key);
       this.add(key);
-    }, delay);
-    this.#later.set(key, { at, timer });
+    });
+    this.#later.set(key, { at, cancel });
   }
 
   /** Cancels the timer of a key. */
   forget(key: string): void {
     const known = this.#later.get(key);
     if (known === undefined) return;
-    this.timers.clearTimeout(known.timer);
+    known.cancel();
     this.#later.delete(key);
   }
 
@@ -119,7 +104,7 @@ export class WorkQueue {
   }
 
   #noteTaken(key: string): void {
-    const at = this.timers.now();
+    const at = this.time.now();
     if (this.#last?.key === key) this.#last.at = at;
     else {
       this.#lastOther = this.#last;
@@ -131,7 +116,7 @@ export class WorkQueue {
   isShared(key: string): boolean {
     if (this.#waiting.size > (this.#waiting.has(key) ? 1 : 0)) return true;
     const other = this.#last?.key === key ? this.#lastOther : this.#last;
-    return other !== undefined && this.timers.now() - other.at < SHARES_MS;
+    return other !== undefined && this.time.now() - other.at < SHARES_MS;
   }
 
   /** Resolves when a key is queued, or when the queue is closed. Another caller may take it first. */
@@ -157,7 +142,7 @@ export class WorkQueue {
 
   close(): void {
     this.#closed = true;
-    for (const { timer } of this.#later.values()) this.timers.clearTimeout(timer);
+    for (const { cancel } of this.#later.values()) cancel();
     this.#later.clear();
     this.#waiting.clear();
     while (this.#turns.pop() !== undefined);

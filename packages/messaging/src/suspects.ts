@@ -1,3 +1,4 @@
+import { BoundedSet } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { BUNDLE_HEADER, decodeBundle } from "./bundle.js";
 import type { DeadLetter, DeadLetters } from "./dead-letters.js";
@@ -35,7 +36,7 @@ interface SuspectsParts {
  */
 export class Suspects {
   /** Messages that this process took and survived: their redelivery only means that settling took long. */
-  readonly #taken = new Set<number>();
+  readonly #taken = new BoundedSet<number>(MOST_REMEMBERED);
   /** Held messages, with the timers that renew their notes. */
   readonly #inHand = new Map<number, NodeJS.Timeout>();
   /** Queued suspects. */
@@ -54,7 +55,6 @@ export class Suspects {
       this.#taken.clear();
       return;
     }
-    if (this.#taken.size >= MOST_REMEMBERED) this.#taken.clear();
     this.#taken.add(seq);
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { BusMessage } from "./plugin-bus.js";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { TaskStatus } from "./status.js";
@@ -51,9 +52,11 @@ export interface MemoryOptions {
 export class AttemptMemories {
   readonly #live = new Map<string, AttemptMemory>();
   // In order of their end.
-  readonly #ended = new Map<string, AttemptMemory>();
+  readonly #ended: BoundedMap<string, AttemptMemory>;
 
-  constructor(private readonly options: MemoryOptions) {}
+  constructor(private readonly options: MemoryOptions) {
+    this.#ended = new BoundedMap(options.endedLimit);
+  }
 
   get liveCount(): number {
     return this.#live.size;
@@ -88,11 +91,6 @@ export class AttemptMemories {
     if ((memory.told?.data.length ?? 0) > this.options.keepEventBytes) memory.told = undefined;
     if ((memory.ran?.data.length ?? 0) > this.options.keepEventBytes) memory.ran = undefined;
     this.#live.delete(memory.key);
-    this.#ended.delete(memory.key);
     this.#ended.set(memory.key, memory);
-    for (const key of this.#ended.keys()) {
-      if (this.#ended.size <= this.options.endedLimit) break;
-      this.#ended.delete(key);
-    }
   }
 }

@@ -1,4 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -6,7 +7,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { decodeHello } from "./hello.js";
-import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "./harness.js";
+import { MemoryBus, pluginConformance, type PluginWorld, sampleRequest } from "./harness.js";
 import { NotYet } from "./not-yet.js";
 import { definePlugin, type Plugin, type PluginHost } from "./plugin.js";
 import { type RunningPlugin, runPlugin } from "./run-plugin.js";

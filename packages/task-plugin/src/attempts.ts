@@ -1,3 +1,4 @@
+import type { Time } from "@flyte-ts/async";
 import { encodeMessage, isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -6,7 +7,6 @@ import { attemptFields } from "./attempt-fields.js";
 import { attemptKey } from "./attempt-key.js";
 import { AttemptMemories, type AttemptMemory, type Delivery, type Told } from "./attempt-memory.js";
 import { redeliveryDelay } from "./backoff.js";
-import type { Time } from "./clock.js";
 import { desiredOrder } from "./desired-order.js";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { statusFingerprint } from "./fingerprint.js";
@@ -67,7 +67,7 @@ export class Attempts implements PluginHost {
   /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestOpenMs(): number {
     const [oldest] = this.#open.values();
-    return oldest === undefined ? 0 : Math.max(0, this.parts.clock.now().getTime() - oldest);
+    return oldest === undefined ? 0 : Math.max(0, this.parts.clock.now() - oldest);
   }
 
   /** Accepts a request and handles it asynchronously. */
@@ -136,7 +136,7 @@ export class Attempts implements PluginHost {
       return;
     }
     memory.desired = order;
-    if (!this.#open.has(memory)) this.#open.set(memory, this.parts.clock.now().getTime());
+    if (!this.#open.has(memory)) this.#open.set(memory, this.parts.clock.now());
     memory.callOffRetry?.();
     memory.callOffRetry = undefined;
     if (memory.busy) {
@@ -238,7 +238,7 @@ export class Attempts implements PluginHost {
     if (!isNews(memory.told, request, { status, fingerprint })) return undefined;
     const phaseVersion = nextVersion(memory.told, request, status);
     const pluginIdentifier = plugin.identifierOf?.(request.template?.type ?? "") ?? plugin.name;
-    const event = mintTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: clock.now() });
+    const event = mintTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: new Date(clock.now()) });
     memory.told = {
       phase: status.phase,
       phaseVersion,

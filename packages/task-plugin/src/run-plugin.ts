@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Time } from "@flyte-ts/async";
 import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptFields } from "./attempt-fields.js";
 import { Attempts } from "./attempts.js";
-import type { Time } from "./clock.js";
 import { decodeRequest } from "./decode-request.js";
 import { PermanentFailure } from "./failure.js";
 import { encodeHello, HELLO_INTERVAL_MS } from "./hello.js";
@@ -94,10 +94,10 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   );
 
   const { name, taskTypes, finalizes = true } = plugin;
-  const since = clock.now().getTime();
+  const since = clock.now();
   let callOff: () => void = () => undefined;
   const announce = () => {
-    const servedMs = clock.now().getTime() - since;
+    const servedMs = clock.now() - since;
     bus.publishVolatile(pluginHelloSubject, encodeHello({ name, taskTypes, finalizes, instance, servedMs }));
     callOff = clock.schedule(HELLO_INTERVAL_MS, announce);
   };

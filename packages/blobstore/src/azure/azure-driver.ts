@@ -1,4 +1,5 @@
 import type * as Sdk from "@azure/storage-blob";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobAddress } from "../address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
@@ -17,7 +18,7 @@ interface Loaded {
 /** Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is slow. */
 export class AzureDriver implements BlobDriver {
   readonly #config: AzureConfig;
-  #loading: Promise<Loaded> | undefined;
+  #loading: Lazy<Loaded> | undefined;
 
   constructor(config: AzureConfig) {
     this.#config = config;
@@ -125,7 +126,7 @@ export class AzureDriver implements BlobDriver {
   }
 
   close(): void {
-    this.#loading?.then(
+    this.#loading?.loaded?.then(
       ({ close }) => close(),
       () => undefined,
     );
@@ -149,8 +150,9 @@ export class AzureDriver implements BlobDriver {
     // Sends keys and tokens to no other account than the configured one.
     if (address.host !== undefined && address.host.split(".")[0] !== account.name)
       throw new BlobError(address.uri, `stands in another storage account than ${account.name}, which is configured`);
-    this.#loading ??= connect(account, this.#config.maxConnections ?? 64);
-    return guarded(address.uri, () => this.#loading as Promise<Loaded>);
+    this.#loading ??= new Lazy(() => connect(account, this.#config.maxConnections ?? 64));
+    const loading = this.#loading;
+    return guarded(address.uri, () => loading.get());
   }
 }
 

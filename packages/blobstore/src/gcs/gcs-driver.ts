@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type * as Sdk from "@google-cloud/storage";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobAddress } from "../address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
@@ -10,7 +11,7 @@ import { readUpTo } from "./read-up-to.js";
 /** Blobs in Google Cloud Storage. The SDK is loaded on the first call, since loading is slow. */
 export class GcsDriver implements BlobDriver {
   readonly #config: GcsConfig;
-  #loading: Promise<Sdk.Storage> | undefined;
+  readonly #loading = new Lazy(async () => createStorage(await import("@google-cloud/storage"), this.#config));
 
   constructor(config: GcsConfig) {
     this.#config = config;
@@ -134,8 +135,7 @@ export class GcsDriver implements BlobDriver {
   }
 
   #load(uri: string): Promise<Sdk.Storage> {
-    this.#loading ??= import("@google-cloud/storage").then((sdk) => createStorage(sdk, this.#config));
-    return guarded(uri, () => this.#loading as Promise<Sdk.Storage>);
+    return guarded(uri, () => this.#loading.get());
   }
 }
 

@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobAddress } from "../address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
 import { deleteEach } from "../delete-each.js";
@@ -33,7 +34,10 @@ interface Loaded {
 /** Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow. */
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
-  #loading: Promise<Loaded> | undefined;
+  readonly #loading = new Lazy(async (): Promise<Loaded> => {
+    const sdk = await import("@aws-sdk/client-s3");
+    return { sdk, client: new sdk.S3Client(clientConfig(this.#config)) };
+  });
   /** False once the service has answered that it has no batch deletes. */
   #deletesMany = true;
   #signing: Promise<Sdk.S3Client> | undefined;
@@ -184,7 +188,7 @@ export class S3Driver implements BlobDriver {
   }
 
   close(): void {
-    for (const client of [this.#loading?.then((loaded) => loaded.client), this.#signing]) {
+    for (const client of [this.#loading.loaded?.then((loaded) => loaded.client), this.#signing]) {
       client?.then(
         (loaded) => loaded.destroy(),
         () => undefined,
@@ -213,8 +217,7 @@ export class S3Driver implements BlobDriver {
   }
 
   #load(): Promise<Loaded> {
-    this.#loading ??= import("@aws-sdk/client-s3").then((sdk) => ({ sdk, client: new sdk.S3Client(clientConfig(this.#config)) }));
-    return this.#loading;
+    return this.#loading.get();
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/client";
 
 /** Page size of lists; large enough to be fast, small enough for large templates to fit into one answer. */
@@ -6,18 +6,9 @@ const PAGE = 100;
 const PATIENCE_MS = 60_000;
 
 /** Retries a call while the server is unreachable, with growing delays, for a minute. All calls of an import are idempotent. */
-export async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (let pause = 200; ; pause = Math.min(pause * 2, 5_000)) {
-    try {
-      return await call();
-    } catch (error) {
-      const passing =
-        error instanceof RpcError && [Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.ABORTED].some((code) => code === error.code);
-      if (!passing || Date.now() > deadline) throw error;
-      await sleep(pause);
-    }
-  }
+export function patiently<T>(call: () => Promise<T>): Promise<T> {
+  const isRetryable = (error: unknown) => [Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.ABORTED].some((code) => isCode(error, code));
+  return retry(call, { initialMs: 200, maxMs: 5_000, timeoutMs: PATIENCE_MS, isRetryable });
 }
 
 /** Iterates over all rows of a list, page by page. */
@@ -42,15 +33,6 @@ export async function found<T>(call: () => Promise<T>): Promise<T | undefined> {
     if (error instanceof RpcError && error.code === Code.NOT_FOUND) return undefined;
     throw error;
   }
-}
-
-/** Processes all items with bounded concurrency. */
-export async function forEachConcurrent<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const next = items.values();
-  const worker = async () => {
-    for (const item of next) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** Returns the message of a permanent refusal; rethrows other errors, which end the import: it can be restarted. */

@@ -1,9 +1,10 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import { Code } from "@flyte-ts/client";
 import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { type LaunchPlan, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { allOf, forEachConcurrent, found, isCode, patiently, refusalOf } from "./calls.js";
+import { allOf, found, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import, Place } from "./run.js";
 import { asRegistered } from "./as-registered.js";
 

@@ -1,3 +1,4 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { LocalServer } from "@flyte-ts/local-servers";
 
 export interface KeptServerOptions {
@@ -14,8 +15,7 @@ export interface KeptServerOptions {
 
 /** Consecutive attempts before giving up; about half a minute, so a port or memory can be released. */
 const TRIES = 12;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const RESTARTS: Backoff = { initialMs: 100, maxMs: 5_000 };
 /** Uptime, ms, after which failed starts are forgotten. */
 const LIVED_MS = 30_000;
 
@@ -76,7 +76,7 @@ export class KeptServer {
     for (let why = obstacle(); why !== undefined && !signal.aborted; why = obstacle()) {
       if (!told) onRestart(`  ${this.name} cannot be started: ${why}, and it is started again`);
       told = true;
-      await pause(LONGEST_PAUSE_MS, signal);
+      await pause(RESTARTS.maxMs, signal);
     }
   }
 
@@ -86,7 +86,7 @@ export class KeptServer {
     onRestart(`  ${how}: starting it again`);
     while (this.#failures < TRIES) {
       await this.#untilClear(obstacle);
-      if (this.#failures > 0) await pause(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_PAUSE_MS), signal);
+      if (this.#failures > 0) await pause(backoffDelay(RESTARTS, this.#failures - 1), signal);
       if (signal.aborted) return;
       this.#failures++;
       try {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "../run-plugin.js";
-import { ManualTime, settlePromises } from "./manual-clock.js";
 import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */

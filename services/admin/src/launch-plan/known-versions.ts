@@ -1,6 +1,6 @@
+import { LruCache } from "@flyte-ts/async";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { LruCache } from "../recently-used.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "./find.js";
 
 /** Immutable part of a launch plan. */

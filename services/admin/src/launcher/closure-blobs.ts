@@ -1,6 +1,6 @@
 import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { SingleFlight } from "@flyte-ts/async";
+import { BoundedMap, SingleFlight } from "@flyte-ts/async";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
@@ -15,7 +15,7 @@ export class ClosureNotStored extends Error {
 
 /** Copies of closures in the blob store, for resources that refer to them. */
 export class ClosureBlobs {
-  readonly #seenAt = new Map<string, number>();
+  readonly #seenAt = new BoundedMap<string, number>(MOST);
   readonly #storing = new SingleFlight<void>();
 
   constructor(
@@ -46,7 +46,6 @@ export class ClosureBlobs {
     } catch (cause) {
       throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
     }
-    if (this.#seenAt.size >= MOST) this.#seenAt.clear();
     this.#seenAt.set(address, now.getTime());
   }
 }

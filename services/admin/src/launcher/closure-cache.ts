@@ -2,9 +2,8 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { SingleFlight } from "@flyte-ts/async";
+import { LruCache, SingleFlight } from "@flyte-ts/async";
 import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
-import { LruCache } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
 
 export interface StoredClosure {

@@ -1,8 +1,8 @@
+import { backoffDelay } from "@flyte-ts/async";
 import type { Database } from "@flyte-ts/postgres";
 import { SendLater, SendRefused } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
-import { backoffDelay } from "../background/retry-delay.js";
 import type { Work } from "../background/worker.js";
 import type { NotificationsConfig } from "./config-schema.js";
 import { DELIVERIES, giveUpDelivery, laneOf, markSent, takeDeliveries, type TakenDelivery } from "./delivery-store.js";
@@ -101,9 +101,7 @@ interface Delay {
 
 /** Backoff: doubles, with a jitter of half, and is no shorter than the receiver requests. */
 export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
-  const longestMs = config.maxDelaySeconds * 1000;
-  return Math.max(
-    backoffDelay({ initialMs: config.firstDelaySeconds * 1000, maxMs: longestMs }, attempts, random),
-    Math.min(asked, longestMs),
-  );
+  const maxMs = config.maxDelaySeconds * 1000;
+  const backoff = { initialMs: config.firstDelaySeconds * 1000, maxMs, jitter: 0.5 };
+  return Math.max(backoffDelay(backoff, attempts - 1, random), Math.min(asked, maxMs));
 }

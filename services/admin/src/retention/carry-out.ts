@@ -1,5 +1,5 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { postpone, type TakenRow, type WorkTable } from "../background/lease.js";
-import { type Backoff, backoffDelay } from "../background/retry-delay.js";
 import type { Work } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import type { ExecutionName } from "../execution/state.js";
@@ -18,7 +18,7 @@ export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
 const DELETIONS: WorkTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
-const RETRIES: Backoff = { initialMs: 10_000, maxMs: 3_600_000 };
+const RETRIES: Backoff = { initialMs: 10_000, maxMs: 3_600_000, jitter: 0.5 };
 /** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
 /** Rows per DELETE statement. */
@@ -239,7 +239,7 @@ async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promis
 }
 
 async function failed({ db, clock, random, logger, metrics }: CarryOutDeps, one: Taken, error: unknown): Promise<void> {
-  const delayMs = backoffDelay(RETRIES, one.attempts, random);
+  const delayMs = backoffDelay(RETRIES, one.attempts - 1, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
   await postpone(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });

@@ -1,4 +1,5 @@
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { bindingsOf, isGranted, needText, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
@@ -10,7 +11,6 @@ import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
-import { type Backoff, backoffDelay } from "../background/retry-delay.js";
 import type { Work } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { createExecution, type CreateDeps } from "../execution/create.js";
@@ -35,7 +35,7 @@ class FiringRefused extends Error {
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const RETRIES: Backoff = { initialMs: 500, maxMs: 60_000 };
+const RETRIES: Backoff = { initialMs: 500, maxMs: 60_000, jitter: 0.5 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const FINAL_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -69,7 +69,7 @@ async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = backoffDelay(RETRIES, firing.attempts, deps.random);
+    const delayMs = backoffDelay(RETRIES, firing.attempts - 1, deps.random);
     const late = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const final = isFinal(error);
     outcomes.inc({ outcome: final || late ? "refused" : "failed" });

@@ -1,11 +1,11 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { LruCache } from "@flyte-ts/async";
 import { closureExpansion } from "@flyte-ts/compiler";
 import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
-import { LruCache } from "../recently-used.js";
 
 /** Maximum of cached expansions. */
 const MOST = 10_000;

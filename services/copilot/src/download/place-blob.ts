@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
+import { mapConcurrent } from "@flyte-ts/async";
 import { CopilotFailure } from "../failure.js";
-import { mapConcurrent } from "../store/few-at-once.js";
 import type { Blobs } from "../store/patient-store.js";
 
 const FILES_AT_ONCE = 4;

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { mapConcurrent } from "@flyte-ts/async";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type BlobType, BlobType_BlobDimensionality as Dimensionality } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotFailure } from "../failure.js";
-import { mapConcurrent } from "../store/few-at-once.js";
 import type { Blobs } from "../store/patient-store.js";
 import type { OutputFile } from "./output-file.js";
 

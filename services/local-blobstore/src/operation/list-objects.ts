@@ -1,3 +1,4 @@
+import { mapConcurrent } from "@flyte-ts/async";
 import { parameter, type S3Request } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import type { XmlElement } from "../http/xml.js";
@@ -97,26 +98,22 @@ async function listPage({ request, store }: Context, { after, skip }: Start): Pr
 }
 
 async function keyElements(items: readonly Extract<Listed, { kind: "key" }>[], encode: (text: string) => string): Promise<XmlElement[]> {
-  const elements: XmlElement[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const read = items.slice(from, from + AT_ONCE).map(async ({ key, path }): Promise<XmlElement | undefined> => {
-      await using object = await openObject(path).catch(unlessDamaged);
-      if (object === undefined) return undefined;
-      return [
-        "Contents",
-        [
-          ["Key", encode(key)],
-          ["LastModified", object.modifiedAt.toISOString()],
-          ["ETag", quoted(object.info.etag)],
-          ["Size", object.size],
-          ["StorageClass", "STANDARD"],
-        ],
-      ];
-    });
-    // An object may have been deleted since its name was read.
-    elements.push(...(await Promise.all(read)).filter((element) => element !== undefined));
-  }
-  return elements;
+  const elements = await mapConcurrent(items, AT_ONCE, async ({ key, path }): Promise<XmlElement | undefined> => {
+    await using object = await openObject(path).catch(unlessDamaged);
+    if (object === undefined) return undefined;
+    return [
+      "Contents",
+      [
+        ["Key", encode(key)],
+        ["LastModified", object.modifiedAt.toISOString()],
+        ["ETag", quoted(object.info.etag)],
+        ["Size", object.size],
+        ["StorageClass", "STANDARD"],
+      ],
+    ];
+  });
+  // An object may have been deleted since its name was read.
+  return elements.filter((element) => element !== undefined);
 }
 
 /** One damaged file must not hide all others; reading it tells of the damage. */

@@ -1,4 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
+import { BoundedMap } from "@flyte-ts/async";
 import { compareKeys, decodeName } from "./key-path.js";
 import { isMissing } from "./object-file.js";
 
@@ -26,7 +27,7 @@ const STAMP_GRAIN_NS = 2_000_000_000n;
  * each page.
  */
 export class FolderEntries {
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new BoundedMap<string, Remembered>(MAX_FOLDERS);
 
   /** None when there is no such folder. */
   async read(folder: string): Promise<readonly FolderEntry[]> {
@@ -37,16 +38,8 @@ export class FolderEntries {
     this.#remembered.delete(folder);
     const readNs = BigInt(Date.now()) * 1_000_000n;
     const entries = await readEntries(folder);
-    if (entries.length >= MIN_REMEMBERED && readNs - changedNs > STAMP_GRAIN_NS) this.#remember(folder, { changedNs, entries });
+    if (entries.length >= MIN_REMEMBERED && readNs - changedNs > STAMP_GRAIN_NS) this.#remembered.set(folder, { changedNs, entries });
     return entries;
-  }
-
-  #remember(folder: string, remembered: Remembered): void {
-    if (this.#remembered.size >= MAX_FOLDERS) {
-      const [oldest] = this.#remembered.keys();
-      if (oldest !== undefined) this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(folder, remembered);
   }
 }
 

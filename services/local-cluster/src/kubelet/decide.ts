@@ -1,3 +1,4 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { RestartPolicy, Role } from "./container/spec.js";
 
 /** One start of a container, as observed. Times in ms since 1970. */
@@ -54,8 +55,7 @@ export interface Decision {
 }
 
 /** First restart at once, then 10 s, doubled up to 5 min; a run of 10 min clears the count. Source: kubelet's container back-off. */
-const FIRST_DELAY_MS = 10_000;
-const LONGEST_DELAY_MS = 300_000;
+const RESTART_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 const CLEARING_RUN_MS = 600_000;
 
 /**
@@ -149,5 +149,5 @@ function restarts(run: Run & { state: "ended" }, policy: RestartPolicy): boolean
 
 function restartDelay(run: Run): number {
   if (run.state !== "ended" || run.attempt === 0 || run.finishedAt - run.startedAt >= CLEARING_RUN_MS) return 0;
-  return Math.min(FIRST_DELAY_MS * 2 ** (run.attempt - 1), LONGEST_DELAY_MS);
+  return backoffDelay(RESTART_BACKOFF, run.attempt - 1);
 }

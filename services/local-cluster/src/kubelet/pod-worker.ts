@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { at, type KubeObject, textAt } from "../object/model.js";
 import { LogClock } from "./container/log.js";
@@ -36,8 +37,7 @@ export interface WorkerDeps {
 const RETRY_MS = 2_000;
 /** ErrImagePull shows this long before ImagePullBackOff takes its place, ms. */
 const PULL_ERROR_MS = 2_000;
-const FIRST_PULL_DELAY_MS = 10_000;
-const LONGEST_PULL_DELAY_MS = 300_000;
+const PULL_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 /** A name that is no image name will not become one; kubelet looks again all the same. */
 const INVALID_IMAGE_RETRY_MS = 60_000;
 
@@ -295,7 +295,7 @@ export class PodWorker {
     if (blocked?.reason === "ErrImagePull") {
       note("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(image)}`);
       note("Warning", "Failed", "Error: ImagePullBackOff");
-      const delay = Math.min(FIRST_PULL_DELAY_MS * 2 ** (pulls - 1), LONGEST_PULL_DELAY_MS);
+      const delay = backoffDelay(PULL_BACKOFF, pulls - 1);
       const message = `Back-off pulling image ${JSON.stringify(image)}: ErrImagePull: ${verdict.message}`;
       container.blocked = { reason: "ImagePullBackOff", message, retryAt: now + delay, pulls };
       return false;

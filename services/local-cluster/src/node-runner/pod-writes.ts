@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { BINDINGS, isTransient, type KubeClient, KubeError, type KubeObject as ApiObject, PODS } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JsonObject, KubeObject } from "../object/model.js";
@@ -11,8 +12,7 @@ interface Unwritten {
   release: boolean;
 }
 
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 5_000;
+const RETRIES: Backoff = { initialMs: 100, maxMs: 5_000 };
 
 /**
  * Carries the writes about pods to the API, one at a time for each pod: its node,
@@ -65,13 +65,13 @@ export class PodWrites {
 
   async #writeAll(uid: string): Promise<void> {
     const { signal } = this.#abort;
-    let delay = FIRST_DELAY_MS;
+    let failures = 0;
     // Later changes join what waits here, so that a slow server is told the latest and not each step.
     for (let next = this.#unwritten.get(uid); next !== undefined && !signal.aborted; next = this.#unwritten.get(uid)) {
       this.#unwritten.delete(uid);
       try {
         await this.#write(next);
-        delay = FIRST_DELAY_MS;
+        failures = 0;
       } catch (error) {
         if (!isTransient(error)) {
           this.#refused(next, error);
@@ -79,8 +79,7 @@ export class PodWrites {
         }
         this.options.logger.warn({ pod: next.pod.metadata.name, error: String(error) }, "pod could not be written, trying again");
         this.#putBack(uid, next);
-        await sleep(delay, undefined, { signal }).catch(() => undefined);
-        delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+        await sleep(backoffDelay(RETRIES, failures++), undefined, { signal }).catch(() => undefined);
       }
     }
   }

@@ -1,7 +1,8 @@
+import { systemTime } from "@flyte-ts/async";
 import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { echoPlugin } from "./plugin.js";
@@ -9,7 +10,7 @@ import { echoPlugin } from "./plugin.js";
 mapStacks();
 const config = serviceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
-const clock = systemClock();
+const clock = systemTime;
 const metrics = new Metrics();
 const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, makesStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -7,7 +8,7 @@ import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/fly
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, pluginConformance, type PluginWorld, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, it } from "vitest";
 import { echoOutputs } from "./echo.js";
@@ -142,7 +143,7 @@ describe("core-sleep", () => {
     await running.stop();
     await clock.advance(3_000);
     await start();
-    const requestedAt = timestampFromDate(clock.now());
+    const requestedAt = timestampFromMs(clock.now());
     await send(sleepRequest(5_000, { pluginState, knownPhase: Phase.RUNNING, requestedAt }));
     await clock.advance(1_999);
     expect(phases(bus)).not.toContain(Phase.SUCCEEDED);

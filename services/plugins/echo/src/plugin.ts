@@ -1,15 +1,7 @@
+import type { Time } from "@flyte-ts/async";
 import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import {
-  attemptKey,
-  type Time,
-  definePlugin,
-  eventBasis,
-  type Plugin,
-  type PluginHost,
-  type Succeeded,
-  type TaskStatus,
-} from "@flyte-ts/task-plugin";
+import { attemptKey, definePlugin, eventBasis, type Plugin, type PluginHost, type Succeeded, type TaskStatus } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Alarms } from "./alarms.js";
 import { echoOutputs } from "./echo.js";
@@ -50,8 +42,8 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     const key = attemptKey(request);
     let sleeper = sleepers.get(key);
     if (sleeper === undefined) {
-      const endMs = endTime(request, durationMs, clock.now());
-      if (endMs <= clock.now().getTime()) {
+      const endMs = endTime(request, durationMs, new Date(clock.now()));
+      if (endMs <= clock.now()) {
         logger.debug({ object: key }, "sleep is past");
         return end;
       }

@@ -1,4 +1,4 @@
-import type { Backoff } from "./retry/backoff.js";
+import type { Backoff } from "@flyte-ts/async/backoff";
 import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
 import type { SliceLimits } from "./status/status-slices.js";

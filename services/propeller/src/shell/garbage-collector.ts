@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { forEachConcurrent } from "@flyte-ts/async";
 import type { KubeClient, KubeObject } from "@flyte-ts/kubernetes";
 import {
   COMPLETED_TIME_LABEL,
@@ -8,7 +9,6 @@ import {
   TERMINATION_STATUS_LABEL,
 } from "@flyte-ts/workflow-crd";
 import type { Logger } from "@flyte-ts/telemetry";
-import { forEachConcurrent } from "./each-at-once.js";
 
 export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;

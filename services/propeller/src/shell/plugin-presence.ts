@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { PluginHello } from "@flyte-ts/task-plugin";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
 
@@ -21,9 +22,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
 export class PluginPresence {
-  readonly #heardAt = new Map<string, number>();
+  readonly #heardAt = new BoundedMap<string, number>(MOST_REMEMBERED);
   /** Recently started processes, with the time of their first heartbeat. */
-  readonly #newcomers = new Map<string, number>();
+  readonly #newcomers = new BoundedMap<string, number>(MOST_REMEMBERED);
   #known: PluginsKnown = NO_PLUGINS_KNOWN;
 
   constructor(private readonly options: PluginPresenceOptions) {}
@@ -39,10 +40,10 @@ export class PluginPresence {
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
   heard({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
-    for (const taskType of taskTypes) remember(this.#heardAt, taskType, now);
+    for (const taskType of taskTypes) this.#heardAt.set(taskType, now);
     if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
     for (const [known, at] of this.#newcomers) if (now - at > 2 * NEW_MS) this.#newcomers.delete(known);
-    remember(this.#newcomers, instance, now);
+    this.#newcomers.set(instance, now);
     return new Set(taskTypes);
   }
 
@@ -66,13 +67,4 @@ export class PluginPresence {
     this.#known = { complete, served, silent };
     return true;
   }
-}
-
-/** Moves a name to the end of the map with the current time. */
-function remember(times: Map<string, number>, name: string, now: number): void {
-  times.delete(name);
-  times.set(name, now);
-  if (times.size <= MOST_REMEMBERED) return;
-  const [oldest] = times.keys();
-  if (oldest !== undefined) times.delete(oldest);
 }

@@ -1,14 +1,14 @@
+import { type Backoff, forEachConcurrent, retry } from "@flyte-ts/async";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Logger } from "@flyte-ts/telemetry";
 import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceMissing } from "@flyte-ts/workflow-crd";
 import type { SliceBlob } from "../engine/status/status-slices.js";
 import type { ResourcePatch } from "../engine/types.js";
-import { forEachConcurrent } from "./each-at-once.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
   readonly logger: Logger;
-  readonly sleep: (ms: number) => Promise<unknown>;
+  readonly sleep: (ms: number) => Promise<void>;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
@@ -19,8 +19,7 @@ const READS = 32;
 /** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
 const REMOVALS = 4;
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 10_000;
+const WRITE_RETRIES: Backoff = { initialMs: 50, maxMs: 10_000, jitter: 0.5 };
 
 /** Status slices in the blob store. */
 export class SliceStore {
@@ -52,15 +51,11 @@ export class SliceStore {
   async #put({ uri, entries }: SliceBlob, wanted: () => boolean): Promise<void> {
     const { blobs, logger, sleep, random } = this.options;
     const bytes = encodeSlice(entries);
-    for (let pause = FIRST_PAUSE_MS; wanted(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      try {
-        await blobs.put(uri, bytes);
-        return;
-      } catch (error) {
-        logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
-        await sleep(pause * (0.5 + random() / 2));
-      }
-    }
+    const putIfWanted = async () => {
+      if (wanted()) await blobs.put(uri, bytes);
+    };
+    const onRetry = (error: unknown) => logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
+    await retry(putIfWanted, { ...WRITE_RETRIES, random, onRetry }, { sleep, elapsed: () => 0 });
   }
 
   /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */

@@ -4,7 +4,7 @@ import { schedulerConfigSchema } from "../config.js";
 import { schedulerMetrics } from "../metrics.js";
 import type { ProgressStore } from "../progress.js";
 import type { Schedule } from "../schedule.js";
-import { type Time, Scheduler } from "../scheduler.js";
+import { Scheduler, type SchedulerDeps } from "../scheduler.js";
 import { memoryProgress, type Rows } from "./memory-progress.js";
 import { VirtualTime } from "./virtual-time.js";
 
@@ -84,7 +84,7 @@ export class Replica {
     const { random, isRough, schedules, refreshMs, spoil = {} } = world.options;
     this.#skew = isRough ? Math.round((random() - 0.5) * 40) : 0;
     const { time } = world;
-    const clock: Time = {
+    const clock: SchedulerDeps["clock"] = {
       now: () => time.now + this.#skew,
       elapsed: () => time.now,
       schedule: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { Semaphore } from "@flyte-ts/async";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Database, isUnavailable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -59,7 +60,7 @@ export class Feeds {
   readonly #times: FeedTimes;
   readonly #byName = new Map<string, Promise<Live>>();
   readonly #byId = new Map<bigint, Live>();
-  readonly #firstLooks = new Turns(FIRST_LOOKS);
+  readonly #firstLooks = new Semaphore(FIRST_LOOKS);
   /** Feeds with possible changes since the last poll. */
   readonly #dirty = new Set<Live>();
   /** Executions that changed during first polls; their feeds are known only afterwards. */
@@ -130,7 +131,7 @@ export class Feeds {
   async #open(key: string, name: ExecutionName): Promise<Live> {
     this.#opening++;
     try {
-      return await this.#firstLooks.take(() => this.#firstLook(key, name));
+      return await this.#firstLooks.run(() => this.#firstLook(key, name));
     } finally {
       if (--this.#opening === 0) this.#missed.clear();
     }
@@ -296,26 +297,4 @@ interface Live {
   look: number;
   failure: Error | undefined;
   idle: NodeJS.Timeout | undefined;
-}
-
-/** A semaphore. */
-class Turns {
-  #free: number;
-  readonly #queue: (() => void)[] = [];
-
-  constructor(atOnce: number) {
-    this.#free = atOnce;
-  }
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
 }

@@ -1,5 +1,6 @@
+import type { Time } from "@flyte-ts/async";
 import { BlobUnavailable } from "@flyte-ts/blobstore";
-import { type AttemptFailure, type Time, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { type AttemptFailure, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod } from "../kube/pod-types.js";
 import { OOM } from "../phase/ended.js";
 import type { DataStore } from "./data-store.js";
@@ -26,7 +27,7 @@ export class WatchedStore implements DataStore {
     try {
       return await answer;
     } catch (error) {
-      if (error instanceof BlobUnavailable) this.#awayAt = this.clock.now().getTime();
+      if (error instanceof BlobUnavailable) this.#awayAt = this.clock.now();
       throw error;
     }
   }

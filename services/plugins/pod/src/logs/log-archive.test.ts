@@ -1,5 +1,6 @@
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { ManualTime, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../kube/pod-types.js";

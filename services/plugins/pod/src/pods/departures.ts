@@ -1,4 +1,4 @@
-import type { Time } from "@flyte-ts/task-plugin";
+import type { Time } from "@flyte-ts/async";
 
 /** Waits for pods to be deleted. */
 export class Departures {

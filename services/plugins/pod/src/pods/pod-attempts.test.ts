@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -7,7 +8,7 @@ import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/c
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { ManualTime, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settlePromises } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, pluginConformance, type PluginWorld, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
@@ -59,7 +60,7 @@ class PodWorld implements PluginWorld {
   finish(request: TaskRequest): void {
     if (this.cluster.pods.get(attemptKey(request))?.status?.phase !== "Pending") return;
     this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
-    const finishedAt = this.clock?.now().toISOString() ?? "";
+    const finishedAt = this.clock === undefined ? "" : new Date(this.clock.now()).toISOString();
     this.cluster.set(attemptKey(request), "Succeeded", { state: { terminated: { exitCode: 0, reason: "Completed", finishedAt } } });
   }
 
@@ -100,7 +101,7 @@ describe("an attempt's pod", () => {
     const result = last()?.event?.outputResult;
     return result?.case === "error" ? { code: result.value.code, kind: result.value.kind, message: result.value.message } : undefined;
   };
-  const run = () => world.cluster.set(key, "Running", { state: { running: { startedAt: clock.now().toISOString() } } });
+  const run = () => world.cluster.set(key, "Running", { state: { running: { startedAt: new Date(clock.now()).toISOString() } } });
 
   beforeEach(async () => {
     world = new PodWorld();
@@ -137,7 +138,7 @@ describe("an attempt's pod", () => {
     run();
     await settlePromises();
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
-    world.cluster.set(key, "Running", { state: { terminated: { exitCode: 0, finishedAt: clock.now().toISOString() } } });
+    world.cluster.set(key, "Running", { state: { terminated: { exitCode: 0, finishedAt: new Date(clock.now()).toISOString() } } });
     await settlePromises();
     expect(told()).toEqual([
       ["QUEUED", "task submitted to K8s"],
@@ -349,7 +350,7 @@ describe("an attempt's pod", () => {
 
   it("fails after the grace period of an image that cannot be pulled, and is marked for removal", async () => {
     await send(DesiredState.RUN);
-    const lastTransitionTime = clock.now().toISOString();
+    const lastTransitionTime = new Date(clock.now()).toISOString();
     const condition = { type: "Ready", status: "False", reason: "ContainersNotReady", message: "unready", lastTransitionTime };
     world.cluster.set(key, "Pending", {
       state: { waiting: { reason: "ImagePullBackOff", message: "no such image" } },

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
@@ -21,10 +22,8 @@ import { createPod, type CreatePodParts } from "./create-pod.js";
 import { Departures } from "./departures.js";
 import { isOwnedBy, isPodOf, ownPod } from "./ownership.js";
 import { PodStatusReader, type PodStatusParts, SUBMITTED } from "./pod-status.js";
-import { BoundedMap } from "./recent.js";
 import { orNotYet, unavailable } from "./refusal.js";
 import { slimPod } from "./slim.js";
-import { clockTimers } from "./timers.js";
 
 export interface PodAttemptsParts extends PodStatusParts, Omit<CreatePodParts, "client"> {
   readonly archive: Pick<LogArchive, "keep" | "kept">;
@@ -69,15 +68,15 @@ export class PodAttempts {
   /** Created here and not yet in the watch. */
   readonly #created = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that have no record. */
-  readonly #adopted = new BoundedMap<TaskRequest>(REMEMBERED);
+  readonly #adopted = new BoundedMap<string, TaskRequest>(REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
   readonly #lost = new Map<string, Pod>();
   /** Attempts that are aborted or finalized: changes of their pods are ignored. */
-  readonly #over = new BoundedMap<true>(REMEMBERED);
+  readonly #over = new BoundedMap<string, true>(REMEMBERED);
   #startedAt = 0;
 
   constructor(private readonly parts: PodAttemptsParts) {
-    this.#queue = new WorkQueue(clockTimers(parts.clock));
+    this.#queue = new WorkQueue(parts.clock);
     this.#reader = new PodStatusReader(parts);
     this.#departures = new Departures(parts.clock);
   }
@@ -287,7 +286,7 @@ export class PodAttempts {
   }
 
   #now(): number {
-    return this.parts.clock.now().getTime();
+    return this.parts.clock.now();
   }
 }
 

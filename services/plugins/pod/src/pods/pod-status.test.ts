@@ -1,8 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
-import { ManualTime, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
 import type { Pod } from "../kube/pod-types.js";

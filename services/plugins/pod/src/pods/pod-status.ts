@@ -1,5 +1,6 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey, type Time, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
+import { attemptKey, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
 import type { PodConfig } from "../build/build-pod.js";
 import { inputsFailed } from "../build/copilot.js";
 import type { DataStore } from "../end/data-store.js";
@@ -10,7 +11,6 @@ import type { LogArchive } from "../logs/log-archive.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
 import { decide } from "../phase/decide.js";
 import type { Decision, GracePeriods } from "../phase/decision.js";
-import { BoundedMap } from "./recent.js";
 
 export interface PodStatusParts {
   readonly store: DataStore;
@@ -37,7 +37,7 @@ const KEPT_ENDS = 2_000;
 
 /** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
 export class PodStatusReader {
-  readonly #ends = new BoundedMap<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
+  readonly #ends = new BoundedMap<string, { readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
 
   readonly #store: WatchedStore;
 
@@ -51,7 +51,7 @@ export class PodStatusReader {
     const key = attemptKey(request);
     const ended = this.#ends.get(key);
     if (ended !== undefined && ended.uid === pod.metadata.uid) return { status: ended.status };
-    const now = clock.now();
+    const now = new Date(clock.now());
     const decision = this.decide(pod);
     if (decision.kind === "waiting") return { status: undefined };
     const logs = logLinks(links, { pod, request, now });
@@ -75,7 +75,7 @@ export class PodStatusReader {
   }
 
   decide(pod: Pod): Decision {
-    return decide(pod, { graces: this.parts.graces, now: this.parts.clock.now() });
+    return decide(pod, { graces: this.parts.graces, now: new Date(this.parts.clock.now()) });
   }
 
   /** True when the end of this very pod was read. */

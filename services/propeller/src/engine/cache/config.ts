@@ -1,4 +1,4 @@
-import type { Backoff } from "../retry/backoff.js";
+import type { Backoff } from "@flyte-ts/async/backoff";
 /** Cache settings of an installation. Times in ms. */
 export interface CacheConfig {
   /** Maximum age of cached outputs; 0 means no limit. */

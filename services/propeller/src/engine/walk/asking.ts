@@ -2,7 +2,7 @@ import type { Asked, AskProgress } from "../ask/asked.js";
 import type { Answer, QuestionKind, QuestionOf, Settled, ValueOf } from "../ask/question.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { AwaitedAgain } from "../config.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { arm } from "./attempt.js";
 import { noticeQuestion } from "./noticing.js";
 import type { Release, Walk } from "./walk.js";

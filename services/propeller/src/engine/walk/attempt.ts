@@ -4,7 +4,7 @@ import { askDueAt } from "../ask/asked.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { newsDueAt } from "./array-news.js";
 import { taskRequest } from "../request/task-request.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339 } from "../time/rfc3339.js";
 import { deadlinesOf, nextDeadline } from "../timeout/decide.js";
 import { isUnheard, neverHeard, noteWaiting, troubleFor, waitingDue } from "./waiting-attempt.js";

@@ -1,6 +1,6 @@
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { type Backoff, backoffDelay } from "../retry/backoff.js";
+import { type Backoff, backoffDelay } from "@flyte-ts/async/backoff";
 import type { Effect, ReadResult } from "../types.js";
 
 type Kind = "outputs" | "literal";

@@ -1,5 +1,5 @@
 import type { RuntimeNode } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { proceed } from "./begin.js";
 import { inputPlace } from "./input-place.js";
 import { noticeBlob } from "./noticing.js";

@@ -17,7 +17,7 @@ import { newNodeCache, type NodeCache } from "../cache/state.js";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { ask, askAgainAt, askProgress, forget } from "./asking.js";
 import type { Walk } from "./walk.js";
 

@@ -5,7 +5,7 @@ import { executionDataDir, outputsUri } from "../data/paths.js";
 import { boundMessage } from "../failure/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
 import type { Scope } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339, toldAgainAt, toSeconds } from "../time/rfc3339.js";
 import { withoutEndFacts } from "../status/end-facts.js";
 import { jsonSize } from "../status/json-size.js";
