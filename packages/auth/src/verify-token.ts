@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 
@@ -53,7 +54,7 @@ interface Remembered {
 
 export function createVerifier({ issuers, clock, toleranceSeconds = 5, rememberMs = 60_000 }: VerifyOptions): VerifyToken {
   const byName = new Map(issuers.map((issuer) => [issuer.issuer, issuer]));
-  const known = new Map<string, Remembered>();
+  const known = new BoundedMap<string, Remembered>(REMEMBERED);
   return async (token) => {
     const key = createHash("sha256").update(token).digest("base64");
     const now = clock();
@@ -62,7 +63,6 @@ export function createVerifier({ issuers, clock, toleranceSeconds = 5, rememberM
     known.delete(key);
     const identity = await verify(token, byName, { now, toleranceSeconds });
     const until = Math.min(identity.expiresAt + toleranceSeconds * 1000, now.getTime() + rememberMs);
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value ?? "");
     known.set(key, { identity, until });
     return identity;
   };

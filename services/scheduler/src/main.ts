@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { systemTime } from "@flyte-ts/async";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { serviceMetadata } from "@flyte-ts/auth";
@@ -10,7 +11,6 @@ import { schedulerConfigSchema } from "./config.js";
 import { registerLevels, schedulerMetrics } from "./metrics.js";
 import { progressStore } from "./progress.js";
 import { Scheduler } from "./scheduler.js";
-import { systemClock } from "./system-clock.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(schedulerConfigSchema, "scheduler", process);
@@ -27,7 +27,7 @@ const scheduler = new Scheduler({
   config,
   admin: adminApi({ channel, logger }),
   progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
-  clock: systemClock,
+  clock: systemTime,
   random: Math.random,
   metrics: schedulerMetrics(metrics),
   logger,

@@ -1,8 +1,8 @@
+import { backoffDelay } from "@flyte-ts/async";
 import type { Database } from "@flyte-ts/postgres";
 import { SendLater, SendRefused } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
 import { requeue } from "../background/lease.js";
-import { retryDelayMs } from "../background/retry-delay.js";
 import type { QueueHandler } from "../background/worker.js";
 import type { NotificationsConfig } from "./config-schema.js";
 import { DELIVERIES, deadLetterDelivery, partitionKey, markSent, claimDeliveries, type ClaimedDelivery } from "./delivery-store.js";
@@ -110,9 +110,7 @@ interface Delay {
 
 /** Backoff: doubles, with a jitter of half, and is no shorter than the receiver requests. */
 export function nextDelayMs({ config, attempts, random, requestedMs = 0 }: Delay): number {
-  const longestMs = config.maxDelaySeconds * 1000;
-  return Math.max(
-    retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random),
-    Math.min(requestedMs, longestMs),
-  );
+  const maxMs = config.maxDelaySeconds * 1000;
+  const backoff = { initialMs: config.firstDelaySeconds * 1000, maxMs, jitter: 0.5 };
+  return Math.max(backoffDelay(backoff, attempts - 1, random), Math.min(requestedMs, maxMs));
 }

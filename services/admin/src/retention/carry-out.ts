@@ -1,5 +1,5 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { requeue, type ClaimedRow, type QueueTable } from "../background/lease.js";
-import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
 import type { QueueHandler } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import type { ExecutionName } from "../execution/state.js";
@@ -18,7 +18,7 @@ export interface DeletionDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
 const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
-const BACKOFF: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
+const BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, jitter: 0.5 };
 /** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
 /** Rows per DELETE statement. */
@@ -239,7 +239,7 @@ async function deleteRows(deps: DeletionDeps, one: ClaimedDeletion, blobs: numbe
 }
 
 async function failed({ db, clock, random, logger, metrics }: DeletionDeps, one: ClaimedDeletion, error: unknown): Promise<void> {
-  const delayMs = retryDelayMs(BACKOFF, one.attempts, random);
+  const delayMs = backoffDelay(BACKOFF, one.attempts - 1, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
   await requeue(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });

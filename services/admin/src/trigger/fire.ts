@@ -1,4 +1,5 @@
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { bindingsOf, isGranted, needText, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
@@ -10,7 +11,6 @@ import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { requeue } from "../background/lease.js";
-import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
 import type { QueueHandler } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { createExecution, type CreateDeps } from "../execution/create.js";
@@ -35,7 +35,7 @@ class PermanentFiringError extends Error {
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 60_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 60_000, jitter: 0.5 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const PERMANENT_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -69,7 +69,7 @@ async function fire(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = retryDelayMs(BACKOFF, firing.attempts, deps.random);
+    const delayMs = backoffDelay(BACKOFF, firing.attempts - 1, deps.random);
     const exhausted = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const permanent = isPermanent(error);
     outcomes.inc({ outcome: permanent || exhausted ? "refused" : "failed" });

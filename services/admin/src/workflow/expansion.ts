@@ -1,18 +1,18 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { LruCache } from "@flyte-ts/async";
 import { closureExpansion } from "@flyte-ts/compiler";
 import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
-import { RecentlyUsed } from "../recently-used.js";
 
 /** Maximum of cached expansions. */
 const MAX_ENTRIES = 10_000;
 
 /** LRU cache of the sizes of expanded workflows, by row id. Versions are immutable. */
 export class ExpansionCache {
-  readonly #known = new RecentlyUsed<Expansion>(MAX_ENTRIES);
+  readonly #known = new LruCache<Expansion>(MAX_ENTRIES);
 
   constructor(private readonly db: Queryable) {}
 
@@ -21,7 +21,7 @@ export class ExpansionCache {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const found = await findExpansion(this.db, workflowRowId);
-    if (found !== undefined) this.#known.keep(key, found, 1);
+    if (found !== undefined) this.#known.setIfAbsent(key, found, 1);
     return found;
   }
 }
