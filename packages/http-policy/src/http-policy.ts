@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { parseHostName, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
@@ -57,13 +58,12 @@ const MAX_CACHED_HOSTS = 256;
 
 export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
   const origins = new Set(options.allowedOrigins);
-  const servedHosts = new Map<string, boolean>();
+  const servedHosts = new BoundedMap<string, boolean>(MAX_CACHED_HOSTS);
   const servesHost = (header: string): boolean => {
     const cached = servedHosts.get(header);
     if (cached !== undefined) return cached;
     const host = parseHostName(header);
     const served = host !== undefined && isAllowedHost(host, options);
-    if (servedHosts.size >= MAX_CACHED_HOSTS) servedHosts.clear();
     servedHosts.set(header, served);
     return served;
   };

@@ -1,3 +1,4 @@
+import { BoundedSet } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { BATCH_HEADER, decodeBatch } from "./batch.js";
 import type { DeadLetter, DeadLetters } from "./dead-letters.js";
@@ -35,7 +36,7 @@ interface PoisonMessageGuardDeps {
  */
 export class PoisonMessageGuard {
   /** Messages that this process took and survived: their redelivery only means that settling took long. */
-  readonly #accepted = new Set<number>();
+  readonly #accepted = new BoundedSet<number>(MAX_ACCEPTED);
   /** Messages in progress, with the timers that renew their markers. */
   readonly #markerTimers = new Map<number, NodeJS.Timeout>();
   /** Queued suspects. */
@@ -54,7 +55,6 @@ export class PoisonMessageGuard {
       this.#accepted.clear();
       return;
     }
-    if (this.#accepted.size >= MAX_ACCEPTED) this.#accepted.clear();
     this.#accepted.add(seq);
   }
 

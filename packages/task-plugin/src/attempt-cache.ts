@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { BusMessage } from "./plugin-bus.js";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { TaskStatus } from "./status.js";
@@ -51,9 +52,11 @@ export interface AttemptCacheOptions {
 export class AttemptCache {
   readonly #active = new Map<string, AttemptRecord>();
   // In order of their end.
-  readonly #terminal = new Map<string, AttemptRecord>();
+  readonly #terminal: BoundedMap<string, AttemptRecord>;
 
-  constructor(private readonly options: AttemptCacheOptions) {}
+  constructor(private readonly options: AttemptCacheOptions) {
+    this.#terminal = new BoundedMap(options.maxTerminal);
+  }
 
   get activeCount(): number {
     return this.#active.size;
@@ -88,11 +91,6 @@ export class AttemptCache {
     if ((record.lastPublished?.data.length ?? 0) > this.options.maxEventBytes) record.lastPublished = undefined;
     if ((record.firstRunning?.data.length ?? 0) > this.options.maxEventBytes) record.firstRunning = undefined;
     this.#active.delete(record.key);
-    this.#terminal.delete(record.key);
     this.#terminal.set(record.key, record);
-    for (const key of this.#terminal.keys()) {
-      if (this.#terminal.size <= this.options.maxTerminal) break;
-      this.#terminal.delete(key);
-    }
   }
 }

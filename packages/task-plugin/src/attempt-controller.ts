@@ -1,3 +1,4 @@
+import type { Time } from "@flyte-ts/async";
 import { encodeMessage, isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -6,7 +7,6 @@ import { attemptLogFields } from "./attempt-log-fields.js";
 import { attemptKey } from "./attempt-key.js";
 import { AttemptCache, type AttemptRecord, type Delivery, type PublishedStatus } from "./attempt-cache.js";
 import { redeliveryDelay } from "./backoff.js";
-import type { Clock } from "./clock.js";
 import { desiredRank } from "./desired-rank.js";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { statusFingerprint } from "./fingerprint.js";
@@ -21,7 +21,7 @@ export interface AttemptControllerDeps {
   readonly plugin: Plugin;
   readonly bus: Pick<PluginBus, "publish">;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly random: () => number;
   readonly producerId: string;
   readonly maxTerminalAttempts: number;
@@ -67,7 +67,7 @@ export class AttemptController implements PluginHost {
   /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestPendingMs(): number {
     const [oldest] = this.#pendingSince.values();
-    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now().getTime() - oldest);
+    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now() - oldest);
   }
 
   /** Accepts a request and handles it asynchronously. */
@@ -139,7 +139,7 @@ export class AttemptController implements PluginHost {
       return;
     }
     record.desiredRank = rank;
-    if (!this.#pendingSince.has(record)) this.#pendingSince.set(record, this.deps.clock.now().getTime());
+    if (!this.#pendingSince.has(record)) this.#pendingSince.set(record, this.deps.clock.now());
     record.cancelRetry?.();
     record.cancelRetry = undefined;
     if (record.inProgress) {
@@ -232,7 +232,7 @@ export class AttemptController implements PluginHost {
       const published = this.#recordStatus(record, request, status);
       if (published !== undefined) await this.#publish(published);
     }
-    record.cancelRetry = clock.after(delay, () => {
+    record.cancelRetry = clock.schedule(delay, () => {
       record.cancelRetry = undefined;
       this.#start({ request, message: undefined, retries: retries + 1 });
     });
@@ -246,7 +246,7 @@ export class AttemptController implements PluginHost {
     if (!isNewer(record.lastPublished, request, { status, fingerprint })) return undefined;
     const phaseVersion = nextPhaseVersion(record.lastPublished, request, status);
     const pluginIdentifier = plugin.pluginIdentifierFor?.(request.template?.type ?? "") ?? plugin.name;
-    const event = buildTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: clock.now() });
+    const event = buildTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: new Date(clock.now()) });
     record.lastPublished = {
       phase: status.phase,
       phaseVersion,

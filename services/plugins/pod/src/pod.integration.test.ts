@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -23,7 +24,7 @@ import {
   SECRETS,
 } from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
@@ -36,7 +37,7 @@ import { PodController } from "./pods/pod-controller.js";
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
 const logger = createLogger({ service: "test", level: "silent" });
-const clock = systemClock();
+const clock = systemTime;
 const config = podServiceConfig.parse({ nats: { url: "" } });
 const namespace = "p-development";
 

@@ -1,5 +1,6 @@
 import { finishAuditEntry, insertAuditEntry } from "../../identity/index.js";
-import { type ClaimedRow, type QueueHandler, type QueueTable, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
+import { type ClaimedRow, type QueueHandler, type QueueTable, requeue } from "../../platform/index.js";
 import {
   cancelDeletion,
   claimDueDeletions,
@@ -28,7 +29,7 @@ export interface DeletionDeps extends Pick<AutomationDeps, "db" | "blobs" | "con
 const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
-const BACKOFF: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
+const BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, jitter: 0.5 };
 /** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
 /** The row id is the execution's. */
@@ -174,7 +175,7 @@ async function deleteRows(deps: DeletionDeps, one: ClaimedDeletion, blobs: numbe
 }
 
 async function failed({ db, clock, random, logger, metrics }: DeletionDeps, one: ClaimedDeletion, error: unknown): Promise<void> {
-  const delayMs = retryDelayMs(BACKOFF, one.attempts, random);
+  const delayMs = backoffDelay(BACKOFF, one.attempts - 1, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
   await requeue(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });

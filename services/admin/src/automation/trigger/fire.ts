@@ -1,4 +1,5 @@
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
@@ -9,7 +10,7 @@ import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
-import { type QueueHandler, requeue, retryDelayMs, type RetryDelays } from "../../platform/index.js";
+import { type QueueHandler, requeue } from "../../platform/index.js";
 import { type CreateDeps, createExecution, type ExecutionResultRow, findExecutionId, findExecutionResult } from "../../executions/index.js";
 import { triggerPermissions } from "../../identity/index.js";
 import type { AutomationDeps } from "../deps.js";
@@ -32,7 +33,7 @@ class PermanentFiringError extends Error {
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 60_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 60_000, jitter: 0.5 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const PERMANENT_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -66,7 +67,7 @@ async function fire(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = retryDelayMs(BACKOFF, firing.attempts, deps.random);
+    const delayMs = backoffDelay(BACKOFF, firing.attempts - 1, deps.random);
     const exhausted = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const permanent = isPermanent(error);
     outcomes.inc({ outcome: permanent || exhausted ? "refused" : "failed" });

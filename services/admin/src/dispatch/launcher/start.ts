@@ -1,6 +1,6 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Closeable } from "@flyte-ts/async";
-import { namespaceOf, retryDelayMs, type RetryDelays, startWorker } from "../../platform/index.js";
+import { type Backoff, backoffDelay, type Closeable } from "@flyte-ts/async";
+import { namespaceOf, startWorker } from "../../platform/index.js";
 import {
   BatchedDelete,
   claimEntries,
@@ -38,7 +38,7 @@ export type LauncherDeps = Pick<DispatchDeps, "db" | "blobs" | "bus" | "config" 
 const CONCURRENCY = 32;
 /** Lease duration, ms. When it expires, another worker may claim the entry. */
 const LEASE_MS = 15_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 30_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000, jitter: 0.5 };
 /** Attempt from which a launch blocker is shown to users. */
 const BLOCKER_AFTER_ATTEMPTS = 3;
 /** Poll interval, ms, for entries without a notification. */
@@ -98,7 +98,7 @@ class LaunchHandler {
       await this.#done.delete(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const delayMs = retryDelayMs(BACKOFF, entry.attempts, random);
+      const delayMs = backoffDelay(BACKOFF, entry.attempts - 1, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof RetryableLaunchError) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");

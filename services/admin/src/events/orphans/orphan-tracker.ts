@@ -1,3 +1,4 @@
+import { BoundedSet } from "@flyte-ts/async";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
@@ -20,7 +21,7 @@ const CAPACITY = 10_000;
  * which stops them, and acknowledges their ends, which releases the resources.
  */
 export class OrphanTracker {
-  readonly #known = new Set<string>();
+  readonly #known = new BoundedSet<string>(CAPACITY);
 
   constructor(private readonly deps: OrphanDeps) {}
 
@@ -37,7 +38,7 @@ export class OrphanTracker {
     const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
     if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
     if (this.isOrphan(execution)) return;
-    this.#add(execution);
+    this.#known.add(keyOf(execution));
     const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
@@ -48,11 +49,6 @@ export class OrphanTracker {
       this.#known.delete(keyOf(execution));
       logger.warn({ ...about, error: String(error) }, "it cannot be stopped now, and is when it is heard of again");
     }
-  }
-
-  #add(execution: ExecutionName): void {
-    if (this.#known.size >= CAPACITY) this.#known.clear();
-    this.#known.add(keyOf(execution));
   }
 }
 

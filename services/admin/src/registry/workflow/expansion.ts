@@ -1,7 +1,8 @@
 import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RegistryConfig } from "../config.js";
-import { invalidArgument, RecentlyUsed } from "../../platform/index.js";
+import { LruCache } from "@flyte-ts/async";
+import { invalidArgument } from "../../platform/index.js";
 import { findExpansion } from "../store/workflows.js";
 
 /** Maximum of cached expansions. */
@@ -9,7 +10,7 @@ const MAX_ENTRIES = 10_000;
 
 /** LRU cache of the sizes of expanded workflows, by row id. Versions are immutable. */
 export class ExpansionCache {
-  readonly #known = new RecentlyUsed<Expansion>(MAX_ENTRIES);
+  readonly #known = new LruCache<Expansion>(MAX_ENTRIES);
 
   constructor(private readonly db: Queryable) {}
 
@@ -18,7 +19,7 @@ export class ExpansionCache {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const found = await findExpansion(this.db, workflowRowId);
-    if (found !== undefined) this.#known.keep(key, found, 1);
+    if (found !== undefined) this.#known.setIfAbsent(key, found, 1);
     return found;
   }
 }
