@@ -81,17 +81,17 @@ export async function seedExecutions(
   for (let from = 0; from < rows; from += BATCH) {
     const batch = { project, domain, last: Math.min(from + BATCH, rows), nodes };
     if (await isSeeded(db, batch)) continue;
-    const { count } = await db.query({
+    const { rowCount: count } = await db.query({
       name: "fill",
       text: INSERT_EXECUTIONS,
       values: [SEEDED_PREFIX, from, rows, error, project, domain],
     });
     added += count;
     if (from === 0 && count === 0 && !(await isSeeded(db, { ...batch, nodes: 0 }))) {
-      throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a shape first, for instance chain 1`);
+      throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a workload first, for instance chain 1`);
     }
     if (nodes > 0)
-      nodesAdded += (await db.query({ text: INSERT_NODES, values: [SEEDED_PREFIX, from, rows, nodes, project, domain] })).count;
+      nodesAdded += (await db.query({ text: INSERT_NODES, values: [SEEDED_PREFIX, from, rows, nodes, project, domain] })).rowCount;
   }
   // Do what autovacuum does after some minutes: update statistics and the visibility map.
   await db.query({ text: "VACUUM (ANALYZE) executions, node_executions" });
@@ -108,7 +108,7 @@ interface Batch {
 
 /** Reports whether an earlier run has inserted the batch. */
 async function isSeeded(db: Database, { project, domain, last, nodes }: Batch): Promise<boolean> {
-  const { count } = await db.query({
+  const { rowCount: count } = await db.query({
     text: `SELECT 1 FROM executions e WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
       AND ($4::int = 0 OR EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = e.id AND n.node_id = 'n' || $4))`,
     values: [project, domain, `${SEEDED_PREFIX}${last}`, nodes],

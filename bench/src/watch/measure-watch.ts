@@ -47,7 +47,7 @@ export interface WatchMeasurement {
   readonly failed: number;
 }
 
-const TASK_KIND = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 } as const;
+const WORKLOAD = { topology: "chain", size: 1, taskKind: "core-sleep", sleepSeconds: 3_600 } as const;
 const ROUNDS = 5;
 const IDLE_PERIOD_MS = 10_000;
 
@@ -120,10 +120,10 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
 
 async function start(client: FlyteClient, options: WatchOptions): Promise<readonly WatchedName[]> {
   const { project, domain } = options;
-  const launchPlan = await register(client, { ...options, ...TASK_KIND });
+  const launchPlan = await register(client, { ...options, ...WORKLOAD });
   const names: WatchedName[] = [];
   await forEachConcurrent(Array(options.executions).keys(), CONCURRENCY, async () => {
-    const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...TASK_KIND }));
+    const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...WORKLOAD }));
     names.push({ project, domain, name: id?.name ?? "" });
   });
   for (const id of names) {

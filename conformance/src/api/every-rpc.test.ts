@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, createRegistry, type DescMethod, equals, fromBinary, fromJsonString, type Message, toBinary } from "@bufbuild/protobuf";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { type Channel, createClient, createRpcServer, implement, openChannel, type RpcServer } from "@flyte-ts/rpc";
@@ -43,7 +43,11 @@ beforeAll(async () => {
     },
   }));
   const endpoint = `127.0.0.1:${admin.api}`;
-  const auth = serviceMetadata(endpoint, { clientId: "robot", clientSecretFile: join(folder, "robot"), scopes: ["all"] }, () => new Date());
+  const auth = clientCredentials(
+    endpoint,
+    { clientId: "robot", clientSecretFile: join(folder, "robot"), scopes: ["all"] },
+    () => new Date(),
+  );
   metadata = async () => ({ ...(await auth.metadata?.()) });
   channel = openChannel({ endpoint, ...auth });
   client = createFlyteClient({ endpoint, ...auth });
@@ -58,7 +62,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("there is a sample of every RPC", () => {
+test("every RPC has a sample request", () => {
   expect([...requests.keys()].sort()).toEqual(METHODS.map(nameOf).sort());
 });
 

@@ -77,7 +77,7 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
     rmSync(folder, { recursive: true, force: true });
   }, 120_000);
 
-  test(`${POD_COUNT} of them: none is missed, and each costs the API server few calls`, async () => {
+  test(`${POD_COUNT} pods all complete with few API calls each`, async () => {
     const launchPlan = await registerMapTask(client, POD_COUNT);
     const id = { project: TARGET.project, domain: TARGET.domain, name: "many" };
     const [dataPlane] = plane.dataPlanes;

@@ -37,7 +37,7 @@ export function faultRounds({ parts, rounds, stack: running }: FaultRounds): voi
   const count = Number(process.env.FAULT_ROUNDS ?? rounds);
   const all = Array.from({ length: count }, (_, round) => ({ round, part: parts[round % parts.length] as FaultPart }));
   test.each(all)(
-    "round $round: $part is killed in the middle of a workflow and nothing is lost or done twice",
+    "round $round: a workflow survives the kill of $part without lost or repeated attempts",
     async ({ round, part }) => {
       await expect(runRound({ stack: running(), client: client as FlyteClient, launchPlan }, { round, part })).resolves.toBeUndefined();
     },

@@ -51,7 +51,7 @@ function runAsOtherUser(uid: number, program: string, args: readonly string[]): 
   return execFileSync("setpriv", words, { encoding: "utf8", cwd: "/" });
 }
 
-test("what the stack writes is for its user alone", () => {
+test("files of the stack are accessible to its user only", () => {
   // Tasks extract their code with the file modes of the archive, in folders that only their owner
   // can enter.
   const unpacked = join(stack.folder, "cluster", "pods", "*", "root", "*");
@@ -60,7 +60,7 @@ test("what the stack writes is for its user alone", () => {
 });
 
 const asRoot = process.getuid?.() === 0;
-test.skipIf(!asRoot)("another user reads none of its files and none of its processes (needs root to become one)", () => {
+test.skipIf(!asRoot)("another user can read no files and processes of the stack (needs root to change users)", () => {
   for (const uid of OTHER_USERS) {
     expect(runAsOtherUser(uid, "find", [stack.folder]).split("\n")).toEqual([stack.folder, expect.stringMatching(/Permission denied/), ""]);
     expect(runAsOtherUser(uid, "cat", [join(stack.folder, "credentials.json")])).toMatch(/Permission denied/);
@@ -78,7 +78,7 @@ test("no command line shows a secret", () => {
   for (const { command } of processesOf(stack.folder)) expect(secrets.filter((secret) => command.includes(secret))).toEqual([]);
 });
 
-test("every listener is on the loopback address and one of those that are tried here", () => {
+test("every listener is on loopback and checked by this test", () => {
   const known = [ports.api, ports.blobs, ports.cluster, ports.postgres, ports.nats, ports.catalog, ...Object.values(ports.ops)];
   const listeners = listenersOf(processesOf(stack.folder).map(({ pid }) => pid));
   expect(listeners.length).toBeGreaterThan(8);
@@ -88,7 +88,7 @@ test("every listener is on the loopback address and one of those that are tried 
   }
 });
 
-test("gRPC of the API and of the data catalog answers nobody without a token", async () => {
+test("gRPC of the API and of the data catalog refuses calls without a token", async () => {
   const client = createFlyteClient({ endpoint: `127.0.0.1:${ports.api}` });
   const channel = openChannel({ endpoint: `127.0.0.1:${ports.catalog}` });
   const catalog = createClient({ channel, service: DataCatalog });
@@ -132,7 +132,7 @@ test.each([
   expect(answer.status).toBe(status);
 });
 
-test("the keys of Flyte's sandbox do not open the blob store, those of the stack do", async () => {
+test("the blob store accepts the stack's keys and refuses those of Flyte's sandbox", async () => {
   const kept = JSON.parse(readFileSync(join(stack.folder, "credentials.json"), "utf8")) as { blobKeyId: string; blobSecretKey: string };
   const put = async (accessKeyId: string, secretAccessKey: string) => {
     const store = createBlobStore({ s3: { endpoint: `http://127.0.0.1:${ports.blobs}`, accessKeyId, secretAccessKey }, azure: {} });
@@ -147,7 +147,7 @@ test("the keys of Flyte's sandbox do not open the blob store, those of the stack
   expect(await put(kept.blobKeyId, kept.blobSecretKey)).toBe("written");
 });
 
-test("the token in links to logs opens logs alone", async () => {
+test("the token in links to logs gives access to logs only", async () => {
   const config = readFileSync(join(stack.folder, "config", "plugin-pod.yaml"), "utf8");
   const token = /127\.0\.0\.1:\d+\/([0-9a-f]+)\/api/.exec(config)?.[1] ?? "";
   const get = (path: string, method = "GET") => fetch(`http://127.0.0.1:${ports.cluster}/${token}${path}`, { method });
@@ -158,7 +158,7 @@ test("the token in links to logs opens logs alone", async () => {
   expect((await get(`${pods}/p/log`)).status).toBe(404);
 });
 
-test("the message bus and the database let nobody in without a password", async () => {
+test("the bus and the database refuse connections without a password", async () => {
   await expect(connectBus({ url: `nats://127.0.0.1:${ports.nats}`, name: "test", logger })).rejects.toThrow(/authorization/i);
   for (const user of ["flyte:flyte", "postgres:postgres", "flyte:"]) {
     const pool = createPool({ url: `postgres://${user}@127.0.0.1:${ports.postgres}/flyteadmin`, logger });
@@ -167,7 +167,7 @@ test("the message bus and the database let nobody in without a password", async 
   }
 });
 
-test("health and metrics are all that ops listeners answer", async () => {
+test("ops listeners serve only health and metrics", async () => {
   for (const port of new Set(listenersOf(processesOf(stack.folder).map(({ pid }) => pid)).map((listener) => listener.port))) {
     if (!Object.values(ports.ops).includes(port)) continue;
     for (const path of ["/", "/api/v1/projects", "/debug/pprof", "/config"]) {

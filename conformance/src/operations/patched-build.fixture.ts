@@ -1,9 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..");
+import { join } from "node:path";
+import { root } from "../repository.js";
 
 /** Replacement of a text in a built file; the text must occur exactly once. */
 interface Replacement {
@@ -19,11 +17,15 @@ export const NEXT_COLUMN = "next_build";
 /** Changes of the next build: a column, a field in each status, a field in each message. */
 const REPLACEMENTS: readonly Replacement[] = [
   {
-    file: "services/admin/dist/execution/insert.js",
+    file: "services/admin/dist/executions/store/execution/insert.js",
     from: "result, error, error_kind, error_code, workflow_name)",
     to: `result, error, error_kind, error_code, workflow_name, ${NEXT_COLUMN})`,
   },
-  { file: "services/admin/dist/execution/insert.js", from: "$24, $25, $26, $27, $28)", to: "$24, $25, $26, $27, $28, 'next')" },
+  {
+    file: "services/admin/dist/executions/store/execution/insert.js",
+    from: "$24, $25, $26, $27, $28)",
+    to: "$24, $25, $26, $27, $28, 'next')",
+  },
   {
     file: "services/propeller/dist/engine/run/run-state.js",
     from: "        node.status = status;",

@@ -38,7 +38,7 @@ test.each<{ way: SignalSequence }>([
   { way: ["SIGKILL"] },
   { way: ["SIGTERM", "SIGKILL"] },
 ])(
-  "nothing is left of a stack that is ended by $way",
+  "nothing of a stack remains after $way",
   async ({ way }) => {
     const stack = await startBusyStack();
     try {

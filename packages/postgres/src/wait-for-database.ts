@@ -7,13 +7,13 @@ import { isUnavailable } from "./errors.js";
 const BACKOFF: Backoff = { initialMs: 50, maxMs: 500 };
 
 /** Runs the work, and retries while the database cannot be reached: services start in any order. */
-export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Logger): Promise<void> {
+export async function waitForDatabase(work: () => Promise<void>, logger: Logger): Promise<void> {
   const onRetry = (error: unknown) => logger.warn({ error: String(error) }, "waiting for the database");
   await retry(work, { ...BACKOFF, isRetryable: isUnavailable, onRetry });
 }
 
 /** Reason why the database cannot be used now; undefined when it can. */
-export async function databaseProblem(db: Queryable): Promise<string | undefined> {
+export async function checkDatabase(db: Queryable): Promise<string | undefined> {
   try {
     await db.query({ text: "SELECT 1" });
     return undefined;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { contractAfter } from "@flyte-ts/postgres";
+import { contractRequires } from "@flyte-ts/postgres";
 
 export interface MigrationCheckOptions {
   /** The first migration to check. */
@@ -16,7 +16,7 @@ export function findIncompatibleMigrations(directory: string, { from = "" }: Mig
   const files = readdirSync(directory).filter((name) => name.endsWith(".sql") && name >= from);
   return files.sort().flatMap((file) => {
     const sql = readFileSync(join(directory, file), "utf8");
-    const after = contractAfter(sql);
+    const after = contractRequires(sql);
     if (after === undefined) return findIncompatibleStatements(sql).map((problem) => `${file}: ${problem}`);
     return after < file.slice(0, 4) ? [] : [`${file}: a contract step comes after the migration that it names, ${after}`];
   });

@@ -13,12 +13,12 @@ import {
   tracingSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
-import { retentionSchema } from "./retention/config-schema.js";
-import { authSchema, isOrigin } from "./access/config-schema.js";
-import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
-import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
-import { triggersSchema } from "./trigger/config-schema.js";
-import { notificationsSchema } from "./notification/config-schema.js";
+import { retentionSchema } from "./automation/retention/config-schema.js";
+import { authSchema, isOrigin } from "./identity/config-schema.js";
+import { clusterResourcesSchema } from "./clusters/resources/config-schema.js";
+import { clusterHealthSchema, clustersSchema, placementSchema } from "./clusters/config-schema.js";
+import { triggersSchema } from "./automation/trigger/config-schema.js";
+import { notificationsSchema } from "./automation/notification/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means none. */
 const resources = z.strictObject({

@@ -3,10 +3,10 @@ import type { KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
-import type { ClusterHealth } from "./cluster/health.js";
+import type { ClusterHealth } from "./clusters/health/health.js";
 import type { AdminConfig } from "./config.js";
-import type { LaunchSlots } from "./launcher/launches.js";
-import type { CompilerWorker } from "./workflow/compiler/compile-thread.js";
+import type { LaunchSlots } from "./executions/create/launch-slots.js";
+import type { CompilerWorker } from "./registry/workflow/compiler/compiler-worker.js";
 
 /** A data plane that runs executions. */
 export interface Cluster {

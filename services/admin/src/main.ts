@@ -5,7 +5,7 @@ import { loadServiceConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
-import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { createPool, checkDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import {
   createLogger,
@@ -18,27 +18,27 @@ import {
   startOpsServer,
 } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
-import { watchClusters } from "./cluster/health.js";
-import { clusterStatus } from "./cluster/status.js";
-import { clusterMetrics, countProbes } from "./cluster/metrics.js";
-import { startSync } from "./cluster-resource/start.js";
+import { watchClusters } from "./clusters/health/health.js";
+import { clusterStatus } from "./clusters/health/status.js";
+import { clusterMetrics, countProbes } from "./clusters/health/metrics.js";
+import { startSync } from "./clusters/resources/start.js";
 import type { AdminDeps, Cluster } from "./deps.js";
-import { OUTBOX_CHANNEL } from "./execution/insert.js";
-import { startCompletionProcessor } from "./ended/start.js";
+import { OUTBOX_CHANNEL } from "./executions/store/execution/insert.js";
+import { startCompletionProcessor } from "./automation/completion/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
-import { startIngest } from "./ingest/start.js";
-import { outboxMetrics } from "./launcher/metrics.js";
-import { expediteEntries } from "./launcher/outbox.js";
-import { startLauncher } from "./launcher/start.js";
-import { startMaintenance } from "./launcher/upkeep.js";
-import { publishChanged } from "./live/changed.js";
-import { startStreaming } from "./live/start.js";
-import { seedProjects } from "./project/rpc.js";
+import { startIngest } from "./events/ingest/start.js";
+import { outboxMetrics } from "./executions/store/outbox/metrics.js";
+import { expediteEntries } from "./executions/store/outbox/outbox.js";
+import { startLauncher } from "./dispatch/launcher/start.js";
+import { startMaintenance } from "./dispatch/maintenance/start.js";
+import { publishChanged } from "./executions/streaming/change-notifications.js";
+import { startStreaming } from "./executions/streaming/start.js";
+import { seedProjects } from "./registry/project/rpc.js";
 import { adminLimits } from "./request-limits.js";
-import { startRetention } from "./retention/start.js";
+import { startRetention } from "./automation/retention/start.js";
 import { adminRoutes, adminServices, mapInfrastructureErrors } from "./server.js";
-import { startTriggers } from "./trigger/start.js";
-import { CompilerWorker } from "./workflow/compiler/compile-thread.js";
+import { startTriggers } from "./automation/trigger/start.js";
+import { CompilerWorker } from "./registry/workflow/compiler/compiler-worker.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(adminConfigSchema, "admin", process);
@@ -47,7 +47,7 @@ const metrics = new Metrics();
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
 const readiness = new Readiness({
   now: () => performance.now(),
-  checks: { bus: () => bus.unhealthyReason(), database: () => databaseProblem(db) },
+  checks: { bus: () => bus.unhealthyReason(), database: () => checkDatabase(db) },
 });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({
@@ -58,7 +58,7 @@ const ops = await startOpsServer({
 });
 
 const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
-await whenDatabaseIsThere(() => db.migrate({ directory: migrations, logger }), logger);
+await waitForDatabase(() => db.migrate({ directory: migrations, logger }), logger);
 readiness.starting("waiting for the message bus");
 const bus = await connectBus({ url: config.nats.url, name: "admin", logger, metrics });
 await bus.ensureStream(EVENT_STREAM);
@@ -89,7 +89,7 @@ clusterMetrics(metrics, { clusters, health });
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
 const compileThread = new CompilerWorker({
-  module: new URL("./workflow/compiler/main.js", import.meta.url),
+  module: new URL("./registry/workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
 });
@@ -128,7 +128,7 @@ const background = [
 const servers: RpcServer[] = [];
 const access =
   config.auth.mode === "required"
-    ? await (await import("./access/start.js")).createAccess({ ...deps, listenAddress: () => ownAddress(servers) })
+    ? await (await import("./identity/access/start.js")).createAccess({ ...deps, listenAddress: () => ownAddress(servers) })
     : undefined;
 // Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
@@ -153,7 +153,7 @@ for (const port of new Set([grpcPort, httpPort])) {
     tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     ...(access && {
-      admitHttp: access.admitHttp,
+      authorizeHttp: access.authorizeHttp,
       guard: access,
       corsHeaders: ["authorization", config.auth.headerKey],
     }),

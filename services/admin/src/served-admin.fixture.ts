@@ -11,12 +11,12 @@ import {
   type ServiceClient,
 } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { createAccess } from "./access/start.js";
+import { createAccess } from "./identity/access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
-import { type Streaming, startStreaming } from "./live/start.js";
+import { type Streaming, startStreaming } from "./executions/streaming/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
-import { seedProjects } from "./project/rpc.js";
+import { seedProjects } from "./registry/project/rpc.js";
 import { adminLimits } from "./request-limits.js";
 import { adminRoutes, adminServices } from "./server.js";
 
@@ -62,7 +62,7 @@ export async function serveAdmin(
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     interceptors,
     ...(access && {
-      admitHttp: access.admitHttp,
+      authorizeHttp: access.authorizeHttp,
       guard: access,
       corsHeaders: [deps.config.auth.headerKey, "authorization"],
     }),

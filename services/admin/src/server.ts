@@ -11,36 +11,36 @@ import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
-import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
-import type { Access } from "./access/start.js";
-import { agentRpcs } from "./agent/rpc.js";
-import { attributeRpcs } from "./attributes/rpc.js";
-import { clusterRpcs } from "./cluster/rpc.js";
+import { CommitOutcomeUnknownError, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
+import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, unimplementedService } from "@flyte-ts/rpc";
+import type { Access } from "./identity/access/start.js";
+import { agentRpcs } from "./platform/server-info/agents-rpc.js";
+import { attributeRpcs } from "./registry/attributes/rpc.js";
+import { clusterRpcs } from "./clusters/rpc.js";
 import type { AdminDeps } from "./deps.js";
-import { dataProxyRpcs } from "./data-proxy/rpc.js";
-import { descriptionEntityRpcs } from "./description-entity/rpc.js";
-import { eventRpcs } from "./event/rpc.js";
-import { executionRpcs } from "./execution/rpc.js";
-import { historyRpcs } from "./history/rpc.js";
-import { launchPlanRpcs } from "./launch-plan/rpc.js";
-import { streamingRpcs } from "./live/rpc.js";
-import type { Streaming } from "./live/start.js";
-import { namedEntityRpcs } from "./named-entity/rpc.js";
-import { nodeExecutionRpcs } from "./node-execution/rpc.js";
-import { notificationRpcs } from "./notification/rpc.js";
-import { projectRpcs } from "./project/rpc.js";
-import { retentionRpcs } from "./retention/rpc.js";
-import { scheduleRpcs } from "./schedule/rpc.js";
-import { signalRpcs } from "./signal/rpc.js";
-import { taskRpcs } from "./task/rpc.js";
-import { taskExecutionRpcs } from "./task-execution/rpc.js";
-import { triggerRpcs } from "./trigger/rpc.js";
-import { createSecretDeriver, type DeriveSecret } from "./trigger/secret.js";
-import { webhookRoute } from "./trigger/webhook-route.js";
-import { type Build, versionRpcs } from "./version/rpc.js";
-import { decodeWorkflowRequest } from "./workflow/open-request.js";
-import { workflowRpcs } from "./workflow/rpc.js";
+import { dataProxyRpcs } from "./executions/data-proxy/rpc.js";
+import { descriptionEntityRpcs } from "./registry/description/rpc.js";
+import { eventRpcs } from "./events/rpc/rpc.js";
+import { executionRpcs } from "./executions/execution/rpc.js";
+import { historyRpcs } from "./events/import/rpc.js";
+import { launchPlanRpcs } from "./registry/launch-plan/rpc.js";
+import { streamingRpcs } from "./executions/streaming/rpc.js";
+import type { Streaming } from "./executions/streaming/start.js";
+import { namedEntityRpcs } from "./registry/named-entity/rpc.js";
+import { nodeExecutionRpcs } from "./executions/node/rpc.js";
+import { notificationRpcs } from "./automation/notification/rpc.js";
+import { projectRpcs } from "./registry/project/rpc.js";
+import { retentionRpcs } from "./automation/retention/rpc.js";
+import { scheduleRpcs } from "./automation/schedule/rpc.js";
+import { signalRpcs } from "./executions/signal/rpc.js";
+import { taskRpcs } from "./registry/task/rpc.js";
+import { taskExecutionRpcs } from "./executions/attempt/rpc.js";
+import { triggerRpcs } from "./automation/trigger/rpc.js";
+import { createSecretDeriver, type DeriveSecret } from "./automation/trigger/secret.js";
+import { webhookRoute } from "./automation/trigger/webhook-route.js";
+import { type Build, versionRpcs } from "./platform/server-info/version-rpc.js";
+import { decodeWorkflowRequest } from "./registry/workflow/decode-request.js";
+import { workflowRpcs } from "./registry/workflow/rpc.js";
 
 /** All services of admin. */
 export function adminServices(deps: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
@@ -75,7 +75,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Streaming }, bu
     implement(LiveService, streamingRpcs(deps)),
     implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
     // Without authentication their REST routes respond like those of a Flyte server without it.
-    ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
+    ...(access?.services ?? [unimplementedService(AuthMetadataService), unimplementedService(IdentityService)]),
   ];
 }
 
@@ -96,10 +96,10 @@ export const mapInfrastructureErrors: Interceptor = async ({ context }, next) =>
   try {
     return await next(context);
   } catch (cause) {
-    if (isUnavailable(cause) || cause instanceof CommitUnknown) {
+    if (isUnavailable(cause) || cause instanceof CommitOutcomeUnknownError) {
       throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
     }
-    if (isUnstorableText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
+    if (isInvalidText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
     throw cause;
   }
 };

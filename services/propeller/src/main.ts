@@ -5,7 +5,7 @@ import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope, EVENT_STREAM, SHARD_COUNT } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import {
   createLogger,
@@ -64,7 +64,7 @@ const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.r
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,
   deadlineMs: config.admin.timeoutMs,
-  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+  ...clientCredentials(config.admin.endpoint, config.admin.auth, () => new Date()),
 });
 const pluginRegistry = new PluginRegistry({
   listeningSince: Date.now(),
@@ -78,7 +78,7 @@ const catalogChannel =
     : openChannel({
         endpoint: catalog.endpoint,
         deadlineMs: catalog.timeoutMs,
-        ...serviceMetadata(catalog.endpoint, catalog.auth, () => new Date()),
+        ...clientCredentials(catalog.endpoint, catalog.auth, () => new Date()),
       });
 const identity = randomUUID();
 const traces =

@@ -14,10 +14,10 @@ import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminApi } from "./admin-api.js";
+import { createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
 import { schedulerMetrics } from "./metrics.js";
-import { progressStore } from "./progress.js";
+import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -69,8 +69,8 @@ async function replica(): Promise<Scheduler> {
   const channel = openChannel({ endpoint });
   const scheduler = new Scheduler({
     config,
-    admin: adminApi({ channel, logger }),
-    progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+    admin: createAdminClient({ channel, logger }),
+    watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
     clock: systemTime,
     random: Math.random,
     metrics: schedulerMetrics(new Metrics()),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
@@ -8,7 +8,7 @@ import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyt
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Progress, seconds } from "./progress.js";
-import { clientCredentials, FLYTEKIT_CLIENT_ID } from "./sign-in.js";
+import { clientSecretOf, FLYTEKIT_CLIENT_ID } from "./sign-in.js";
 import type { Stack } from "./stack.js";
 
 const TERMINAL_PHASES = new Set([
@@ -40,8 +40,8 @@ export async function followExample(stack: Stack, { progress, submitting, start 
     return false;
   }
   const endpoint = `${stack.endpoints.host}:${stack.endpoints.api}`;
-  const credentials = stack.signIn && { ...clientCredentials(stack.signIn, FLYTEKIT_CLIENT_ID), scopes: ["all"] };
-  const client = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, credentials, () => new Date()) });
+  const credentials = stack.signIn && { ...clientSecretOf(stack.signIn, FLYTEKIT_CLIENT_ID), scopes: ["all"] };
+  const client = createFlyteClient({ endpoint, ...clientCredentials(endpoint, credentials, () => new Date()) });
   try {
     const id = { project: "flytesnacks", domain: "development", name };
     const execution = await waitForEnd(client, id, progress);

@@ -8,7 +8,7 @@ import type { StackCredentials } from "./credentials.js";
 import { repositoryRoot, type StackPaths } from "./paths.js";
 import { displayAddress } from "./display-address.js";
 import { PRELOADED_MODULES } from "./python-environment.js";
-import { adminAuth, catalogAuth, clientCredentials, flytekitEnv, type StackSignIn } from "./sign-in.js";
+import { adminAuth, catalogAuth, clientSecretOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Addresses of the parts of a running stack. */
 export interface Endpoints {
@@ -103,12 +103,12 @@ function settingsOf(stack: StackContext, { service, name, replicas, servers }: R
     ...(blobStore && { storage: { s3: blobStore.presigns ? { ...s3, publicEndpoint: displayAddress(s3.endpoint) } : s3 } }),
     ...(kubernetes === "own" && { kubernetes: { kubeconfig: cluster.kubeconfig } }),
     ...(admin && {
-      admin: { endpoint: `${endpoints.host}:${endpoints.api}`, ...(signIn && { auth: clientCredentials(signIn, admin.clientId) }) },
+      admin: { endpoint: `${endpoints.host}:${endpoints.api}`, ...(signIn && { auth: clientSecretOf(signIn, admin.clientId) }) },
     }),
     ...(catalog && {
       catalog: {
         endpoint: `127.0.0.1:${endpoints.catalog}`,
-        ...(signIn && { auth: { ...clientCredentials(signIn, catalog.clientId), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
+        ...(signIn && { auth: { ...clientSecretOf(signIn, catalog.clientId), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
       },
     }),
     ...(signIn && service.auth && { auth: service.auth === "issuer" ? adminAuth(signIn) : catalogAuth(signIn) }),

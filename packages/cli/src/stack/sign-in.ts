@@ -21,7 +21,7 @@ const ADMIN_USER = "admin";
 export const passwordFile = ({ secretsFolder }: StackSignIn): string => join(secretsFolder, "admin-password");
 
 /** Configuration of a service that calls others. */
-export function clientCredentials({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
+export function clientSecretOf({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
   return { clientId, clientSecretFile: join(secretsFolder, clientId) };
 }
 
@@ -45,7 +45,7 @@ export function catalogAuth({ publicUrl }: StackSignIn): object {
 
 /** Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT_CLIENT_ID}. */
 export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
-  const { clientId, clientSecretFile } = clientCredentials(signIn, FLYTEKIT_CLIENT_ID);
+  const { clientId, clientSecretFile } = clientSecretOf(signIn, FLYTEKIT_CLIENT_ID);
   return {
     FLYTE_CREDENTIALS_AUTH_MODE: "client_credentials",
     FLYTE_CREDENTIALS_CLIENT_ID: clientId,
@@ -55,13 +55,13 @@ export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
 
 /** True when flytekit can sign in: with sign-in enabled, the secret is created at the first start. */
 export function hasClientSecret(signIn: StackSignIn | undefined): boolean {
-  return signIn === undefined || existsSync(clientCredentials(signIn, FLYTEKIT_CLIENT_ID).clientSecretFile);
+  return signIn === undefined || existsSync(clientSecretOf(signIn, FLYTEKIT_CLIENT_ID).clientSecretFile);
 }
 
 /** Creates the client and the user of the stack at its first start; only their files hold the secrets. */
 export async function provisionAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
   mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
-  const { clientSecretFile } = clientCredentials(signIn, FLYTEKIT_CLIENT_ID);
+  const { clientSecretFile } = clientSecretOf(signIn, FLYTEKIT_CLIENT_ID);
   if (!existsSync(clientSecretFile)) {
     const secret = await runAccountsCommand(["service", FLYTEKIT_CLIENT_ID], { adminConfigFile });
     replaceFile(clientSecretFile, secret);

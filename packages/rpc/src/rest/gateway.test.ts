@@ -16,7 +16,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
-import { Code, createRpcServer, implement, RpcError, uniformLimits, withoutImplementation, type CallContext } from "../index.js";
+import { Code, createRpcServer, implement, RpcError, uniformLimits, unimplementedService, type CallContext } from "../index.js";
 
 // Records each call: these tests check the handlers' arguments.
 let calls: { method: string; request: unknown; context: CallContext }[] = [];
@@ -38,7 +38,7 @@ const server = createRpcServer({
     { path: "/broken", handle: () => Promise.reject(new Error("secret")) },
   ],
   services: [
-    withoutImplementation(IdentityService),
+    unimplementedService(IdentityService),
     implement(AdminService, {
       getVersion: () => ({ controlPlaneVersion: { Build: "b", Version: "v", BuildTime: "t" } }),
       getTask(request, context) {

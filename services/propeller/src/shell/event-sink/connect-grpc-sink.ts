@@ -1,5 +1,5 @@
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { type ServiceAuth, serviceMetadata } from "@flyte-ts/auth";
+import { type ServiceAuth, clientCredentials } from "@flyte-ts/auth";
 import { createClient, openChannel } from "@flyte-ts/rpc";
 import { Counter, Gauge, type Logger } from "@flyte-ts/telemetry";
 import type { PropellerMetrics } from "../metrics.js";
@@ -29,7 +29,7 @@ export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metri
   const channel = openChannel({
     endpoint: config.endpoint,
     deadlineMs: config.timeoutMs,
-    ...serviceMetadata(config.endpoint, config.auth, () => new Date()),
+    ...clientCredentials(config.endpoint, config.auth, () => new Date()),
   });
   const { registry } = metrics;
   const sent = new Counter({

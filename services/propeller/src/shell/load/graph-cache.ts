@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isRecent } from "@flyte-ts/auth";
+import { isWithinMs } from "@flyte-ts/auth";
 import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "../in-turns.js";
@@ -46,7 +46,7 @@ export class GraphCache {
 
   #fresh(key: string): ClosureModel | undefined {
     const known = this.#entries.get(key);
-    return known !== undefined && isRecent(this.clock(), known.readAt, FRESH_MS) ? known.graphs.deref() : undefined;
+    return known !== undefined && isWithinMs(this.clock(), known.readAt, FRESH_MS) ? known.graphs.deref() : undefined;
   }
 
   async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosureSource["read"]): Promise<ClosureModel> {

@@ -1,0 +1,58 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import type { Queryable } from "@flyte-ts/postgres";
+import { taskPhaseOf } from "../../projection/phase-name.js";
+import type { NodeId } from "../../execution/identifier.js";
+import { type ArchivedLog, archivedLogs } from "./archived-log.js";
+
+/** A task attempt whose log is requested. */
+export interface LoggedAttempt {
+  readonly cluster: string;
+  readonly attempt: number;
+  /** Name of its pod; undefined until an event has reported it. */
+  readonly pod: string | undefined;
+  readonly ended: boolean;
+  /** Copies that remain after the deletion of the pod. */
+  readonly archived: readonly ArchivedLog[];
+}
+
+export interface RequestedAttempt {
+  /** Undefined: the latest. */
+  readonly attempt: number | undefined;
+  /** Item of an array node. */
+  readonly item: number | undefined;
+}
+
+/** Finds the attempt of a node, or its item, in the reported events; undefined without one. */
+export async function findAttempt(
+  db: Queryable,
+  { executionId, nodeId }: NodeId,
+  requested: RequestedAttempt,
+): Promise<LoggedAttempt | undefined> {
+  const { rows } = await db.query<{ id: bigint; cluster: string; retry_attempt: bigint; phase: string }>({
+    name: "find-logged-attempt",
+    text: `SELECT t.id, e.cluster, t.retry_attempt, t.phase FROM executions e JOIN task_executions t ON t.execution_id = e.id
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4
+        AND ($5::bigint IS NULL OR t.retry_attempt = $5) ORDER BY t.retry_attempt DESC, t.id DESC LIMIT 1`,
+    values: [executionId.project, executionId.domain, executionId.name, nodeId, requested.attempt ?? null],
+  });
+  const [task] = rows;
+  if (task === undefined) return undefined;
+  const events = await db.query<{ event: Uint8Array }>({
+    name: "find-logged-attempt-events",
+    text: "SELECT event FROM task_execution_events WHERE task_execution_id = $1 ORDER BY event_order",
+    values: [task.id],
+  });
+  const messages = events.rows.map(({ event }) => fromBinary(TaskExecutionEventSchema, event));
+  const reported = messages.flatMap(({ metadata }) => metadata ?? []);
+  const resources = reported.flatMap(({ externalResources }) => externalResources);
+  const items = resources.filter(({ index, externalId }) => index === requested.item && externalId !== "");
+  // Attempts of an item are numbered separately from those of the array.
+  const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
+  const name =
+    requested.item === undefined ? reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
+  const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
+  const logs = requested.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
+  return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };
+}
