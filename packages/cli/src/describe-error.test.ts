@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { describeError } from "./describe-error.js";
-import { StackError } from "./stack/stack-error.js";
+import { StackError } from "../../local-stack/src/stack-error.js";
 
 async function errorOf(work: () => unknown): Promise<unknown> {
   try {

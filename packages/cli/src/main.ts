@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { describeError } from "./describe-error.js";
-import { cacheDir } from "./stack/paths.js";
+import { cacheDir } from "../../local-stack/src/state/paths.js";
 import { UsageError } from "./usage-error.js";
 
 const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--no-example] [--exit] [--config FILE]
@@ -54,7 +54,7 @@ async function main(argv: readonly string[]): Promise<number> {
   enableCompileCache(join(cacheDir(), "node"));
   const [command, ...rest] = argv;
   // Each command loads only its own modules: clients and messages take 50 MiB and half a second.
-  if (command === "start" && !rest.includes("--help")) return (await import("./stack/command.js")).startCommand(rest);
+  if (command === "start" && !rest.includes("--help")) return (await import("./start/start-command.js")).startCommand(rest);
   if (command === "import" && !rest.includes("--help")) return (await import("./import/command.js")).importCommand(rest);
   if (command === "doctor" && !rest.includes("--help")) {
     const { doctorCommand } = await import("./doctor/command.js");

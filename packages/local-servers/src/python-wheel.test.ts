@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { NATS_WHEELS } from "./nats-wheels.js";
+import { NATS_WHEELS } from "./nats/nats-wheels.js";
 import { withWheel } from "./python-wheel.js";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessWatchdog } from "./watchdog.js";
+import type { ProcessWatchdog } from "../../host/src/watchdog.js";
 
 /** A local server that the caller started and must stop. */
 export interface LocalServer {

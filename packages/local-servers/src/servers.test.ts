@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { isPortInUse, ServerStartError, startNats, startPostgres } from "./index.js";
-import { dropPrivileges } from "./drop-privileges.js";
+import { dropPrivileges } from "./postgres/drop-privileges.js";
 
 // mkdtemp creates the folder with mode 0700: as root this also tests a closed parent folder.
 const folder = mkdtempSync(join(tmpdir(), "local-servers-"));

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { createStackDirs } from "../stack/stack-dirs.js";
-import { repositoryRoot, stackPaths } from "../stack/paths.js";
-import { ensurePythonEnvironment } from "../stack/python-environment.js";
-import { installPackages, listPackages, type StackPython, uninstallPackages } from "./stack-packages.js";
+import { createStackDirs } from "../../../local-stack/src/state/stack-dirs.js";
+import { repositoryRoot, stackPaths } from "../../../local-stack/src/state/paths.js";
+import { ensurePythonEnvironment } from "../../../local-stack/src/python/python-environment.js";
+import { installPackages, listPackages, type StackPython, uninstallPackages } from "../../../local-stack/src/python/stack-packages.js";
 
 /**
  * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the

@@ -1,0 +1,213 @@
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ProcessWatchdog, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { stringify } from "yaml";
+import { BUS_USERS, writeBusConfig } from "./service/bus-config.js";
+import { watchBus } from "./service/bus-watch.js";
+import { checkExternalBlobStore, externalBlobStore, localBlobStore, type StackBlobStore } from "./service/blob-store.js";
+import { acquireStackLock } from "./state/stack-lock.js";
+import { writeClientEnv } from "./state/client-env.js";
+import { externalCluster, localCluster, type StackCluster } from "./service/cluster.js";
+import type { StackConfig } from "./stack-config.js";
+import { stackCredentials } from "./state/credentials.js";
+import { createStackDirs } from "./state/stack-dirs.js";
+import { isDiskFull, describeLowDiskSpace } from "./state/disk-space.js";
+import { ServerSupervisor } from "./service/server-supervisor.js";
+import { cacheDir, type StackPaths, stackPaths } from "./state/paths.js";
+import { choosePorts } from "./state/ports.js";
+import { restrictNewFiles } from "./state/private-dir.js";
+import type { Progress } from "./progress.js";
+import type { PyflyteTarget } from "../../cli/src/start/pyflyte.js";
+import { ensurePythonEnvironment } from "./python/python-environment.js";
+import { type Endpoints, infrastructureServices, type ServiceConfig, applicationServices } from "./service/service-configs.js";
+import { provisionAccounts, type StackSignIn } from "./service/sign-in.js";
+import { StackError } from "./stack-error.js";
+import { ServiceSupervisor } from "./service/service-supervisor.js";
+import { replaceFile } from "../../host/src/replace-file.js";
+import { binDir, preparePython } from "./python/stack-packages.js";
+
+export interface Stack {
+  readonly folders: StackPaths;
+  readonly endpoints: Endpoints;
+  readonly cluster: StackCluster;
+  readonly blobs: StackBlobStore;
+  readonly pythonBin: string;
+  /** Undefined: no sign-in. */
+  readonly signIn: StackSignIn | undefined;
+  /** Resolves with a description when a server of the stack ended and could not be restarted. */
+  readonly failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+
+interface StartOptions {
+  readonly progress: Progress;
+  /** Ends child processes when this process dies. */
+  readonly watchdog: ProcessWatchdog;
+  /** Aborts the start, and stops its processes. */
+  readonly signal: AbortSignal;
+  /** Called before anything is started. */
+  readonly onPlanned?: (plan: PyflyteTarget) => void;
+}
+
+/** Starts servers and services in dependency order, otherwise in parallel, and keeps them running. */
+export async function startStack(config: StackConfig, { progress, watchdog, signal, onPlanned }: StartOptions): Promise<Stack> {
+  const folders = stackPaths(config.data ?? ".flyte-ts");
+  restrictNewFiles();
+  const warning = createStackDirs(folders);
+  if (warning !== undefined) progress.line(`  ${warning}`);
+  const release = await acquireStackLock(folders, { watchdog, signal }).catch((error: unknown) => {
+    throw diskFullError(error, folders) ?? error;
+  });
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    // A part that cannot be stopped does not prevent the others from stopping; the guard ends it.
+    for (const step of stops.splice(0).reverse()) await step().catch((error: Error) => progress.line(`  ${error.message}`));
+    release();
+  };
+  try {
+    const credentials = stackCredentials(folders.credentials);
+    const { kubeconfig, host = "127.0.0.1" } = config;
+    if (config.host !== undefined && kubeconfig === undefined)
+      throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
+    const external = kubeconfig === undefined ? undefined : externalCluster(kubeconfig, config.host !== undefined);
+    const externalStore = config.s3 === undefined ? undefined : externalBlobStore(config.s3, config.bucket, process.env);
+    if (externalStore !== undefined) await checkExternalBlobStore(externalStore);
+    const ports = await choosePorts(config, folders);
+    const onInstall = (text: string) => progress.line(`  ${text} …`);
+    const shared = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
+    const python = { own: folders.python, shared: shared.folder, signal };
+    const requirements = config.requirements === undefined ? undefined : resolve(config.requirements);
+    await unlessAborted(preparePython(python, { requirements, onInstall }), signal);
+    const pythonBin = binDir(python);
+    const signIn = config.auth
+      ? { publicUrl: `http://${config.host ?? "localhost"}:${ports.api}`, secretsFolder: join(folders.root, "secrets") }
+      : undefined;
+    replaceFile(join(folders.config, "python-bin"), pythonBin);
+    onPlanned?.({ pythonBin, host, api: ports.api, signIn });
+    let failed: (how: string) => void = () => undefined;
+    const failure = new Promise<string>((resolve) => {
+      failed = resolve;
+    });
+    // The folder may be on a separate disk.
+    const superviseServer = (name: string, folder: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
+      const supervisor = new ServerSupervisor(name, start, {
+        onRestart: progress.line,
+        onFailed: failed,
+        obstacle: () => describeLowDiskSpace(folder),
+        now: () => performance.now(),
+        delay,
+      });
+      stops.push(() => supervisor.stop());
+      return supervisor;
+    };
+    const endpoints: Endpoints = {
+      host,
+      api: ports.api,
+      blobs: ports.blobs,
+      cluster: ports.cluster,
+      catalog: ports.catalog,
+      ops: ports.ops,
+    };
+    const cluster = external ?? localCluster(folders.kubeconfig, ports.cluster, credentials);
+    const blobs = externalStore ?? localBlobStore({ host, port: ports.blobs }, config.bucket, credentials);
+    writeBusConfig(folders.busConfig, credentials.bus);
+    writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
+    const { logLevel, bundles, propellers } = config;
+    const sharedPythonBin = shared.bin;
+    const context = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn };
+    const startServices = async (configs: readonly ServiceConfig[]) => {
+      const services = configs.map(({ name, program, config: content, readyPort }) => {
+        const configFile = join(folders.config, `${name}.yaml`);
+        writeFileSync(configFile, stringify(content), { mode: 0o600 });
+        const onRestart = (service: string, how: string) =>
+          progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
+        return new ServiceSupervisor(
+          { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
+          { logDir: folders.logs, watchdog, onRestart },
+        );
+      });
+      stops.push(async () => {
+        await Promise.all(services.map((service) => service.stop()));
+      });
+      for (const service of services) service.start();
+      await Promise.all(services.map((service) => service.ready(READY_TIMEOUT_MS)));
+    };
+    // Started first, stopped last.
+    const infrastructure = startServices(infrastructureServices(context));
+    const server = { dataDir: folders.postgres, port: ports.postgres };
+    const database = superviseServer("PostgreSQL", folders.postgres, (abort) =>
+      startPostgres({ ...server, watchdog, signal: abort }),
+    ).start();
+    // Prevents unhandled rejections; the final wait reports the errors.
+    for (const start of [infrastructure, database]) start.catch(() => undefined);
+    const bus = superviseServer("NATS", folders.nats, (abort) =>
+      startNats({
+        dataDir: folders.nats,
+        port: ports.nats,
+        args: ["-c", folders.busConfig],
+        watchdog,
+        signal: abort,
+        onProgress: (what) => progress.line(`  downloading ${what} (once) …`),
+      }),
+    );
+    const infrastructureStep = progress.step(
+      "NATS, cluster and blob store",
+      async () => (await Promise.all([bus.start(), infrastructure]))[0],
+    );
+    const nats = await unlessAborted(infrastructureStep, signal);
+    // Creating a database takes a second and leaves a processor idle: services load meanwhile.
+    const servicesStep = progress.step("PostgreSQL and services", () =>
+      Promise.all([database, startServices(applicationServices(context, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
+    );
+    await unlessAborted(servicesStep, signal);
+    if (signIn !== undefined) {
+      const accounts = progress.step("accounts", () => provisionAccounts(signIn, join(folders.config, "admin.yaml")));
+      await unlessAborted(accounts, signal);
+    }
+    const watching = new AbortController();
+    const watched = watchBus(
+      {
+        ports: Object.keys(ports.ops).flatMap((service) => (usesBus(service) ? (ports.ops[service] ?? []) : [])),
+        obstacle: () => describeLowDiskSpace(folders.nats),
+        restart: (why) => bus.forceRestart(why),
+        delay,
+      },
+      watching.signal,
+    );
+    stops.push(() => {
+      watching.abort();
+      return watched;
+    });
+    return { folders, endpoints, cluster, blobs, pythonBin, signIn, failed: failure, stop };
+  } catch (error) {
+    await stop();
+    throw diskFullError(error, folders) ?? error;
+  }
+}
+
+/** Describes a failed start for lack of space; undefined when each disk has enough. */
+function diskFullError(cause: unknown, { root, postgres, nats, blobs, cluster }: StackPaths): StackError | undefined {
+  const lack = [root, postgres, nats, blobs, cluster, cacheDir()].map(describeLowDiskSpace).find((found) => found !== undefined);
+  if (lack !== undefined) return new StackError(`${lack} and start again`, { cause });
+  if (!isDiskFull(cause)) return undefined;
+  return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
+}
+
+/** Resolves like the promise, unless the signal is aborted first. @throws the signal's reason when it is */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  promise.catch(() => undefined);
+  signal.throwIfAborted();
+  const listening = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true, signal: listening.signal });
+  });
+  return Promise.race([promise, aborted]).finally(() => listening.abort());
+}
+
+/** True for a user of the message bus; propellers beyond the first have numbers. */
+const usesBus = (service: string): boolean => BUS_USERS.some((user) => service === user || service.startsWith(`${user}-`));
+
+const delay = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
