@@ -48,13 +48,18 @@ const TABLE = {
   "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
   "packages/auth": ["idl", "rpc"],
   "packages/client": ["idl", "rpc", "compiler"],
-  "packages/local-servers": ["telemetry"],
+  "packages/host": [],
+  "packages/local-servers": ["host"],
+  "packages/test-servers": ["host", "local-servers"],
+  "packages/local-stack": ["auth", "config", "host", "local-servers"],
   "packages/cli": [
     "client",
     "config",
     "idl",
     "auth",
+    "host",
     "local-servers",
+    "local-stack",
     "workflow-crd",
     "kubernetes",
     "postgres",
@@ -62,25 +67,25 @@ const TABLE = {
     "blobstore",
     "telemetry",
   ],
-  "packages/testing": anyPackage.concat("local-servers"),
+  "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
   "services/admin": anyPackage,
   "services/datacatalog": anyPackage,
   "services/scheduler": anyPackage,
   "services/propeller": anyPackage,
-  "services/local-cluster": anyPackage,
+  "services/local-cluster": anyPackage.concat("host"),
   "services/local-blobstore": anyPackage,
   "services/plugins/pod": anyPackage,
   "services/plugins/echo": anyPackage,
   "services/copilot": anyPackage,
-  bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "local-servers"),
+  bench: ["idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
 };
 
 /** Rooms that hold nothing but tests. */
 const TEST_ROOMS = ["conformance"];
 
 /** What tests may import besides, in any room. */
-const FOR_TESTS = ["testing", "local-servers"];
+const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** What the tests of one room may import besides: what it takes to stand in for the other side. */
 const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { listeningSockets } from "../stack/sockets.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findHelm } from "@flyte-ts/local-servers";
+import { findHelm } from "@flyte-ts/test-servers";
 import { type Built, parseManifests } from "./manifests.js";
 
 export const chartFolder = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "deploy", "helm", "flyte-ts");

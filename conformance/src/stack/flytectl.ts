@@ -1,4 +1,4 @@
-import { findFlytectl } from "@flyte-ts/local-servers";
+import { findFlytectl } from "@flyte-ts/test-servers";
 
 /** Stock flytectl, or why there is none, in one line that is also printed. The first call on a machine builds it, which takes minutes. */
 export async function stockFlytectl(): Promise<{ readonly program: string; readonly missing?: string }> {

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createFlyteClient } from "@flyte-ts/client";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServiceProcess, startService } from "./service-process.js";
@@ -64,7 +64,7 @@ test.each(Object.entries(PROGRAMS))("%s prints its schema, and refuses what is n
   expect(schema.type).toBe("object");
   expect(schema.properties.logLevel).toMatchObject({ default: "info" });
   const { status, stderr } = spawnSync(process.execPath, [main, "--logLevle", "debug"], { encoding: "utf8" });
-  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: there is no such setting; did you mean logLevel?")]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: unknown setting; did you mean logLevel?")]);
 });
 
 test("what is in force is printed, without secrets", () => {

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("who asks at the same time waits for the one that makes it", async () => {
+test("concurrent callers share one creation", async () => {
   const path = join(folder, "cache", "thing");
   let made = 0;
   const ask = async () => {
@@ -28,7 +28,7 @@ test("who asks at the same time waits for the one that makes it", async () => {
   expect(readdirSync(join(folder, "cache"))).toEqual(["thing"]);
 });
 
-test("what could not be made is not there, and is tried again", async () => {
+test("a failed creation leaves nothing and is retried", async () => {
   const path = join(folder, "thing");
   const making = (make: (staged: string) => Promise<void>) =>
     createOnce(path, { exists: () => existsSync(path), create: () => replaceAtomically(path, make) });
@@ -44,7 +44,7 @@ test("what could not be made is not there, and is tried again", async () => {
   expect(readdirSync(folder)).toEqual(["thing"]);
 });
 
-test("what a maker that was killed left behind goes", async () => {
+test("remains of a killed creator are removed", async () => {
   const path = join(folder, "thing");
   for (const left of [path, `${path}.new`]) {
     mkdirSync(left);
@@ -62,14 +62,14 @@ test("what a maker that was killed left behind goes", async () => {
   expect(readdirSync(folder)).toEqual(["thing"]);
 });
 
-test("a lock that a power cut has left, with an id that another process has now, keeps nothing from being made", async () => {
+test("a stale lock with a reused process id does not block a creation", async () => {
   const path = join(folder, "thing");
   writeFileSync(`${path}.lock`, String(process.ppid));
   await createOnce(path, { exists: () => existsSync(path), create: async () => writeFileSync(path, "whole") });
   expect(readdirSync(folder)).toEqual(["thing"]);
 });
 
-test("the wait for another process ends when it is told to", async () => {
+test("the wait for another process can be aborted", async () => {
   const path = join(folder, "thing");
   const ending = new AbortController();
   const making = Promise.withResolvers<void>();

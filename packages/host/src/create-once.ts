@@ -1,7 +1,11 @@
 import { accessSync, constants, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { withFileLock } from "./with-file-lock.js";
-import { ServerStartError } from "../../local-servers/src/server-process.js";
+
+/** The cache directory cannot be used; the message has the remedy. */
+export class CacheError extends Error {
+  override readonly name = "CacheError";
+}
 
 export interface Creation {
   /** True when it exists, complete. */
@@ -15,7 +19,7 @@ export interface Creation {
  * Creates a file or folder of the cache unless it exists; concurrent callers share one creation. Creates its parent
  * folder too.
  *
- * @throws ServerStartError when the folder is not writable
+ * @throws CacheError when the folder is not writable
  */
 export async function createOnce(path: string, { exists, create, signal }: Creation): Promise<void> {
   if (exists()) return;
@@ -32,7 +36,7 @@ function ensureWritableDir(dir: string): void {
     mkdirSync(dir, { recursive: true });
     accessSync(dir, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new ServerStartError(
+    throw new CacheError(
       `the cache folder ${dir} cannot be used (${(cause as Error).message}): name one that this user may write to in FLYTE_TS_CACHE`,
       { cause },
     );

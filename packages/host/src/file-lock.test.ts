@@ -14,14 +14,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a lock is held by its process until that gives it back", () => {
+test("a lock is held until it is released", () => {
   expect(acquireLock(lock)).toBeUndefined();
   expect(acquireLock(lock)).toEqual({ pid: process.pid });
   releaseLock(lock);
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a lock whose process id has been given to another process is taken over", () => {
+test("a lock with a reused process id is taken over", () => {
   // The parent of this process is alive, but started at another time.
   writeFileSync(lock, `${process.ppid}\n0:0\n`);
   expect(acquireLock(lock)).toBeUndefined();
@@ -29,7 +29,7 @@ test("a lock whose process id has been given to another process is taken over", 
   expect(readdirSync(folder)).toEqual(["lock"]);
 });
 
-test("another live process keeps its lock, and this one does not give it back", () => {
+test("a lock of another live process is neither acquired nor released", () => {
   writeFileSync(lock, `${process.ppid}\n${processIdentity(process.ppid)}\n`);
   expect(acquireLock(lock)).toEqual({ pid: process.ppid });
   releaseLock(lock);
@@ -43,7 +43,7 @@ test.each(["", "\0\0\0\0", "\n"])("a lock without a process in it (%j) is taken 
   expect(acquireLock(lock)).toBeUndefined();
 });
 
-test("a process that has ended has no identity, though its parent has not taken note of that", async () => {
+test("a zombie has no identity", async () => {
   // The shell becomes a program that never reaps its child.
   const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "inherit"] });
   try {

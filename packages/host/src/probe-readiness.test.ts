@@ -19,18 +19,21 @@ async function serving(answer: (path: string) => { status: number; text: string 
   return (made.address() as AddressInfo).port;
 }
 
-test("what a service says of itself", async () => {
+test("a probe returns the service's readiness", async () => {
   let status = 503;
   const port = await serving((path) => ({ status, text: `${path}: waiting for the database\n` }));
-  expect(await probeReadiness(port, 1_000)).toEqual({ ready: false, text: "/readyz: waiting for the database" });
+  expect(await probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 1_000 })).toEqual({
+    ready: false,
+    text: "/readyz: waiting for the database",
+  });
   status = 200;
-  expect(await probeReadiness(port, 1_000)).toMatchObject({ ready: true });
+  expect(await probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 1_000 })).toMatchObject({ ready: true });
 });
 
-test("who does not listen, or does not answer, throws", async () => {
+test("a probe fails when no server listens or answers in time", async () => {
   const port = await serving(() => undefined);
-  await expect(probeReadiness(port, 50)).rejects.toThrow(/abort/i);
+  await expect(probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 50 })).rejects.toThrow(/abort/i);
   server?.closeAllConnections();
   await new Promise((resolve) => server?.close(resolve));
-  await expect(probeReadiness(port, 1_000)).rejects.toThrow("ECONNREFUSED");
+  await expect(probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 1_000 })).rejects.toThrow("ECONNREFUSED");
 });

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { afterAll, expect, test } from "vitest";
 import { isWatchdog } from "./watchdog.js";
 
-const folder = mkdtempSync(join(tmpdir(), "guard-"));
+const folder = mkdtempSync(join(tmpdir(), "watchdog-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OBEDIENT = "exec sleep 600";
@@ -15,23 +15,23 @@ const DEAF = 'trap "" TERM; while :; do sleep 0.1; done';
 // A process with a child for each given script, and one that has ended.
 const PARENT = `
 import { spawn } from "node:child_process";
-import { startGuard } from ${JSON.stringify(new URL("guard.ts", import.meta.url).pathname)};
-const guard = startGuard();
+import { startWatchdog } from ${JSON.stringify(new URL("watchdog.ts", import.meta.url).pathname)};
+const watchdog = startWatchdog();
 const child = (script) => {
   const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
-  guard.watch(child);
+  watchdog.watch(child);
   return child.pid;
 };
 child("exit 0");
 const pids = process.argv.slice(2).map(child);
-console.log(JSON.stringify({ pids, guard: guard.pid }));
+console.log(JSON.stringify({ pids, watchdog: watchdog.pid }));
 setInterval(() => undefined, 1000);
 `;
 
 interface Family {
   readonly parent: ChildProcess;
   readonly pids: readonly number[];
-  readonly guard: number;
+  readonly watchdog: number;
 }
 
 async function family(...scripts: readonly string[]): Promise<Family> {
@@ -75,17 +75,17 @@ test.each([
   { signal: "SIGKILL", scripts: [OBEDIENT, DEAF] },
   { signal: "SIGTERM", scripts: [OBEDIENT] },
   { signal: "SIGHUP", scripts: [OBEDIENT] },
-] as const)("what a process has started ends with it, though it dies by $signal", async ({ signal, scripts }) => {
-  const { parent, pids, guard } = await family(...scripts);
-  expect([...pids, guard].every((pid) => isAlive(pid))).toBe(true);
+] as const)("children end with their parent when it dies by $signal", async ({ signal, scripts }) => {
+  const { parent, pids, watchdog } = await family(...scripts);
+  expect([...pids, watchdog].every((pid) => isAlive(pid))).toBe(true);
   parent.kill(signal);
-  await areGone([...pids, guard]);
+  await areGone([...pids, watchdog]);
 });
 
-test("a guard that is killed is followed by another, which knows as much", async () => {
-  const { parent, pids, guard } = await family(OBEDIENT);
-  process.kill(guard, "SIGKILL");
-  await areGone([guard]);
+test("a killed watchdog is replaced by one with the same children", async () => {
+  const { parent, pids, watchdog } = await family(OBEDIENT);
+  process.kill(watchdog, "SIGKILL");
+  await areGone([watchdog]);
   expect(pids.every((pid) => isAlive(pid))).toBe(true);
   // Its parent starts the next one after noticing the end; the arguments hold its initial state.
   await expect.poll(() => children(parent.pid as number).filter(isWatchdog), { timeout: 30_000 }).toHaveLength(1);

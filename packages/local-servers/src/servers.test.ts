@@ -76,7 +76,7 @@ test.each([
   }
 });
 
-test("a start of PostgreSQL ends when it is told to", async () => {
+test("a start of PostgreSQL can be aborted", async () => {
   const ending = new AbortController();
   ending.abort();
   await expect(startPostgres({ dataDir: join(folder, "aborted"), signal: ending.signal })).rejects.toThrow(ServerStartError);

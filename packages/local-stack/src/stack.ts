@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProcessWatchdog, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { type ProcessWatchdog, cacheDir, replaceFile } from "@flyte-ts/host";
+import { type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
 import { BUS_USERS, writeBusConfig } from "./service/bus-config.js";
 import { watchBus } from "./service/bus-watch.js";
@@ -14,17 +15,15 @@ import { stackCredentials } from "./state/credentials.js";
 import { createStackDirs } from "./state/stack-dirs.js";
 import { isDiskFull, describeLowDiskSpace } from "./state/disk-space.js";
 import { ServerSupervisor } from "./service/server-supervisor.js";
-import { cacheDir, type StackPaths, stackPaths } from "./state/paths.js";
+import { type StackPaths, stackPaths } from "./state/paths.js";
 import { choosePorts } from "./state/ports.js";
 import { restrictNewFiles } from "./state/private-dir.js";
 import type { Progress } from "./progress.js";
-import type { PyflyteTarget } from "../../cli/src/start/pyflyte.js";
 import { ensurePythonEnvironment } from "./python/python-environment.js";
 import { type Endpoints, infrastructureServices, type ServiceConfig, applicationServices } from "./service/service-configs.js";
 import { provisionAccounts, type StackSignIn } from "./service/sign-in.js";
 import { StackError } from "./stack-error.js";
 import { ServiceSupervisor } from "./service/service-supervisor.js";
-import { replaceFile } from "../../host/src/replace-file.js";
 import { binDir, preparePython } from "./python/stack-packages.js";
 
 export interface Stack {
@@ -42,7 +41,17 @@ export interface Stack {
 
 const READY_TIMEOUT_MS = 60_000;
 
-interface StartOptions {
+/** Addresses and programs of a stack that are known before it starts. */
+export interface PyflyteTarget {
+  readonly pythonBin: string;
+  /** Host and port of the API. */
+  readonly host: string;
+  readonly api: number;
+  /** Undefined: no sign-in. */
+  readonly signIn?: StackSignIn | undefined;
+}
+
+export interface StackOptions {
   readonly progress: Progress;
   /** Ends child processes when this process dies. */
   readonly watchdog: ProcessWatchdog;
@@ -53,7 +62,7 @@ interface StartOptions {
 }
 
 /** Starts servers and services in dependency order, otherwise in parallel, and keeps them running. */
-export async function startStack(config: StackConfig, { progress, watchdog, signal, onPlanned }: StartOptions): Promise<Stack> {
+export async function startStack(config: StackConfig, { progress, watchdog, signal, onPlanned }: StackOptions): Promise<Stack> {
   const folders = stackPaths(config.data ?? ".flyte-ts");
   restrictNewFiles();
   const warning = createStackDirs(folders);
@@ -71,7 +80,7 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
     const credentials = stackCredentials(folders.credentials);
     const { kubeconfig, host = "127.0.0.1" } = config;
     if (config.host !== undefined && kubeconfig === undefined)
-      throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
+      throw new StackError("--host requires --kubeconfig, which names the cluster whose nodes reach it");
     const external = kubeconfig === undefined ? undefined : externalCluster(kubeconfig, config.host !== undefined);
     const externalStore = config.s3 === undefined ? undefined : externalBlobStore(config.s3, config.bucket, process.env);
     if (externalStore !== undefined) await checkExternalBlobStore(externalStore);
@@ -123,7 +132,7 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
         const configFile = join(folders.config, `${name}.yaml`);
         writeFileSync(configFile, stringify(content), { mode: 0o600 });
         const onRestart = (service: string, how: string) =>
-          progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
+          progress.line(`  ${service} exited (${how}); restarting; its log is in ${folders.logs}`);
         return new ServiceSupervisor(
           { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
           { logDir: folders.logs, watchdog, onRestart },

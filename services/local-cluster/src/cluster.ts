@@ -64,10 +64,7 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
       else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full, writes wait");
     },
     onSnapshotFailed: (error) =>
-      logger.warn(
-        { folder: storeFolder, error: describeDiskError(error, storeFolder) },
-        "snapshot failed, the logs are kept",
-      ),
+      logger.warn({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "snapshot failed, the logs are kept"),
   });
   const notWritable = () => (persistent.full === undefined ? undefined : describeDiskError(persistent.full, storeFolder));
   if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a truncated log record");

@@ -35,15 +35,15 @@ export async function checkCluster({ access, namespace, timeoutMs }: ClusterChec
 async function checkDefinition(client: KubeClient): Promise<Finding> {
   try {
     await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
-    return passed(SUBJECT, "answers, and serves FlyteWorkflows");
+    return passed(SUBJECT, "answers and serves FlyteWorkflows");
   } catch (error) {
     if (isNotFound(error))
       return failed(
         SUBJECT,
-        "answers, and does not know FlyteWorkflows",
+        "answers, but the FlyteWorkflow CRD is missing",
         "kubectl apply -f deploy/kubernetes/data-plane/resource-definition.yaml",
       );
-    if ((error as { status?: number }).status === 403) return passed(SUBJECT, "answers; these credentials may not list FlyteWorkflows");
+    if ((error as { status?: number }).status === 403) return passed(SUBJECT, "answers; these credentials cannot list FlyteWorkflows");
     throw error;
   }
 }
@@ -54,11 +54,11 @@ async function checkPermissions(client: KubeClient, namespace: string): Promise<
     const missing = (await Promise.all(required.map((rule) => missingVerbs(client, rule, namespace)))).flat();
     findings.push(
       missing.length === 0
-        ? passed(`${SUBJECT}: rights`, `enough for ${service}`)
+        ? passed(`${SUBJECT}: permissions`, `sufficient for ${service}`)
         : warning(
-            `${SUBJECT}: rights`,
-            `not enough for ${service}: ${missing.join(", ")}`,
-            `if these are the credentials of ${service}, give it what deploy/kubernetes says`,
+            `${SUBJECT}: permissions`,
+            `missing for ${service}: ${missing.join(", ")}`,
+            `if these are the credentials of ${service}, apply its role from deploy/kubernetes`,
           ),
     );
   }

@@ -1,8 +1,14 @@
 import { join } from "node:path";
-import { createStackDirs } from "../../../local-stack/src/state/stack-dirs.js";
-import { repositoryRoot, stackPaths } from "../../../local-stack/src/state/paths.js";
-import { ensurePythonEnvironment } from "../../../local-stack/src/python/python-environment.js";
-import { installPackages, listPackages, type StackPython, uninstallPackages } from "../../../local-stack/src/python/stack-packages.js";
+import {
+  createStackDirs,
+  repositoryRoot,
+  stackPaths,
+  ensurePythonEnvironment,
+  installPackages,
+  listPackages,
+  type StackPython,
+  uninstallPackages,
+} from "@flyte-ts/local-stack";
 
 /**
  * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the

@@ -9,7 +9,7 @@ function world() {
   return { exits, target, clock, interruption: watchInterruption(target, () => clock.now) };
 }
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP", "disconnect"])("%s asks for the end", async (event) => {
+test.each(["SIGINT", "SIGTERM", "SIGHUP", "disconnect"])("%s requests the shutdown", async (event) => {
   const { target, interruption, exits } = world();
   expect(interruption.signal.aborted).toBe(false);
   target.emit(event);
@@ -17,7 +17,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP", "disconnect"])("%s asks for the end", 
   expect([interruption.signal.aborted, exits]).toEqual([true, []]);
 });
 
-test("signals that a service manager or npm repeats do not cut an orderly end short", () => {
+test("repeated signals of a service manager or npm do not abort an orderly shutdown", () => {
   const { target, clock, exits } = world();
   for (const event of ["SIGTERM", "SIGTERM", "SIGHUP", "disconnect"]) target.emit(event);
   target.emit("SIGINT");

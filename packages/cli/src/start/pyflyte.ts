@@ -1,18 +1,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { repositoryRoot } from "../../../local-stack/src/state/paths.js";
-import { displayAddress } from "../../../local-stack/src/state/display-address.js";
-import { flytekitEnv, type StackSignIn } from "../../../local-stack/src/service/sign-in.js";
+import { captureTail } from "@flyte-ts/host";
+import { displayAddress, flytekitEnv, type PyflyteTarget, repositoryRoot } from "@flyte-ts/local-stack";
 
-/** Settings of pyflyte for a stack, before or after its start. */
-export interface PyflyteTarget {
-  readonly pythonBin: string;
-  /** Address and port of the API. */
-  readonly host: string;
-  readonly api: number;
-  /** Undefined: no sign-in. */
-  readonly signIn?: StackSignIn | undefined;
-}
+/** Maximum of output to keep, characters. */
+const MAX_OUTPUT_CHARS = 1 << 20;
 
 /** Stock pyflyte in the folder of the examples, loaded and waiting. */
 export interface PreloadedPyflyte {
@@ -43,16 +35,11 @@ export function preloadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, 
     },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  let text = "";
-  const append = (chunk: Buffer) => {
-    text += chunk.toString();
-  };
-  child.stdout.on("data", append);
-  child.stderr.on("data", append);
+  const text = captureTail([child.stdout, child.stderr], MAX_OUTPUT_CHARS);
   child.stdin.on("error", () => undefined);
   const ended = new Promise<string>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", () => resolve(text));
+    child.once("close", () => resolve(text()));
   });
   // The caller of `run` gets the error.
   ended.catch(() => undefined);

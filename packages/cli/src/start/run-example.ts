@@ -7,9 +7,7 @@ import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type Progress, seconds } from "../../../local-stack/src/progress.js";
-import { clientCredentials, FLYTEKIT_CLIENT_ID } from "../../../local-stack/src/service/sign-in.js";
-import type { Stack } from "../../../local-stack/src/stack.js";
+import { type Progress, seconds, clientCredentials, FLYTEKIT_CLIENT_ID, type Stack } from "@flyte-ts/local-stack";
 
 const TERMINAL_PHASES = new Set([
   WorkflowExecution_Phase.SUCCEEDED,

@@ -2,16 +2,22 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "@flyte-ts/config";
 import { normalizeBooleanFlags } from "../boolean-flags.js";
-import { shellQuote } from "../../../local-stack/src/state/client-env.js";
-import { stackConfigSchema } from "../../../local-stack/src/stack-config.js";
+import {
+  shellQuote,
+  stackConfigSchema,
+  repositoryRoot,
+  displayAddress,
+  type Progress,
+  terminalProgress,
+  FLYTEKIT_CLIENT_ID,
+  hasClientSecret,
+  passwordFile,
+  type Stack,
+  startStack,
+} from "@flyte-ts/local-stack";
 import { INTERRUPTED, type Interruption, watchInterruption } from "./interruption.js";
-import { repositoryRoot } from "../../../local-stack/src/state/paths.js";
-import { displayAddress } from "../../../local-stack/src/state/display-address.js";
-import { type Progress, terminalProgress } from "../../../local-stack/src/progress.js";
 import { preloadPyflyte, type PreloadedPyflyte } from "./pyflyte.js";
-import { startWatchdog } from "@flyte-ts/local-servers";
-import { FLYTEKIT_CLIENT_ID, hasClientSecret, passwordFile } from "../../../local-stack/src/service/sign-in.js";
-import { type Stack, startStack } from "../../../local-stack/src/stack.js";
+import { startWatchdog } from "@flyte-ts/host";
 
 const EXAMPLE_ARGS = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
@@ -62,7 +68,7 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
     status = exitStatus(outcome);
     if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
     if (typeof outcome === "boolean" && !config.exit) {
-      progress.line("\nThe stack stays up. Ctrl-C ends it; its state stays in its folder.");
+      progress.line("\nThe stack keeps running until Ctrl-C; its state is kept.");
       const end = await Promise.race([interrupted, stack.failed]);
       if (end !== "interrupted") progress.line(end);
       status = end === "interrupted" ? 0 : 1;
@@ -108,13 +114,13 @@ ready
   API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
   blob store (S3)      ${displayAddress(blobs.endpoint)}
   kubectl              export KUBECONFIG=${shellArgument(cluster.kubeconfig)}
-  S3 keys, settings    . ${shellArgument(folders.clientEnv)}     (for clients that read the blob store themselves)
+  S3 keys, settings    . ${shellArgument(folders.clientEnv)}     (for clients that access the blob store directly)
   logs                 ${folders.logs}${
     signIn === undefined
       ? `
-  sign-in              none: every user of this machine can call the API, and run code as you; --auth asks callers who they are`
+  sign-in              none: every user of this machine can call the API and run code as you; --auth requires sign-in`
       : `
   sign-in              user admin, password in ${passwordFile(signIn)}; programs: client ${FLYTEKIT_CLIENT_ID}, secret beside it`
   }
-  state                ${folders.root}     (remove the folder to start afresh)`);
+  state                ${folders.root}     (remove the folder to reset the stack)`);
 }

@@ -1,10 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { cacheDir, isExecutable, findOnPath } from "../../../host/src/cache-dir.js";
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
-import { replaceAtomically, createOnce } from "../../../host/src/create-once.js";
+import { cacheDir, isExecutable, findOnPath, freePort, type ProcessWatchdog, replaceAtomically, createOnce } from "@flyte-ts/host";
 import { type LocalServer, ServerStartError, startServerProcess } from "../server-process.js";
 import { NATS_VERSION, NATS_WHEELS } from "./nats-wheels.js";
 import { withWheel } from "../python-wheel.js";

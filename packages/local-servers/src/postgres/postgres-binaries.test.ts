@@ -30,14 +30,14 @@ test("a platform without PostgreSQL binaries is told what to install, in one lin
   );
 });
 
-test("there, the programs of the named folder are used", async () => {
+test("programs of FLYTE_TS_PG_BIN are used where no package exists", async () => {
   vi.stubEnv("FLYTE_TS_PG_BIN", folder);
   programs("17.2 (Debian 17.2-1)");
   const found = await findPostgresBinaries(UNSUPPORTED);
   expect(found).toEqual({ version: "17.2", initdb: join(folder, "initdb"), postgres: join(folder, "postgres") });
 });
 
-test("programs that are too old, or not there, are refused", async () => {
+test("outdated and missing programs are rejected", async () => {
   vi.stubEnv("FLYTE_TS_PG_BIN", folder);
   await expect(findPostgresBinaries(UNSUPPORTED)).rejects.toThrow(`FLYTE_TS_PG_BIN names ${folder}, which holds no program`);
   programs("14.9");

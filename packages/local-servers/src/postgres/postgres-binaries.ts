@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { isExecutable } from "../../../host/src/cache-dir.js";
+import { isExecutable } from "@flyte-ts/host";
 import { ServerStartError } from "../server-process.js";
 
 /** Programs of one release of PostgreSQL. */

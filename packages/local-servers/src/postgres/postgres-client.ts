@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cacheDir, isExecutable, findOnPath } from "../../../host/src/cache-dir.js";
-import { replaceAtomically, createOnce } from "../../../host/src/create-once.js";
+import { cacheDir, isExecutable, findOnPath, replaceAtomically, createOnce } from "@flyte-ts/host";
 import { ServerStartError } from "../server-process.js";
 import { withWheel } from "../python-wheel.js";
 

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
+import { freePort, type ProcessWatchdog, processCommandLine, processIdentity } from "@flyte-ts/host";
 import { findPostgresBinaries } from "./postgres-binaries.js";
 import { chownToNobody } from "./chown-to-nobody.js";
 import { alterPassword, createDataDir } from "./postgres-data.js";
 import { confirmPassword, readOrProposePassword } from "./postgres-password.js";
-import { processCommandLine, processIdentity } from "../../../host/src/process-identity.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "../server-process.js";
 import { dropPrivileges } from "./drop-privileges.js";
 

@@ -36,7 +36,7 @@ test("a python3 that prints warnings is asked for its version all the same", asy
 test.each([
   ["echo python-version=3.9", "python3 is Python 3.9: install Python 3.10 or newer"],
   ["exit 1", "python3 cannot be run: install Python 3.10 or newer"],
-  ["echo nonsense", "python3 does not tell its version: nonsense"],
+  ["echo nonsense", "python3 reports no version: nonsense"],
 ])("a python3 that cannot be used is refused: %s", async (script, message) => {
   python(script);
   await expect(ensure()).rejects.toThrow(message);

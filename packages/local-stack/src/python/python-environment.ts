@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createOnce } from "@flyte-ts/local-servers";
-import { runProgram } from "../../../host/src/run-program.js";
-import { cacheDir, repositoryRoot } from "../state/paths.js";
+import { createOnce, runProgram, cacheDir } from "@flyte-ts/host";
+import { repositoryRoot } from "../state/paths.js";
 
 /** A virtual environment with flytekit and the packages of the examples; its `bin` goes on the PATH of pods. */
 export interface PythonEnvironment {
@@ -63,14 +62,14 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
 /** Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before it, about the locale for instance. */
 async function pythonVersion(signal: AbortSignal): Promise<string> {
   const args = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
-  const output = await runProgram("python3", args, signal).catch((cause: unknown) => {
+  const output = await runProgram("python3", args, { signal }).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new PythonEnvironmentError(`python3 cannot be run: install Python ${MIN_PYTHON.join(".")} or newer with its venv module`, {
       cause,
     });
   });
   const [, major, minor] = /^python-version=(\d+)\.(\d+)$/m.exec(output) ?? [];
-  if (major === undefined || minor === undefined) throw new PythonEnvironmentError(`python3 does not tell its version: ${output}`);
+  if (major === undefined || minor === undefined) throw new PythonEnvironmentError(`python3 reports no version: ${output}`);
   if (Number(major) < MIN_PYTHON[0] || (Number(major) === MIN_PYTHON[0] && Number(minor) < MIN_PYTHON[1])) {
     throw new PythonEnvironmentError(
       `python3 is Python ${major}.${minor}: install Python ${MIN_PYTHON.join(".")} or newer with its venv module`,
@@ -90,16 +89,16 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
   onInstall(`creating a Python ${version} environment with flytekit and scikit-learn (once, about a minute)`);
   rmSync(folder, { recursive: true, force: true });
   try {
-    await runProgram("python3", ["-m", "venv", folder], signal);
+    await runProgram("python3", ["-m", "venv", folder], { signal });
     const python = join(folder, "bin", "python");
     const quiet = ["--quiet", "--disable-pip-version-check"];
-    const withUv = await runProgram(python, ["-m", "pip", "install", ...quiet, UV], signal)
-      .then(() => runProgram(join(folder, "bin", "uv"), [...UV_INSTALL, python, "-r", requirements], signal))
+    const withUv = await runProgram(python, ["-m", "pip", "install", ...quiet, UV], { signal })
+      .then(() => runProgram(join(folder, "bin", "uv"), [...UV_INSTALL, python, "-r", requirements], { signal }))
       .then(() => true)
       .catch(() => false);
-    if (!withUv) await runProgram(python, ["-m", "pip", "install", ...quiet, "-r", requirements], signal);
+    if (!withUv) await runProgram(python, ["-m", "pip", "install", ...quiet, "-r", requirements], { signal });
     // Compiles byte code once, instead of in every pod's first import.
-    await runProgram(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], signal).catch(() => undefined);
+    await runProgram(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], { signal }).catch(() => undefined);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
     signal.throwIfAborted();

@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceAtomically } from "@flyte-ts/local-servers";
-import { runProgram } from "../../../host/src/run-program.js";
+import { replaceAtomically, runProgram } from "@flyte-ts/host";
 
 /** Python environment of one stack: its own packages take precedence over those of the shared environment that it is based on. */
 export interface StackEnvironment {
@@ -39,7 +38,7 @@ export function isBasedOn(folder: string, shared: string): boolean {
  */
 export async function createStackEnvironment(folder: string, shared: string, signal: AbortSignal): Promise<void> {
   await replaceAtomically(folder, async (staged) => {
-    await runProgram(join(shared, "bin", "python"), ["-m", "venv", "--without-pip", staged], signal);
+    await runProgram(join(shared, "bin", "python"), ["-m", "venv", "--without-pip", staged], { signal });
     writeFileSync(join(stackEnvironment(staged).packages, LINK_FILE), linkContent(shared));
     copyScripts(join(shared, "bin"), join(staged, "bin"), shebang(folder));
     writeFileSync(join(staged, "complete"), "");

@@ -46,7 +46,7 @@ test("a stack uses the shared environment until it has packages of its own, whic
   expect(() => answer(one)).toThrow("No module named 'tiny'");
 });
 
-test("what pip says last is told when a package cannot be installed", async () => {
+test("a failed installation reports pip's last lines", async () => {
   await expect(installPackages(stack("failing"), ["--no-index", "no-such-package-of-ours"])).rejects.toThrow(
     /^pip install failed: [\s\S]*No matching distribution found for no-such-package-of-ours/,
   );
@@ -57,7 +57,7 @@ test("a requirements file is installed at the start, and again when it has chang
   const requirements = join(folder, "requirements.txt");
   const told: string[] = [];
   const settings = { requirements, onInstall: (text: string) => void told.push(text) };
-  await expect(preparePython(python, settings)).rejects.toThrow(`requirements: there is no file ${requirements}`);
+  await expect(preparePython(python, settings)).rejects.toThrow(`requirements file not found: ${requirements}`);
   writeFileSync(requirements, "");
   await preparePython(python, settings);
   expect(() => answer(python)).toThrow("No module named 'tiny'");
@@ -69,7 +69,7 @@ test("a requirements file is installed at the start, and again when it has chang
   expect(told.length).toBe(before);
 });
 
-test("an environment that rests on another shared one is made anew with its packages", async () => {
+test("an environment based on an outdated shared one is rebuilt with its packages", async () => {
   const python = stack("kept");
   await installPackages(python, [wheel]);
   const newer = join(folder, "newer");

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { withFileLock } from "@flyte-ts/local-servers";
+import { withFileLock, replaceFile, runProgram } from "@flyte-ts/host";
 import { PythonEnvironmentError } from "./python-environment.js";
-import { replaceFile } from "../../../host/src/replace-file.js";
 import { isComplete, createStackEnvironment, stackEnvironment, isBasedOn } from "./stack-environment.js";
-import { runProgram } from "../../../host/src/run-program.js";
 
 const PIP_FLAGS = ["--disable-pip-version-check", "--no-input"];
 
@@ -69,10 +67,10 @@ export async function preparePython(
   { requirements, onInstall }: { requirements: string | undefined; onInstall: (text: string) => void },
 ): Promise<void> {
   if (requirements !== undefined && !existsSync(requirements))
-    throw new PythonEnvironmentError(`requirements: there is no file ${requirements}`);
+    throw new PythonEnvironmentError(`requirements file not found: ${requirements}`);
   if (requirements === undefined && !isComplete(python.own) && !existsSync(pendingPackagesFile(python))) return;
   await withEnvironmentLock(python, async () => {
-    if (!isCurrent(python)) onInstall("making the Python environment of this stack");
+    if (!isCurrent(python)) onInstall("creating the Python environment of this stack");
     await updateEnvironment(python);
     if (requirements === undefined) return;
     const digestFile = join(python.own, "requirements.digest");
@@ -98,7 +96,7 @@ async function updateEnvironment(python: StackPython): Promise<void> {
     replaceFile(restore, (await listPackagesIn(python, stackEnvironment(own).packages, ["freeze"])).map((line) => `${line}\n`).join(""));
   if (!isComplete(own) || !isBasedOn(own, shared)) {
     await createStackEnvironment(own, shared, signal).catch((cause: unknown) => {
-      throw environmentError("the Python environment of this stack could not be made", cause, signal);
+      throw environmentError("the Python environment of this stack could not be created", cause, signal);
     });
   }
   if (existsSync(restore) && readFileSync(restore, "utf8") !== "") await pip(python, ["install", "-r", restore]);
@@ -107,7 +105,7 @@ async function updateEnvironment(python: StackPython): Promise<void> {
 
 /** Lines of `pip list` or `pip freeze` for one folder of packages. */
 async function listPackagesIn({ shared, signal }: StackPython, folder: string, pipArgs = ["list", "--format=freeze"]): Promise<string[]> {
-  const text = await runProgram(join(shared, "bin", "python"), ["-m", "pip", ...pipArgs, ...PIP_FLAGS, "--path", folder], signal).catch(
+  const text = await runProgram(join(shared, "bin", "python"), ["-m", "pip", ...pipArgs, ...PIP_FLAGS, "--path", folder], { signal }).catch(
     (cause: unknown) => {
       throw environmentError("the packages could not be listed", cause, signal);
     },
@@ -116,7 +114,7 @@ async function listPackagesIn({ shared, signal }: StackPython, folder: string, p
 }
 
 async function pip({ own, signal }: StackPython, [command = "", ...pipArgs]: readonly string[]): Promise<void> {
-  await runProgram(stackEnvironment(own).python, ["-m", "pip", command, "--quiet", ...PIP_FLAGS, ...pipArgs], signal).catch(
+  await runProgram(stackEnvironment(own).python, ["-m", "pip", command, "--quiet", ...PIP_FLAGS, ...pipArgs], { signal }).catch(
     (cause: unknown) => {
       throw environmentError(`pip ${command} failed`, cause, signal);
     },

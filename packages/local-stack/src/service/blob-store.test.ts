@@ -12,7 +12,7 @@ test("another S3 service is used with the keys of the environment", () => {
     accessKeyId: "id",
     secretAccessKey: "secret",
     bucket: "data",
-    own: false,
+    managed: false,
   });
 });
 
@@ -20,11 +20,11 @@ test.each([
   [{}, "AWS_ACCESS_KEY_ID"],
   [{ ...keys, AWS_SECRET_ACCESS_KEY: "" }, "AWS_SECRET_ACCESS_KEY"],
   [{ ...keys, AWS_SESSION_TOKEN: "t" }, "AWS_SESSION_TOKEN"],
-])("keys that cannot be used are refused by name", (env, name) => {
+])("unusable keys are rejected by name", (env, name) => {
   expect(() => externalBlobStore("http://10.0.0.1:9000", "data", env)).toThrow(name);
 });
 
-test("a service that is away, and a bucket that is not there, are told before anything starts", async () => {
+test("an unreachable S3 service and a missing bucket are reported before the start", async () => {
   const server = createServer(({ url }, response) => void response.writeHead(url === "/data" ? 403 : 404).end());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());

@@ -35,8 +35,8 @@ export function localBlobStore(
 export function externalBlobStore(s3: string, bucket: string, env: Environment): StackBlobStore {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey)
-    throw new StackError(`--s3 ${s3}: its keys must stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
-  if (env.AWS_SESSION_TOKEN) throw new StackError(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but keys of a session end before the stack does`);
+    throw new StackError(`--s3 ${s3}: set its keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+  if (env.AWS_SESSION_TOKEN) throw new StackError(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but session credentials expire while the stack runs`);
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
   return { endpoint: s3.replace(/\/+$/, ""), region, accessKeyId, secretAccessKey, bucket, managed: false };
 }
@@ -48,7 +48,7 @@ export async function checkExternalBlobStore({ endpoint, bucket }: StackBlobStor
     const answer = await fetch(`${endpoint}/${bucket}`, { method: "HEAD", signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     ({ status } = answer);
   } catch (cause) {
-    throw new StackError(`--s3 ${endpoint}: no S3 service answers there: start it, or name another address`, { cause });
+    throw new StackError(`--s3 ${endpoint}: no S3 service answers: start it, or name another address`, { cause });
   }
-  if (status === 404) throw new StackError(`--s3 ${endpoint}: there is no bucket ${bucket}; make it, or name another with --bucket`);
+  if (status === 404) throw new StackError(`--s3 ${endpoint}: bucket ${bucket} does not exist; create it, or name another with --bucket`);
 }

@@ -28,7 +28,7 @@ async function looks(answers: readonly (readonly string[])[], full: readonly num
 
 const STUCK = "the message bus does not store messages (flyte.task): no answer";
 
-test("a bus that stores nothing is started again once two looks in a row have seen it", async () => {
+test("a bus that stores nothing is restarted after two consecutive checks", async () => {
   expect(
     await looks([
       ["ok", STUCK],
@@ -39,10 +39,10 @@ test("a bus that stores nothing is started again once two looks in a row have se
   ).toEqual([`1 ${STUCK}`]);
 });
 
-test("what one look has seen, and services that do not answer or wait for something else, change nothing", async () => {
+test("a single check, and services with other problems, do not restart the bus", async () => {
   expect(await looks([["ok", STUCK], ["ok", "ok"], [STUCK], [], ["the database is away", "the message bus is not connected"]])).toEqual([]);
 });
 
-test("while the disk is full the server is left alone, and started again when there is room", async () => {
+test("the bus is not restarted while the disk is full", async () => {
   expect(await looks([[STUCK], [STUCK], [STUCK], [STUCK], [STUCK]], [0, 1, 2, 3])).toEqual([`4 ${STUCK}`]);
 });

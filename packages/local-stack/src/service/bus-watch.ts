@@ -1,4 +1,4 @@
-import { probeReadiness } from "../../../host/src/probe-readiness.js";
+import { probeReadiness } from "@flyte-ts/host";
 
 /** Text on /readyz while the message bus does not store messages (`StoreHealth` of packages/messaging). */
 const STORE_FAILURE_TEXT = "the message bus does not store messages";
@@ -29,7 +29,7 @@ export interface BusWatchOptions {
  * the signal is aborted.
  */
 export async function watchBus(
-  { ports, obstacle, restart, delay, probe = (port) => probeReadiness(port, 3_000) }: BusWatchOptions,
+  { ports, obstacle, restart, delay, probe = (port) => probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 3_000 }) }: BusWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let findings = 0;

@@ -29,7 +29,7 @@ test("the API of the current context is taken", () => {
       { name: "two", cluster: { server: "https://two/" } },
     ],
   };
-  expect(given(JSON.stringify(config))).toMatchObject({ url: "https://two", own: false, hasNodes: true });
+  expect(given(JSON.stringify(config))).toMatchObject({ url: "https://two", managed: false, hasNodes: true });
 });
 
 test.each([
@@ -49,6 +49,6 @@ test.each([
   expect((error as Error).message).not.toContain("\n");
 });
 
-test("one that is not there is refused in one line", () => {
+test("a missing kubeconfig is rejected in one line", () => {
   expect(() => externalCluster(join(folder, "none"), true)).toThrow(/none cannot be read \(ENOENT.*\): name another with --kubeconfig$/);
 });

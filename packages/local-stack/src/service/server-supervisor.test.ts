@@ -34,7 +34,7 @@ function world(failingStarts: (start: number) => boolean, obstacle?: () => strin
   return { seen, kept, dies };
 }
 
-test("one that cannot be started again at once is tried after pauses that grow", async () => {
+test("a server that fails to restart is retried with backoff", async () => {
   const { seen, kept, dies } = world((start) => start > 1 && start < 9);
   await kept.start();
   await dies();
@@ -47,29 +47,29 @@ test("one that cannot be started again at once is tried after pauses that grow",
   expect(seen.stopped).toBe(1);
 });
 
-test("one that works no more is ended, told with the reason, and started again", async () => {
+test("a forced restart reports its reason", async () => {
   const { seen, kept, dies } = world(() => false);
   await kept.start();
   await kept.forceRestart("it stores nothing");
   await dies();
   expect([seen.stopped, seen.starts]).toEqual([1, 2]);
-  expect(seen.told[0]).toContain("it is ended: it stores nothing");
+  expect(seen.told[0]).toContain("it is being restarted: it stores nothing");
   await kept.stop();
   await kept.forceRestart("again");
   expect([seen.stopped, seen.starts]).toEqual([2, 2]);
 });
 
-test("one that dies of every start is given up", async () => {
+test("a server that fails every restart is given up", async () => {
   const { seen, kept, dies } = world((start) => start > 3);
   await kept.start();
   await dies();
   await dies();
   void dies();
-  expect(await seen.failed.promise).toBe("it could not be kept running");
+  expect(await seen.failed.promise).toBe("it reached its restart limit");
   expect([seen.starts, seen.now]).toEqual([13, 31_300]);
 });
 
-test("one that has no room to start waits for it, says so once, and is not given up", async () => {
+test("a server waits for disk space without being given up", async () => {
   let looks = 0;
   const full = () => (looks++ < 100 ? "the disk is full" : undefined);
   const { seen, kept, dies } = world((start) => start > 1 && start < 4, full);

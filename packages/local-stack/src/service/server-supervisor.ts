@@ -52,7 +52,7 @@ export class ServerSupervisor {
   /** Ends the server, which does not work any more; it is restarted as if it had died. */
   async forceRestart(why: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
-    this.options.onRestart(`  ${this.name} is ended: ${why}`);
+    this.options.onRestart(`  ${this.name} is being restarted: ${why}`);
     await this.#server?.stop();
   }
 
@@ -74,7 +74,7 @@ export class ServerSupervisor {
     const { signal } = this.#stopping;
     let reported = false;
     for (let why = obstacle(); why !== undefined && !signal.aborted; why = obstacle()) {
-      if (!reported) onRestart(`  ${this.name} cannot be started: ${why}, and it is started again`);
+      if (!reported) onRestart(`  ${this.name} cannot start: ${why}; it will be retried`);
       reported = true;
       await delay(MAX_BACKOFF_MS, signal);
     }
@@ -83,7 +83,7 @@ export class ServerSupervisor {
   async #restartServer(how: string): Promise<void> {
     const { onRestart, onFailed, delay, obstacle } = this.options;
     const { signal } = this.#stopping;
-    onRestart(`  ${how}: starting it again`);
+    onRestart(`  ${how}; restarting`);
     while (this.#failures < MAX_STARTS) {
       await this.#waitForNoObstacle(obstacle);
       if (this.#failures > 0) await delay(Math.min(INITIAL_BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS), signal);
@@ -93,9 +93,9 @@ export class ServerSupervisor {
         await this.#start();
         return;
       } catch (error) {
-        onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);
+        onRestart(`  ${this.name} failed to restart: ${(error as Error).message}`);
       }
     }
-    onFailed(`${this.name} could not be kept running`);
+    onFailed(`${this.name} reached its restart limit`);
   }
 }

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { expect, test } from "vitest";
 import { ServiceSupervisor } from "./service-supervisor.js";
 
-test("a service for which the machine has no process is tried again", async () => {
+test("a service whose process cannot be created is retried", async () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-supervised-"));
   const opsPort = await freePort();
   const program = join(folder, "program.mjs");

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { probeReadiness } from "../../../host/src/probe-readiness.js";
-import { cacheDir } from "../state/paths.js";
+import { probeReadiness, cacheDir, type ProcessWatchdog } from "@flyte-ts/host";
 import { StackError } from "../stack-error.js";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessWatchdog } from "@flyte-ts/local-servers";
 
 export interface ServiceSpec {
   readonly name: string;
@@ -92,7 +90,7 @@ export class ServiceSupervisor {
     let reason = "no answer";
     while (Date.now() < deadline) {
       try {
-        const { ready, text } = await probeReadiness(this.spec.opsPort, 2_000);
+        const { ready, text } = await probeReadiness(`http://127.0.0.1:${this.spec.opsPort}`, { timeoutMs: 2_000 });
         if (ready) return;
         reason = text;
       } catch {

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
+import { runProgram, replaceFile } from "@flyte-ts/host";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../state/paths.js";
-import { replaceFile } from "../../../host/src/replace-file.js";
 
 /** Sign-in of a local stack: admin issues the tokens itself, and every service has its own secret. */
 export interface StackSignIn {
@@ -80,14 +79,5 @@ interface AccountsCommand {
 /** Runs admin's command for accounts. @returns its output. */
 function runAccountsCommand(args: readonly string[], { adminConfigFile, input = "" }: AccountsCommand): Promise<string> {
   const program = join(repositoryRoot, "services", "admin", "dist", "accounts", "main.js");
-  const child = spawn(process.execPath, [program, ...args, "--config", adminConfigFile], { stdio: ["pipe", "pipe", "pipe"] });
-  let shown = "";
-  let errors = "";
-  child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-  child.stdin.end(input);
-  return new Promise((done, fail) => {
-    child.once("error", fail);
-    child.once("close", (code) => (code === 0 ? done(shown.trim()) : fail(new Error(`accounts ${args.join(" ")}: ${errors || shown}`))));
-  });
+  return runProgram(process.execPath, [program, ...args, "--config", adminConfigFile], { input });
 }

@@ -25,7 +25,7 @@ test("a secret that an earlier version did not have is added, and the others sta
   expect(after.clusterToken).not.toBe(before.clusterToken);
 });
 
-test.each(["", "{", "[]", '{"blobKeyId":""}'])("a damaged file is named, not replaced: %j", (text) => {
+test.each(["", "{", "[]", '{"blobKeyId":""}'])("a damaged credentials file is reported and not replaced: %j", (text) => {
   const file = newFile();
   writeFileSync(file, text);
   expect(() => stackCredentials(file)).toThrow(`${file} is damaged`);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { BUS_USERS, type BusPasswords, type BusUser } from "../service/bus-config.js";
 import { StackError } from "../stack-error.js";
-import { replaceFile } from "../../../host/src/replace-file.js";
+import { replaceFile } from "@flyte-ts/host";
 
 /** Random secrets of one stack, kept across restarts. */
 export interface StackCredentials {
@@ -55,6 +55,6 @@ function read(file: string): Readonly<Record<string, string>> {
   try {
     return stored.parse(JSON.parse(text));
   } catch (cause) {
-    throw new StackError(`${file} is damaged: remove it, and the stack makes new keys and passwords at its next start`, { cause });
+    throw new StackError(`${file} is damaged: remove it; the next start generates new keys and passwords`, { cause });
   }
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,11 +8,6 @@ export const repositoryRoot = findRepositoryRoot(dirname(fileURLToPath(import.me
 function findRepositoryRoot(dir: string): string {
   const found = existsSync(join(dir, "turbo.json")) || dirname(dir) === dir;
   return found ? dir : findRepositoryRoot(dirname(dir));
-}
-
-/** Cache of downloads and builds that do not belong to one stack: shared by all checkouts of this user. */
-export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
-  return env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
 }
 
 /** State folders of a stack's parts; removing `root` removes the stack. */

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "@flyte-ts/config";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { stackConfigSchema } from "../stack-config.js";
 import { stackPaths } from "./paths.js";
@@ -24,7 +24,7 @@ test.each([
   [["--port", "4000", "--blobPort", "4000"], "blobPort: 4000 is the port of --port too: choose another"],
   [["--port", "4000", "--clusterPort", "4000"], "clusterPort: 4000 is the port of --port too: choose another"],
   [["--clusterPort", "30002"], "clusterPort: 30002 is the port of --blobPort too: choose another"],
-])("two listeners with one port are refused: %j", (argv, message) => {
+])("two listeners with one port are rejected: %j", (argv, message) => {
   expect(() => load(...argv)).toThrow(message);
 });
 
@@ -33,7 +33,7 @@ test("free ports, and those of listeners that another service stands for, may be
   expect(load("--port", "4000", "--blobPort", "4000", "--s3", "http://localhost:1").blobPort).toBe(4000);
 });
 
-test("ports that were chosen stay, but for one that is named for another part now", async () => {
+test("chosen ports are kept unless another part is configured to use them", async () => {
   const first = await choose("--port", "0", "--blobPort", "0");
   expect(new Set(all(first)).size).toBe(all(first).length);
   expect(await choose("--port", "0", "--blobPort", "0")).toEqual(first);

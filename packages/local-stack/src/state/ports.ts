@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, isPortInUse } from "@flyte-ts/local-servers";
+import { freePort, isPortInUse, replaceFile } from "@flyte-ts/host";
 import { z } from "zod";
 import type { StackConfig } from "../stack-config.js";
 import { StackError } from "../stack-error.js";
 import type { StackPaths } from "./paths.js";
 import { propellerName } from "../service/service-configs.js";
-import { replaceFile } from "../../../host/src/replace-file.js";
 
 const port = z.number().int().min(0).max(65_535);
 const portsSchema = z.object({

@@ -60,7 +60,7 @@ function errorReason({ code, message, path }: NodeJS.ErrnoException): string {
     case "EPERM":
       return `this user may not write to ${path ?? "it"}`;
     case "ENOENT":
-      return "no folder can be made there";
+      return "no folder can be created there";
     case "EROFS":
       return "it is on a read-only file system";
     case "ENOTDIR":

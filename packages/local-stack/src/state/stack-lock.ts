@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProcessWatchdog, processIdentity, releaseLock, acquireLock } from "@flyte-ts/local-servers";
+import { type ProcessWatchdog, processIdentity, releaseLock, acquireLock, replaceFile } from "@flyte-ts/host";
 import { StackError } from "../stack-error.js";
 import type { StackPaths } from "./paths.js";
-import { replaceFile } from "../../../host/src/replace-file.js";
 
 /** A guard takes ten seconds at most. */
 const WATCHDOG_TIMEOUT_MS = 15_000;
@@ -26,8 +25,8 @@ interface LockOptions {
 export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog, signal }: LockOptions): Promise<() => void> {
   const holder = acquireLock(pidFile);
   if (holder !== undefined) {
-    const description = holder.pid === undefined ? "its process has just begun" : `process ${holder.pid}`;
-    throw new StackError(`the stack in ${root} is running already (${description}): end it first, or use another folder with --data`);
+    const description = holder.pid === undefined ? "its process has just started" : `process ${holder.pid}`;
+    throw new StackError(`a stack already runs in ${root} (${description}): stop it first, or choose another folder with --data`);
   }
   const release = () => releaseLock(pidFile);
   const watchdogFile = join(root, "guard.pid");
@@ -35,7 +34,7 @@ export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog
     const { pid, identity } = readWatchdog(watchdogFile);
     for (let waited = 0; identity !== undefined && processIdentity(pid) === identity; waited += POLL_MS) {
       if (waited > WATCHDOG_TIMEOUT_MS)
-        throw new StackError(`what a stack in ${root} that was killed has left does not end (process ${pid})`);
+        throw new StackError(`processes of a killed stack in ${root} are still running (watchdog ${pid})`);
       await sleep(POLL_MS, undefined, { signal });
     }
     replaceFile(watchdogFile, `${watchdog.pid ?? ""}\n${watchdog.pid === undefined ? "" : (processIdentity(watchdog.pid) ?? "")}\n`);

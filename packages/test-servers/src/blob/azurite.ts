@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { InstallOptions } from "../program/install-options.js";
-import { freePort } from "../../../host/src/free-port.js";
+import { freePort } from "@flyte-ts/host";
 import { findNpmProgram, type NpmProgram } from "../program/npm-program.js";
-import { type LocalServer, ServerStartError, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
 
 const AZURITE: NpmProgram = {
   name: "azurite",

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { InstallOptions } from "../program/install-options.js";
-import { freePort } from "../../../host/src/free-port.js";
+import { freePort } from "@flyte-ts/host";
 import { findGoProgram, type GoProgram } from "../program/go-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 const FAKE_GCS_SERVER: GoProgram = {
   name: "fake-gcs-server",

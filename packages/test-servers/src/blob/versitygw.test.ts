@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findVersitygw, startVersitygw } from "../../../local-servers/src/index.js";
+import { findVersitygw, startVersitygw } from "../index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "versitygw-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

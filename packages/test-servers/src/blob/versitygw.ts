@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../host/src/free-port.js";
+import { freePort } from "@flyte-ts/host";
 import { findGoProgram, type GoProgram } from "../program/go-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 const VERSITYGW: GoProgram = {
   name: "versitygw",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { compactEtcd, findEtcd, startEtcd } from "../../../local-servers/src/index.js";
+import { compactEtcd, findEtcd, startEtcd } from "../index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "etcd-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { freePort } from "../../../host/src/free-port.js";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findGoProgram, type GoProgram } from "../program/go-program.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 /** Same release line as the client in kube-apiserver. */
 const ETCD: GoProgram = {

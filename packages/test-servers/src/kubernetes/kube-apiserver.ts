@@ -1,11 +1,9 @@
+import { kubeconfigText, probeReadiness, freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
 import { findKubernetesProgram } from "./kubernetes-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 export interface KubeApiserverOptions {
   /** Folder of certificates, keys and the kubeconfig. */
@@ -79,11 +77,11 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     stopSignal: "SIGTERM",
     watchdog: options.watchdog,
     startTimeoutMs: 90_000,
-    ready: () => probeReadyz(url, { token, ca: file("certificates/apiserver.crt") }),
+    ready: () => isReady(url, { token, ca: file("certificates/apiserver.crt") }),
   });
   const ca = readFileSync(file("certificates/apiserver.crt"), "utf8");
   const kubeconfig = file("kubeconfig");
-  writeKubeconfig(kubeconfig, { url, token, ca });
+  writeFileSync(kubeconfig, kubeconfigText({ name: "local", server: url, token, ca }), { mode: 0o600 });
   return { ...server, kubeconfig, token, ca };
 }
 
@@ -92,32 +90,8 @@ function readOrCreate(path: string, make: () => string): string {
   return readFileSync(path, "utf8");
 }
 
-function probeReadyz(url: string, { token, ca }: { token: string; ca: string }): Promise<boolean> {
-  if (!existsSync(ca)) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const probe = request(
-      `${url}/readyz`,
-      { ca: readFileSync(ca), headers: { authorization: `Bearer ${token}` }, timeout: 2_000, agent: false },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    probe.once("error", () => resolve(false));
-    probe.once("timeout", () => probe.destroy());
-    probe.end();
-  });
-}
-
-function writeKubeconfig(path: string, { url, token, ca }: { url: string; token: string; ca: string }): void {
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "local", cluster: { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
-    users: [{ name: "admin", user: { token } }],
-    contexts: [{ name: "local", context: { cluster: "local", user: "admin" } }],
-    "current-context": "local",
-  };
-  // JSON is valid YAML.
-  writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+async function isReady(url: string, { token, ca }: { token: string; ca: string }): Promise<boolean> {
+  // The server writes its certificate during the start.
+  if (!existsSync(ca)) return false;
+  return (await probeReadiness(url, { timeoutMs: 2_000, token, ca: readFileSync(ca, "utf8") })).ready;
 }

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findKubernetesProgram } from "./kubernetes-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 /** Controllers that the services rely on: they delete the dependents of deleted owners and namespaces, and count quotas. */
 const DEFAULT_CONTROLLERS = [

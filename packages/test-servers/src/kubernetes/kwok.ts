@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstallOptions } from "../program/install-options.js";
-import { freePort } from "../../../host/src/free-port.js";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findGoProgram } from "../program/go-program.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 export interface KwokOptions {
   readonly kubeconfig: string;
@@ -16,7 +15,13 @@ export interface KwokOptions {
 }
 
 export function findKwok(options?: InstallOptions): Promise<string> {
-  const program = { name: "kwok", version: "0.8.0", module: "kwok", mainPackage: "sigs.k8s.io/kwok/cmd/kwok", overrideVariable: "FLYTE_TS_KWOK" };
+  const program = {
+    name: "kwok",
+    version: "0.8.0",
+    module: "kwok",
+    mainPackage: "sigs.k8s.io/kwok/cmd/kwok",
+    overrideVariable: "FLYTE_TS_KWOK",
+  };
   return findGoProgram(program, options);
 }
 

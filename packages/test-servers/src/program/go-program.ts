@@ -1,10 +1,9 @@
+import { captureTail, cacheDir, isExecutable, findOnPath, replaceAtomically, createOnce } from "@flyte-ts/host";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheDir, isExecutable, findOnPath } from "../../../host/src/cache-dir.js";
 import type { InstallOptions } from "./install-options.js";
-import { replaceAtomically, createOnce } from "../../../host/src/create-once.js";
-import { ServerStartError } from "../../../local-servers/src/server-process.js";
+import { ServerStartError } from "@flyte-ts/local-servers";
 
 export interface GoProgram {
   /** Name of the program; with the version also of the file in the cache. */
@@ -44,16 +43,13 @@ export async function findGoProgram(program: GoProgram, { onProgress, install = 
 async function build(program: GoProgram, staged: string): Promise<void> {
   const flags = ["-mod=readonly", "-buildvcs=false", "-ldflags", `-s -w ${program.linkerFlags ?? ""}`];
   const child = spawn("go", ["build", ...flags, "-o", staged, program.mainPackage], {
-    cwd: fileURLToPath(new URL(`../go/${program.module}`, import.meta.url)),
+    cwd: fileURLToPath(new URL(`../../go/${program.module}`, import.meta.url)),
     env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-2_000);
-  });
+  const errors = captureTail([child.stderr], 2_000);
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve).once("error", () => resolve(null)));
-  if (status !== 0) throw unavailable(program, `it could not be built: ${errors.trim()}`);
+  if (status !== 0) throw unavailable(program, `it could not be built: ${errors().trim()}`);
 }
 
 function unavailable({ name, version, overrideVariable }: GoProgram, reason: string): ServerStartError {

@@ -1,11 +1,10 @@
+import { captureTail, cacheDir, replaceAtomically, createOnce } from "@flyte-ts/host";
 import { spawn } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheDir } from "../../../host/src/cache-dir.js";
 import type { InstallOptions } from "./install-options.js";
-import { replaceAtomically, createOnce } from "../../../host/src/create-once.js";
-import { ServerStartError } from "../../../local-servers/src/server-process.js";
+import { ServerStartError } from "@flyte-ts/local-servers";
 
 export interface NpmProgram {
   /**
@@ -43,15 +42,12 @@ export async function findNpmProgram(program: NpmProgram, { onProgress, install 
 }
 
 async function installProgram(program: NpmProgram, staged: string): Promise<void> {
-  cpSync(fileURLToPath(new URL(`../npm/${program.name}`, import.meta.url)), staged, { recursive: true });
+  cpSync(fileURLToPath(new URL(`../../npm/${program.name}`, import.meta.url)), staged, { recursive: true });
   const args = ["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const child = spawn("npm", args, { cwd: staged, stdio: ["ignore", "ignore", "pipe"] });
-  let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-2_000);
-  });
+  const errors = captureTail([child.stderr], 2_000);
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve).once("error", () => resolve(null)));
-  if (status !== 0) throw unavailable(program, `it could not be installed: ${errors.trim()}`);
+  if (status !== 0) throw unavailable(program, `it could not be installed: ${errors().trim()}`);
 }
 
 function unavailable({ name, version, overrideVariable }: NpmProgram, reason: string): ServerStartError {

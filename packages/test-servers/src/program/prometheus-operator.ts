@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { findOnPath } from "../../../host/src/cache-dir.js";
-import { ServerStartError } from "../../../local-servers/src/server-process.js";
+import { findOnPath } from "@flyte-ts/host";
+import { ServerStartError } from "@flyte-ts/local-servers";
 
 const MODULE = "github.com/prometheus-operator/prometheus-operator";
 
@@ -19,7 +19,7 @@ export async function findPrometheusOperatorDefinitions(): Promise<string> {
     throw new ServerStartError("definitions of the Prometheus operator: there is no Go on the PATH to get them with");
   try {
     const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", MODULE], {
-      cwd: fileURLToPath(new URL("../go/prometheus-operator", import.meta.url)),
+      cwd: fileURLToPath(new URL("../../go/prometheus-operator", import.meta.url)),
       env: { ...process.env, GOWORK: "off", GOFLAGS: "-mod=mod" },
     });
     return join((JSON.parse(stdout) as { readonly Dir: string }).Dir, "example", "prometheus-operator-crd");

@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cacheDir } from "../../../host/src/cache-dir.js";
+import { cacheDir, type ProcessWatchdog } from "@flyte-ts/host";
 import { startEtcd } from "../kubernetes/etcd.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
 import { startKubeApiserver } from "../kubernetes/kube-apiserver.js";
 import { startControllerManager } from "../kubernetes/kube-controller-manager.js";
-import { type LocalServer, ServerStartError } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, ServerStartError } from "@flyte-ts/local-servers";
 import { createBridge, removeBridge } from "./bridge.js";
 import { runCommand } from "./run-command.js";
 import { startContainerd } from "./containerd.js";

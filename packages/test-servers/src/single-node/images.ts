@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cacheDir } from "../../../host/src/cache-dir.js";
+import { cacheDir } from "@flyte-ts/host";
 import { findGoProgram } from "../program/go-program.js";
 import { type Containerd, PAUSE_IMAGE } from "./containerd.js";
 import { fullName, type ImageSpec, writeOciArchive } from "./oci-archive.js";

@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findKubernetesProgram } from "../kubernetes/kubernetes-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 import { runCommand } from "./run-command.js";
 import { appendOutputTo } from "./log-file.js";
 

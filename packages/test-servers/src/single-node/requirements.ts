@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { findOnPath } from "../../../host/src/cache-dir.js";
+import { findOnPath } from "@flyte-ts/host";
 
 /** Folders of the network plugins: Debian's, other distributions', and a manual installation's. */
 const NETWORK_PLUGIN_DIRS = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];

@@ -1,7 +1,6 @@
-import { freePort } from "../../../host/src/free-port.js";
-import type { ProcessWatchdog } from "../../../host/src/watchdog.js";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findKubernetesProgram } from "../kubernetes/kubernetes-program.js";
-import { type LocalServer, startServerProcess } from "../../../local-servers/src/server-process.js";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
 export interface SchedulerOptions {
   readonly kubeconfig: string;

@@ -1,3 +1,4 @@
+import { kubeconfigText } from "@flyte-ts/host";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import {
   Agent as HttpAgent,
@@ -58,7 +59,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
   const dir = mkdtempSync(join(tmpdir(), "flyte-ts-test-api-proxy-"));
   const kubeconfig = join(dir, "kubeconfig");
   const url = `http://127.0.0.1:${proxy.port}`;
-  writeFileSync(kubeconfig, kubeconfigOf(url));
+  writeFileSync(kubeconfig, kubeconfigText({ name: "proxy", server: url }));
   return {
     kubeconfig,
     url,
@@ -205,16 +206,4 @@ function sendExpired(response: ServerResponse, asStatus: boolean): void {
   const status = statusObject(410, "Expired");
   response.writeHead(asStatus ? 410 : 200, { "content-type": "application/json" });
   response.end(JSON.stringify(asStatus ? status : { type: "ERROR", object: status }) + "\n");
-}
-
-function kubeconfigOf(server: string): string {
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "proxy", cluster: { server } }],
-    users: [{ name: "proxy", user: {} }],
-    contexts: [{ name: "proxy", context: { cluster: "proxy", user: "proxy" } }],
-    "current-context": "proxy",
-  };
-  return JSON.stringify(config);
 }

@@ -7,11 +7,11 @@ import {
   findEtcd,
   findKubeApiserver,
   type KubeApiserver,
-  type LocalServer,
   startControllerManager,
   startEtcd,
   startKubeApiserver,
-} from "@flyte-ts/local-servers";
+} from "@flyte-ts/test-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
 import type { ServerFixture } from "./servers.js";
 import { testWatchdog } from "./test-watchdog.js";
 

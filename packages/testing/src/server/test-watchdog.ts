@@ -1,4 +1,4 @@
-import { type ProcessWatchdog, startWatchdog } from "@flyte-ts/local-servers";
+import { type ProcessWatchdog, startWatchdog } from "@flyte-ts/host";
 
 let watchdog: ProcessWatchdog | undefined;
 

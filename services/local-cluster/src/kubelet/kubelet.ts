@@ -86,7 +86,9 @@ export class Kubelet {
   }
 
   #track(work: Promise<void>): void {
-    const logged = work.catch((error: unknown) => this.#options.logger.warn({ error: String(error) }, "failed to remove the pod directory"));
+    const logged = work.catch((error: unknown) =>
+      this.#options.logger.warn({ error: String(error) }, "failed to remove the pod directory"),
+    );
     this.#removals.add(logged);
     void logged.then(() => this.#removals.delete(logged));
   }

@@ -23,9 +23,7 @@ export async function registerNode(options: NodeRegistration): Promise<() => Pro
   const { signal } = abort;
   const renewing = (async () => {
     while (!signal.aborted) {
-      await renew(options).catch((error: unknown) =>
-        options.logger.warn({ error: String(error) }, "node lease renewal failed"),
-      );
+      await renew(options).catch((error: unknown) => options.logger.warn({ error: String(error) }, "node lease renewal failed"));
       await sleep(RENEW_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
   })();
