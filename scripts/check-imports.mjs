@@ -51,7 +51,7 @@ const TABLE = {
   "packages/host": [],
   "packages/local-servers": ["host"],
   "packages/test-servers": ["host", "local-servers"],
-  "packages/local-stack": ["auth", "config", "host", "local-servers"],
+  "packages/local-stack": ["host", "local-servers"],
   "packages/cli": [
     "client",
     "config",
@@ -88,7 +88,7 @@ const TEST_ROOMS = ["conformance"];
 const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** What the tests of one room may import besides: what it takes to stand in for the other side. */
-const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
+const FOR_TESTS_OF = { "packages/local-stack": ["config"], "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
 
 /** Third-party package → the one room that speaks to it. */
 const OWNED = {

@@ -77,7 +77,7 @@ test("a server waits for disk space without being given up", async () => {
   await dies();
   expect([seen.starts, seen.pauses.length]).toEqual([4, 102]);
   expect(seen.told.filter((text) => text.includes("the disk is full"))).toEqual([
-    "  it cannot be started: the disk is full, and it is started again",
+    "  it cannot start: the disk is full; it will be retried",
   ]);
   await kept.stop();
 });
