@@ -51,7 +51,10 @@ const TABLE = {
   "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
   "packages/auth": ["async", "idl", "rpc"],
   "packages/client": ["async", "idl", "rpc", "compiler"],
-  "packages/local-servers": ["telemetry"],
+  "packages/host": [],
+  "packages/local-servers": ["host", "telemetry"],
+  "packages/test-servers": ["host", "local-servers"],
+  "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
   "packages/cli": [
     "async",
     "client",
@@ -59,7 +62,9 @@ const TABLE = {
     "service-manifest",
     "idl",
     "auth",
+    "host",
     "local-servers",
+    "local-stack",
     "workflow-crd",
     "kubernetes",
     "postgres",
@@ -67,20 +72,26 @@ const TABLE = {
     "blobstore",
     "telemetry",
   ],
-  "packages/testing": anyPackage.concat("local-servers"),
+  "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
-  bench: ["async", "idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "local-servers"),
+  "services/local-cluster": anyPackage.concat("host"),
+  bench: ["async", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
 };
 
 /** Packages that contain nothing but tests. */
 const TEST_ROOMS = ["conformance"];
 
 /** Packages that the tests of every package may import in addition. */
-const FOR_TESTS = ["testing", "local-servers"];
+const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** Packages that the tests of one package may import in addition, to act as the other side. */
-const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
+const FOR_TESTS_OF = {
+  "packages/local-stack": ["config"],
+  "packages/client": ["telemetry"],
+  "packages/input-limits": ["idl"],
+  "packages/messaging": ["idl"],
+};
 
 /** Third-party package → the only workspace package that may import it. */
 const OWNED = {

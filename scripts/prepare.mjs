@@ -92,7 +92,7 @@ export async function ensureBuilt() {
  * minutes for them. Builds are cached.
  */
 export async function ensureKubernetes() {
-  const program = `import { findHelm } from "@flyte-ts/local-servers";
+  const program = `import { findHelm } from "@flyte-ts/test-servers";
     import { kubernetesSkipReason } from "@flyte-ts/testing";
     if ((await kubernetesSkipReason()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
   await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
-import { type LocalServer, startAzurite } from "@flyte-ts/local-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
+import { startAzurite } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { STORES, storeUnavailable } from "./stores.js";
 

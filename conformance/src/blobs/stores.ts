@@ -8,11 +8,11 @@ import {
   findFakeGcsServer,
   type InstallOptions,
   findVersitygw,
-  freePort,
   startAzurite,
   startFakeGcsServer,
   startVersitygw,
-} from "@flyte-ts/local-servers";
+} from "@flyte-ts/test-servers";
+import { freePort } from "@flyte-ts/host";
 import { startService } from "../stack/service-process.js";
 
 /** A server on which the cases run. */

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { DEPLOYED } from "../services.js";
 import { listeningSockets } from "../stack/sockets.js";
 import { root } from "../repository.js";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { findHelm } from "@flyte-ts/local-servers";
+import { findHelm } from "@flyte-ts/test-servers";
 import { type Built, parseManifests } from "./manifests.js";
 import { root } from "../repository.js";
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
+import { findPrometheusOperatorDefinitions } from "@flyte-ts/test-servers";
 import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

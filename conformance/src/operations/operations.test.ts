@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { createFlyteClient } from "@flyte-ts/client";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SERVICES, serviceOf } from "../services.js";
@@ -60,7 +60,7 @@ test.each(Object.entries(PROGRAMS))("%s prints its schema and suggests a name fo
   expect(schema.type).toBe("object");
   expect(schema.properties.logLevel).toMatchObject({ default: "info" });
   const { status, stderr } = spawnSync(process.execPath, [main, "--logLevle", "debug"], { encoding: "utf8" });
-  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: there is no such setting; did you mean logLevel?")]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: unknown setting; did you mean logLevel?")]);
 });
 
 test("the effective configuration is printed without secrets", () => {

