@@ -88,7 +88,12 @@ const TEST_ROOMS = ["conformance"];
 const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** What the tests of one room may import besides: what it takes to stand in for the other side. */
-const FOR_TESTS_OF = { "packages/local-stack": ["config"], "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
+const FOR_TESTS_OF = {
+  "packages/local-stack": ["config"],
+  "packages/client": ["telemetry"],
+  "packages/input-limits": ["idl"],
+  "packages/messaging": ["idl"],
+};
 
 /** Third-party package → the one room that speaks to it. */
 const OWNED = {

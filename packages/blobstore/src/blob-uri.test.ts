@@ -17,9 +17,12 @@ test.each([
   expect(parseBlobUri(uri)).toEqual({ uri, ...address });
 });
 
-test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])("%s is not a blob URI", (uri) => {
-  expect(() => parseBlobUri(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
-});
+test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])(
+  "%s is not a blob URI",
+  (uri) => {
+    expect(() => parseBlobUri(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
+  },
+);
 
 test.each([
   [["s3://b", "a", "b"], "s3://b/a/b"],

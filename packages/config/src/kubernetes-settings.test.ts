@@ -13,9 +13,7 @@ test("each way to reach a cluster by itself", () => {
 });
 
 test("conflicting settings are reported", () => {
-  expect(problems({ kubeconfig: "/k", endpoint: "https://a" })).toEqual([
-    "endpoint: kubeconfig and endpoint are mutually exclusive",
-  ]);
+  expect(problems({ kubeconfig: "/k", endpoint: "https://a" })).toEqual(["endpoint: kubeconfig and endpoint are mutually exclusive"]);
   expect(problems({ inCluster: true, context: "east" })).toEqual(["context: a context requires a kubeconfig"]);
   expect(problems({ endpoint: "10.0.0.1:6443" })).toEqual(["endpoint: it must be an address as https://10.0.0.1:6443"]);
   expect(problems({ auth: { tokenPath: "/t" } })).toEqual(["auth: tokenPath and certPath belong to an endpoint"]);

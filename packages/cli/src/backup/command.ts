@@ -9,7 +9,8 @@ import { importWorkflows, exportWorkflows } from "./workflows.js";
 
 type Write = (text: string) => void;
 
-const NOTHING_NAMED = "nothing to process; name at least one of --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig, --clusters\n";
+const NOTHING_NAMED =
+  "nothing to process; name at least one of --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig, --clusters\n";
 const logger = () => createLogger({ service: "backup", level: "silent" });
 
 /**

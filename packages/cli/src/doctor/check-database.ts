@@ -50,9 +50,5 @@ function* findings({ version, name, standby, connections, may_create: mayCreate 
   if (standby) yield failed(SUBJECT, "is a read-only standby", "name the primary");
   if (!mayCreate) yield failed(SUBJECT, "the user cannot create tables", "GRANT CREATE ON SCHEMA public, or make it the database's owner");
   if (connections < MIN_CONNECTIONS)
-    yield warning(
-      SUBJECT,
-      `max_connections is ${connections}`,
-      "raise max_connections, or lower database.maxConnections of the services",
-    );
+    yield warning(SUBJECT, `max_connections is ${connections}`, "raise max_connections, or lower database.maxConnections of the services");
 }

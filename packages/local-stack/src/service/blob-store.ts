@@ -34,9 +34,9 @@ export function localBlobStore(
  */
 export function externalBlobStore(s3: string, bucket: string, env: Environment): StackBlobStore {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
-  if (!accessKeyId || !secretAccessKey)
-    throw new StackError(`--s3 ${s3}: set its keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
-  if (env.AWS_SESSION_TOKEN) throw new StackError(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but session credentials expire while the stack runs`);
+  if (!accessKeyId || !secretAccessKey) throw new StackError(`--s3 ${s3}: set its keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+  if (env.AWS_SESSION_TOKEN)
+    throw new StackError(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but session credentials expire while the stack runs`);
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
   return { endpoint: s3.replace(/\/+$/, ""), region, accessKeyId, secretAccessKey, bucket, managed: false };
 }

@@ -33,8 +33,7 @@ export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog
   try {
     const { pid, identity } = readWatchdog(watchdogFile);
     for (let waited = 0; identity !== undefined && processIdentity(pid) === identity; waited += POLL_MS) {
-      if (waited > WATCHDOG_TIMEOUT_MS)
-        throw new StackError(`processes of a killed stack in ${root} are still running (watchdog ${pid})`);
+      if (waited > WATCHDOG_TIMEOUT_MS) throw new StackError(`processes of a killed stack in ${root} are still running (watchdog ${pid})`);
       await sleep(POLL_MS, undefined, { signal });
     }
     replaceFile(watchdogFile, `${watchdog.pid ?? ""}\n${watchdog.pid === undefined ? "" : (processIdentity(watchdog.pid) ?? "")}\n`);
