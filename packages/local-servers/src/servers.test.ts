@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { isPortInUse, ServerStartError, startNats, startPostgres } from "./index.js";
+import { isPortInUse } from "@flyte-ts/host";
+import { ServerStartError, startNats, startPostgres } from "./index.js";
 import { dropPrivileges } from "./postgres/drop-privileges.js";
 
 // mkdtemp creates the folder with mode 0700: as root this also tests a closed parent folder.

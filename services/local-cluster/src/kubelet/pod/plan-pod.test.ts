@@ -135,10 +135,10 @@ test("for any observation, running containers are not started and only running o
       const isRunning = (name: string) => observation.containers.find((c) => c.name === name)?.run?.state === "running";
       expect(start.some(isRunning)).toBe(false);
       expect(stop.every(isRunning)).toBe(true);
-      const ending = observation.deleting || observation.settled !== undefined || over;
+      const ending = observation.deleting || observation.finalPhase !== undefined || done;
       expect(ending && start.length > 0).toBe(false);
-      expect(over && observation.containers.some((c) => isRunning(c.name))).toBe(false);
-      expect(over && phase !== "Succeeded" && phase !== "Failed").toBe(false);
+      expect(done && observation.containers.some((c) => isRunning(c.name))).toBe(false);
+      expect(done && phase !== "Succeeded" && phase !== "Failed").toBe(false);
     }),
   );
 });
