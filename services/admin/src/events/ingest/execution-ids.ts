@@ -1,9 +1,9 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type ExecutionName, findExecutionIds } from "../../executions/index.js";
+import { type executionIds, executionQueries } from "../../executions/index.js";
 
 const CAPACITY = 100_000;
 
-const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\n${domain}\n${name}`;
+const keyOf = ({ project, domain, name }: executionIds.ExecutionName): string => `${project}\n${domain}\n${name}`;
 
 interface KnownExecution {
   readonly id: bigint;
@@ -16,8 +16,8 @@ export class ExecutionIds {
   readonly #known = new Map<string, KnownExecution>();
 
   /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
-  async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
-    const unknown = new Map<string, ExecutionName>();
+  async resolve(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
+    const unknown = new Map<string, executionIds.ExecutionName>();
     for (const name of names) {
       const key = keyOf(name);
       if (!this.#known.has(key)) unknown.set(key, name);
@@ -29,7 +29,7 @@ export class ExecutionIds {
   /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
   async findWrongCluster(
     db: Queryable,
-    told: readonly { readonly execution: ExecutionName; readonly cluster?: string | undefined }[],
+    told: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
   ): Promise<ReadonlySet<number>> {
     const isElsewhere = (index: number): boolean => {
       const { execution, cluster } = told[index] as (typeof told)[number];
@@ -47,8 +47,8 @@ export class ExecutionIds {
     return new Set(suspects.filter(isElsewhere));
   }
 
-  async #load(db: Queryable, names: readonly ExecutionName[]): Promise<void> {
-    for (const row of await findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
+  async #load(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<void> {
+    for (const row of await executionQueries.findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
     // Evicts the oldest; executions that still report cost one query.
     for (const key of this.#known.keys()) {
       if (this.#known.size <= CAPACITY) break;

@@ -3,7 +3,7 @@ import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
 import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
 import { namespaceOf } from "../../platform/index.js";
-import { type ExecutionName, publishTerminalAck } from "../../executions/index.js";
+import { publishTerminalAck, type executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
@@ -25,7 +25,7 @@ export class OrphanTracker {
   constructor(private readonly deps: OrphanDeps) {}
 
   /** True for a detected orphan. */
-  isOrphan(execution: ExecutionName): boolean {
+  isOrphan(execution: executionIds.ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
   }
 
@@ -50,12 +50,12 @@ export class OrphanTracker {
     }
   }
 
-  #add(execution: ExecutionName): void {
+  #add(execution: executionIds.ExecutionName): void {
     if (this.#known.size >= CAPACITY) this.#known.clear();
     this.#known.add(keyOf(execution));
   }
 }
 
-function keyOf({ project, domain, name }: ExecutionName): string {
+function keyOf({ project, domain, name }: executionIds.ExecutionName): string {
   return `${project}\n${domain}\n${name}`;
 }
