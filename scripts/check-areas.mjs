@@ -61,7 +61,7 @@ const MAX_NAMES = 60;
 const OWNERS = new Map(Object.entries(TABLES).flatMap(([area, tables]) => tables.map((table) => [table, area])));
 const NAMED = [...OWNERS.keys()].join("|");
 const CLAUSE = new RegExp(String.raw`\b(DELETE FROM|FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?(${NAMED})\b`, "g");
-const LITERAL = new RegExp(String.raw`["'\`](${NAMED})["'\`]`, "g");
+const LITERAL = new RegExp(String.raw`\b(?:table|name|from): ["'\`](${NAMED})["'\`]`, "g");
 const WRITES = ["DELETE FROM", "INTO", "UPDATE"];
 
 const [source = join(root, "services/admin/src")] = process.argv.slice(2);
@@ -117,6 +117,8 @@ function isFace(place) {
 function checkImports({ place, area, imports }) {
   for (const target of imports) {
     const other = areaOf(target);
+    if (other === area && area !== undefined && isFace(target))
+      problems.push(`${place} imports ${target}: an area does not import its own face`);
     if (other === area) continue;
     if (other === undefined) problems.push(`${place} imports ${target}: areas do not import the composition root`);
     else if (area !== undefined && !DIRECTIONS[area].includes(other))
@@ -139,15 +141,18 @@ function checkSql({ place, area, code }) {
   problems.push(...found);
 }
 
-/** Finds circles among folders; the faces of areas, which gather names of all their folders, are left out. */
+/**
+ * Finds circles among folders. Left out are the files of an area that stand for all its folders: its face, its settings
+ * (`config.ts`) and its dependencies (`deps.ts`).
+ */
 function checkCircles() {
   const edges = new Map();
-  for (const { place, imports, isFace: face } of files) {
-    if (face) continue;
+  for (const { place, imports } of files) {
+    if (isOfWholeArea(place)) continue;
     const from = dirname(place);
     for (const target of imports) {
       const to = dirname(target);
-      if (to === from || isFace(target)) continue;
+      if (to === from || isOfWholeArea(target)) continue;
       const key = `${from} ${to}`;
       if (!edges.has(key)) edges.set(key, { from, to, example: `${place} imports ${target}` });
     }
@@ -170,6 +175,10 @@ function checkCircles() {
     done.add(folder);
   };
   for (const folder of next.keys()) visit(folder, []);
+}
+
+function isOfWholeArea(place) {
+  return areaOf(place) !== undefined && /^[^/]+\/(index|config|deps)\.ts$/.test(place);
 }
 
 function checkSizes() {

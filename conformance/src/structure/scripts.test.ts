@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { root } from "../repository.js";
 
@@ -12,6 +12,39 @@ function run(script: string, ...args: string[]) {
 
 test("imports go in the directions that the architecture allows", () => {
   expect(run("check-imports.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test("admin's areas import in their directions, and SQL stands in their stores", () => {
+  expect(run("check-areas.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["identity/a.ts", 'import { x } from "../events/index.js";', "identity may import platform"],
+  ["events/a.ts", 'import type { X } from "../executions/store/b.js";', "other areas are imported through executions/index.ts"],
+  ["events/a.ts", 'import type { AdminDeps } from "../deps.js";', "areas do not import the composition root"],
+  ["events/a.ts", 'import { x } from "./index.js";', "an area does not import its own face"],
+  ["events/one/a.ts", 'import { x } from "../two/b.js";', "circle of folders"],
+  ["executions/execution/a.ts", "const text = `SELECT id FROM executions`;", "SQL on it stands in executions/store/"],
+  ["automation/store/a.ts", "const text = `DELETE FROM executions`;", "only executions/store/ does"],
+  ["identity/store/a.ts", "const text = `SELECT id FROM executions`;", "identity may not know executions"],
+])("the check of areas finds a mistake in %s: %s", (file, line, problem) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-areas-"));
+  const planted = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  planted("main.ts", 'import { x } from "./events/index.js";\n');
+  planted("events/index.ts", 'export { x } from "./two/b.js";\n');
+  planted("events/two/b.ts", 'export { y as x } from "../one/c.js";\n');
+  planted("events/one/c.ts", 'export { y } from "../../executions/index.js";\n');
+  planted("executions/index.ts", 'export { y } from "./store/b.js";\n');
+  planted("executions/store/b.ts", "export const y = `SELECT id FROM executions`; // UPDATE projects\n");
+  const before = run("check-areas.mjs", folder);
+  planted(file, `${line}\n`);
+  const { status, output } = run("check-areas.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
 });
 
 test("file names are meaningful, and files stay short", () => {

@@ -20,7 +20,7 @@ import {
 import { adminConfigSchema } from "./config.js";
 import { createAccess } from "./identity/index.js";
 import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
-import { expediteEntries, OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming } from "./executions/index.js";
+import { OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
 import { startCompletionProcessor, startRetention, startTriggers } from "./automation/index.js";
 import { startIngest } from "./events/index.js";
 import { startLauncher, startMaintenance } from "./dispatch/index.js";
@@ -70,9 +70,9 @@ const health = await watchClusters({
   now: Date.now,
   onProbe: countProbes(metrics),
   onRecovered: (cluster) =>
-    void expediteEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
-      logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on"),
-    ),
+    void outboxQueue
+      .expediteEntries(db, cluster, OUTBOX_CHANNEL)
+      .catch((error: unknown) => logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on")),
 });
 clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.

@@ -1,22 +1,28 @@
 import type { NodeUpdate, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "@flyte-ts/execution-state";
-import type { ExecutionName, TaskKey } from "../executions/index.js";
+import type { executionIds, attemptStates } from "../executions/index.js";
 
 /** Data of an event. */
 type EventPayload =
   | {
       readonly kind: "workflow";
-      readonly execution: ExecutionName;
+      readonly execution: executionIds.ExecutionName;
       readonly fact: WorkflowUpdate;
       readonly order: bigint;
       /** Number of terminal nodes that were reported before a terminal event; undefined when the engine does not send it. */
       readonly endedNodes?: number;
     }
-  | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: BlockerUpdate; readonly order: bigint }
-  | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeUpdate; readonly order: bigint }
+  | { readonly kind: "notice"; readonly execution: executionIds.ExecutionName; readonly fact: BlockerUpdate; readonly order: bigint }
+  | {
+      readonly kind: "node";
+      readonly execution: executionIds.ExecutionName;
+      readonly nodeId: string;
+      readonly fact: NodeUpdate;
+      readonly order: bigint;
+    }
   | {
       readonly kind: "task";
-      readonly execution: ExecutionName;
-      readonly key: Omit<TaskKey, "executionId">;
+      readonly execution: executionIds.ExecutionName;
+      readonly key: Omit<attemptStates.TaskKey, "executionId">;
       readonly fact: TaskUpdate;
       readonly order: bigint;
     };

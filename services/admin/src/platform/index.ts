@@ -1,5 +1,3 @@
-export { type ColumnSpec, update, upsert } from "../executions/store/multi-row-write.js";
-export { insertStatement, type RowOf, type StoredColumn, storedNames, updateStatement } from "../registry/store/entity-columns.js";
 export { type PlatformConfig, platformSettings } from "./config.js";
 export type { PlatformDeps } from "./deps.js";
 export {

@@ -6,7 +6,7 @@ import { planDeliveries } from "../notification/plan.js";
 import type { TriggersConfig } from "../trigger/config-schema.js";
 import { createFirings } from "../trigger/match-completions.js";
 import { type CompletedExecution, completedExecution } from "../model/completed-execution.js";
-import { claimCompletions, type CompletedRow } from "../../executions/index.js";
+import { completionQueue } from "../../executions/index.js";
 
 export interface ProcessCompletionsDeps {
   readonly db: Database;
@@ -20,7 +20,7 @@ export interface ProcessCompletionsDeps {
  */
 export async function processCompletions({ db, config, logger }: ProcessCompletionsDeps, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
-    const rows = await claimCompletions(tx, limit);
+    const rows = await completionQueue.claimCompletions(tx, limit);
     const completed = rows.flatMap((row) => decodeCompletion(row, logger));
     await insertDeliveries(
       tx,
@@ -32,7 +32,7 @@ export async function processCompletions({ db, config, logger }: ProcessCompleti
 }
 
 /** Skips a row that cannot be decoded, so that it does not block the others. */
-function decodeCompletion(row: CompletedRow, logger: Logger): CompletedExecution[] {
+function decodeCompletion(row: completionQueue.CompletedRow, logger: Logger): CompletedExecution[] {
   try {
     return [completedExecution(row)];
   } catch (error) {

@@ -4,10 +4,10 @@ import { ExecutionClosureSchema, ExecutionSpecSchema } from "@flyte-ts/idl/flyte
 import { ExecutionErrorSchema, type WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
-import { type CompletedRow, type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
+import { type executionIds, type completionQueue, phaseNames } from "../../executions/index.js";
 
 /** Data of a terminal execution for notifications and triggers. */
-export interface CompletedExecution extends ExecutionName {
+export interface CompletedExecution extends executionIds.ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly workflow: Identifier | undefined;
@@ -28,10 +28,10 @@ export interface CompletedExecution extends ExecutionName {
 /** Maximum length of an error message, bytes: errors may have megabytes, and recipients read the beginning. */
 const MAX_ERROR_BYTES = 4_000;
 
-export function completedExecution(row: CompletedRow): CompletedExecution {
+export function completedExecution(row: completionQueue.CompletedRow): CompletedExecution {
   const spec = fromBinary(ExecutionSpecSchema, row.spec);
   const closure = fromBinary(ExecutionClosureSchema, row.closure);
-  const phase = workflowPhaseOf(row.phase);
+  const phase = phaseNames.workflowPhaseOf(row.phase);
   const { error } = row;
   return {
     rowId: row.id,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { CompletedExecution } from "../model/completed-execution.js";
-import { workflowPhaseName } from "../../executions/index.js";
+import { phaseNames } from "../../executions/index.js";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
 import { escapeHtml, escapeSlack, render } from "./render.js";
 import { webhookEvent } from "./webhook-event.js";
@@ -51,7 +51,7 @@ export function planDeliveries(execution: CompletedExecution, config: PlanConfig
       else add("email", recipient, () => mailContent(execution, type, config));
     }
   }
-  const phase = workflowPhaseName(execution.phase);
+  const phase = phaseNames.workflowPhaseName(execution.phase);
   for (const webhook of config.webhooks) {
     if ((webhook.phases as readonly string[]).includes(phase) && covers(webhook, execution))
       addWebhook(WEBHOOK + webhook.name, webhook.kind);

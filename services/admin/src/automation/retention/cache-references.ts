@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { executionsWithCacheStatus, findArrayAttempts, loadEventsOfAttempts } from "../../executions/index.js";
+import { executionsWithCacheStatus, attemptQueries } from "../../executions/index.js";
 
 /** Cache use in the events of an attempt, and its items if it is an array's. */
 export interface AttemptCacheInfo {
@@ -13,7 +13,7 @@ export interface AttemptCacheInfo {
 
 /** Reads the facts of attempts by row id. */
 export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptCacheInfo>> {
-  const rows = await loadEventsOfAttempts(db, ids);
+  const rows = await attemptQueries.loadEventsOfAttempts(db, ids);
   const infos = new Map<bigint, AttemptCacheInfo>();
   for (const [id, events] of Map.groupBy(rows, (row) => row.id)) {
     const reported = events.map(({ event }) => resourcesOf(event));
@@ -46,7 +46,7 @@ export async function treesReferencedByCache(db: Queryable, members: ReadonlyMap
   const stored = CatalogCacheStatus[CatalogCacheStatus.CACHE_POPULATED];
   const found = new Set((await executionsWithCacheStatus(db, ids, stored)).flatMap((id) => members.get(id) ?? []));
   // Items of arrays are reported in the events of their attempts.
-  for (const { id, execution_id: execution } of await findArrayAttempts(db, ids)) {
+  for (const { id, execution_id: execution } of await attemptQueries.findArrayAttempts(db, ids)) {
     const root = members.get(execution);
     if (root === undefined || found.has(root)) continue;
     if ((await attemptCacheInfo(db, [id])).get(id)?.storedInCache === true) found.add(root);

@@ -1,16 +1,13 @@
 import { finishAuditEntry, insertAuditEntry } from "../../identity/index.js";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
-import { type ClaimedRow, type QueueHandler, type QueueTable, requeue } from "../../platform/index.js";
+import { type ClaimedRow, type QueueHandler, requeue } from "../../platform/index.js";
 import {
-  cancelDeletion,
-  claimDueDeletions,
-  confirmDeletion,
   deleteChildRows,
   deleteExecutionRows,
-  type ExecutionName,
-  existsAny,
-  existsOtherNamed,
-  listAttemptsAfter,
+  type executionIds,
+  deletionQueue,
+  executionQueries,
+  attemptQueries,
 } from "../../executions/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { attemptCacheInfo, treesReferencedByCache } from "./cache-references.js";
@@ -26,14 +23,13 @@ export interface DeletionDeps extends Pick<AutomationDeps, "db" | "blobs" | "con
   readonly metrics: RetentionMetrics;
 }
 
-const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
 const BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, jitter: 0.5 };
 /** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
 /** The row id is the execution's. */
-interface ClaimedDeletion extends ExecutionName, ClaimedRow {
+interface ClaimedDeletion extends executionIds.ExecutionName, ClaimedRow {
   readonly root: bigint;
   readonly confirmed: boolean;
   readonly keepsRawOutputs: boolean;
@@ -45,7 +41,7 @@ interface ClaimedDeletion extends ExecutionName, ClaimedRow {
 /** Processes the deletions that are due. */
 export function createDeletionHandler(deps: DeletionDeps): QueueHandler<ClaimedDeletion> {
   return {
-    table: DELETIONS,
+    table: deletionQueue.DELETIONS,
     leaseMs: LEASE_MS,
     concurrency: deps.config.retention.concurrency,
     pollMs: 2_000,
@@ -65,7 +61,7 @@ export function createDeletionHandler(deps: DeletionDeps): QueueHandler<ClaimedD
 /** Claims roots first, whose trees are checked again before anything is deleted. */
 async function claimDeletions({ db, clock, config }: DeletionDeps, limit: number): Promise<readonly ClaimedDeletion[]> {
   const now = clock();
-  const rows = await claimDueDeletions(db, { now, leaseEnd: new Date(now.getTime() + LEASE_MS), limit });
+  const rows = await deletionQueue.claimDueDeletions(db, { now, leaseEnd: new Date(now.getTime() + LEASE_MS), limit });
   return rows.map((row) => ({
     id: row.id,
     root: row.root_id,
@@ -87,14 +83,14 @@ async function verifyDeletable({ db, logger, metrics, clock }: DeletionDeps, { r
   if (tree === undefined) return;
   const reason = deletionBlocker(root, tree.members satisfies readonly Member[]);
   if (reason !== undefined) {
-    await cancelDeletion(db, root);
+    await deletionQueue.cancelDeletion(db, root);
     logger.warn({ execution: nameOf(one), reason }, "deletion cancelled");
     metrics.cancelled.inc();
     return;
   }
   const ids = tree.members.map(({ id }) => id);
   const cached = await treesReferencedByCache(db, new Map(ids.map((id) => [id, root])));
-  await confirmDeletion(db, ids, { root, ...one, now: clock(), keepsRawOutputs: cached.has(root) });
+  await deletionQueue.confirmDeletion(db, ids, { root, ...one, now: clock(), keepsRawOutputs: cached.has(root) });
 }
 
 /** Deletes blobs, then child rows, then the row, so that an interrupted deletion can resume. */
@@ -123,18 +119,18 @@ async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promis
 
 /** True when another execution has metadata in the same folder: the last one's deletion includes it. */
 async function isFolderShared({ db }: DeletionDeps, one: ClaimedDeletion): Promise<boolean> {
-  return existsAny(db, executionsSharingFolder(one));
+  return executionQueries.existsAny(db, executionsSharingFolder(one));
 }
 
 /** True when another execution has the same name: folders of raw outputs are named after the execution's name alone. */
 async function hasNameCollision({ db }: DeletionDeps, { id, name }: ClaimedDeletion): Promise<boolean> {
-  return existsOtherNamed(db, name, id);
+  return executionQueries.existsOtherNamed(db, name, id);
 }
 
 async function* rawFoldersOf(deps: DeletionDeps, { id, name, rawOutputPrefix }: ClaimedDeletion): AsyncGenerator<string> {
   let after = 0n;
   for (;;) {
-    const rows = await listAttemptsAfter(deps.db, id, { after, limit: ATTEMPTS });
+    const rows = await attemptQueries.listAttemptsAfter(deps.db, id, { after, limit: ATTEMPTS });
     const infos = await attemptCacheInfo(
       deps.db,
       rows.map((row) => row.id),
@@ -178,7 +174,7 @@ async function failed({ db, clock, random, logger, metrics }: DeletionDeps, one:
   const delayMs = backoffDelay(BACKOFF, one.attempts - 1, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
-  await requeue(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
+  await requeue(db, deletionQueue.DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
 }
 
-const nameOf = ({ project, domain, name }: ExecutionName) => `${project}/${domain}/${name}`;
+const nameOf = ({ project, domain, name }: executionIds.ExecutionName) => `${project}/${domain}/${name}`;

@@ -1,7 +1,7 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RetentionConfig } from "./config-schema.js";
 import { effectivePolicy, policiesFor } from "../store/retention-policies.js";
-import { type Expired, type ExpiryOptions, findExpired } from "../../executions/index.js";
+import { expiryQueries } from "../../executions/index.js";
 
 const DAY_SECONDS = 86_400;
 /** Unlimited retention, seconds. */
@@ -14,8 +14,8 @@ const FOREVER = 5e10;
 export async function expiredExecutions(
   db: Queryable,
   config: RetentionConfig,
-  { place, now, limit, after }: ExpiryOptions,
-): Promise<readonly Expired[]> {
+  { place, now, limit, after }: expiryQueries.ExpiryOptions,
+): Promise<readonly expiryQueries.Expired[]> {
   const policies = await policiesFor(db, place);
   const general = effectivePolicy(policies, "");
   const configured = config.keepDays === 0 ? FOREVER : config.keepDays * DAY_SECONDS;
@@ -23,7 +23,7 @@ export async function expiredExecutions(
   const own = policies.filter(({ workflow }) => workflow !== "");
   const retentions = own.map(({ keepSeconds }) => Number(keepSeconds ?? FOREVER));
   if (Math.min(seconds, ...retentions) >= FOREVER) return [];
-  return findExpired(db, {
+  return expiryQueries.findExpired(db, {
     place,
     now,
     limit,

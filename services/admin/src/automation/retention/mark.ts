@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { deletionBlocker } from "./deletion-blocker.js";
 import { treesReferencedByCache } from "./cache-references.js";
 import { readTrees, type Tree, type TreeMember } from "./tree.js";
-import { insertDeletions, type Mark } from "../../executions/index.js";
+import { deletionQueue } from "../../executions/index.js";
 
 /** A tree that may be deleted. */
 export interface PlannedDeletion {
@@ -52,8 +52,8 @@ function rootOf({ root, members }: Tree): TreeMember {
 }
 
 /** Marks trees for deletion: their executions get no new children and recoveries. */
-export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: Mark): Promise<void> {
+export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: deletionQueue.Mark): Promise<void> {
   const members = deletions.flatMap(({ root, launched }) => [root, ...launched].map(({ id }) => ({ id, root: root.id })));
   if (members.length === 0) return;
-  await insertDeletions(db, members, mark);
+  await deletionQueue.insertDeletions(db, members, mark);
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
-import { countDeletions } from "../../executions/index.js";
+import { deletionQueue } from "../../executions/index.js";
 
 export interface RetentionMetrics {
   readonly executions: Counter<"by">;
@@ -19,7 +19,7 @@ export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMet
     registers,
     async collect() {
       // Reports nothing as pending while the database is unavailable, which has its own probe.
-      this.set(await countDeletions(db).catch(() => 0));
+      this.set(await deletionQueue.countDeletions(db).catch(() => 0));
     },
   });
   return {

@@ -10,14 +10,7 @@ import type {
 } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { AutomationDeps } from "../deps.js";
-import {
-  checkExecutionId,
-  type ExecutionName,
-  executionNotFound,
-  type ExpiryCursor,
-  findExecutionId,
-  planExecutions,
-} from "../../executions/index.js";
+import { planExecutions, type expiryQueries, executionIds, executionQueries } from "../../executions/index.js";
 import { checkLimit, checkText, invalidArgument, missingArgument, selectPage } from "../../platform/index.js";
 import { requireProject } from "../../registry/index.js";
 import { expiredExecutions } from "./due.js";
@@ -81,7 +74,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       const most = checkLimit(limit);
       const deletions: PlannedDeletion[] = [];
       const kept: Kept[] = [];
-      let after: ExpiryCursor | undefined;
+      let after: expiryQueries.ExpiryCursor | undefined;
       let more = true;
       while (more && deletions.length + kept.length <= most) {
         const due = await expiredExecutions(db, config.retention, { place: { project, domain }, now: clock(), limit: most + 1, after });
@@ -100,13 +93,13 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
     },
 
     async deleteExecution({ id, dryRun }, { caller }) {
-      checkExecutionId(id);
-      const rowId = await findExecutionId(db, id);
-      if (rowId === undefined) throw executionNotFound(id);
+      executionIds.checkExecutionId(id);
+      const rowId = await executionQueries.findExecutionId(db, id);
+      if (rowId === undefined) throw executionIds.executionNotFound(id);
       const { deletions, kept } = await planDeletions(db, [rowId]);
       if (kept[0] !== undefined) throw new RpcError(Code.FAILED_PRECONDITION, kept[0].reason);
       const [deletion] = deletions;
-      if (deletion === undefined) throw executionNotFound(id);
+      if (deletion === undefined) throw executionIds.executionNotFound(id);
       if (dryRun) return { deletion: deletionMessage(deletion) };
       return { deletion: deletionMessage(deletion), beginsAt: timestampFromDate(await mark(deletions, caller?.subject ?? "")) };
     },
@@ -153,7 +146,7 @@ function policyMessage({ project, domain, workflow, keepSeconds }: Policy): Mess
   return { project, domain, workflow, ...(keepSeconds !== undefined && { keep: { seconds: keepSeconds, nanos: 0 } }) };
 }
 
-const idMessage = ({ project, domain, name }: ExecutionName): MessageInitShape<typeof WorkflowExecutionIdentifierSchema> => ({
+const idMessage = ({ project, domain, name }: executionIds.ExecutionName): MessageInitShape<typeof WorkflowExecutionIdentifierSchema> => ({
   project,
   domain,
   name,

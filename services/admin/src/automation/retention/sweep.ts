@@ -1,5 +1,5 @@
 import type { AutomationDeps } from "../deps.js";
-import { type ExpiryCursor, listProjectDomains } from "../../executions/index.js";
+import { expiryQueries } from "../../executions/index.js";
 import { deleteAuditEntriesBefore } from "../../identity/index.js";
 import { expiredExecutions } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
@@ -13,8 +13,8 @@ const BATCH = 200;
 /** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
 export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
   let marked = 0;
-  for (const place of await listProjectDomains(db)) {
-    let after: ExpiryCursor | undefined;
+  for (const place of await expiryQueries.listProjectDomains(db)) {
+    let after: expiryQueries.ExpiryCursor | undefined;
     for (;;) {
       const now = clock();
       const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });

@@ -1,11 +1,11 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
-import { type ExecutionName, workflowPhaseOf } from "../../executions/index.js";
+import { type executionIds, phaseNames } from "../../executions/index.js";
 import type { Member } from "./deletion-blocker.js";
 import { readTreeRows, type TreeRow } from "../store/execution-trees.js";
 
 /** An execution of a tree with its name. */
-export interface TreeMember extends Member, ExecutionName {
+export interface TreeMember extends Member, executionIds.ExecutionName {
   /** Already marked for deletion. */
   readonly marked: boolean;
 }
@@ -35,7 +35,7 @@ function memberOf(row: TreeRow): TreeMember {
     domain,
     name,
     text: `${project}/${domain}/${name}`,
-    ended: isTerminalWorkflowEvent(workflowPhaseOf(row.phase)),
+    ended: isTerminalWorkflowEvent(phaseNames.workflowPhaseOf(row.phase)),
     allTerminal: settled,
     hasPendingWork: owed,
     marked,

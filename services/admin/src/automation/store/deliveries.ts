@@ -1,7 +1,7 @@
 import type { Query, Queryable } from "@flyte-ts/postgres";
 import { sanitizeText } from "@flyte-ts/execution-state";
 import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
-import { type ExecutionName, workflowPhaseName } from "../../executions/index.js";
+import { phaseNames, type executionIds } from "../../executions/index.js";
 import type { CompletedExecution } from "../model/completed-execution.js";
 
 export const DELIVERIES: QueueTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
@@ -32,7 +32,7 @@ export async function insertDeliveries(
       column(({ execution }) => execution.project),
       column(({ execution }) => execution.domain),
       column(({ execution }) => execution.name),
-      column(({ execution }) => workflowPhaseName(execution.phase)),
+      column(({ execution }) => phaseNames.workflowPhaseName(execution.phase)),
       column(({ delivery }) => delivery.channel),
       column(({ delivery }) => delivery.target),
       column(({ delivery }) => delivery.content),
@@ -124,7 +124,7 @@ export async function deadLetterDelivery(db: Queryable, id: bigint, reason: stri
 }
 
 /** Deletes the deliveries of an execution, except pending ones, which are still sent. */
-export async function deleteFinishedDeliveries(tx: Queryable, { project, domain, name }: ExecutionName): Promise<void> {
+export async function deleteFinishedDeliveries(tx: Queryable, { project, domain, name }: executionIds.ExecutionName): Promise<void> {
   await tx.query({
     text: "DELETE FROM notification_deliveries WHERE project = $1 AND domain = $2 AND execution_name = $3 AND state <> 'waiting'",
     values: [project, domain, name],

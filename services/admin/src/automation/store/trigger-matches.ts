@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { CompletedExecution } from "../model/completed-execution.js";
-import { workflowPhaseName } from "../../executions/index.js";
+import { phaseNames } from "../../executions/index.js";
 
 export interface Match {
   trigger_id: bigint;
@@ -40,7 +40,7 @@ export async function findMatches(tx: Queryable, completed: readonly CompletedEx
       completed.map(({ domain }) => domain),
       completed.map(({ launchPlanName }) => launchPlanName),
       completed.map(({ workflowName }) => workflowName),
-      completed.map(({ phase }) => workflowPhaseName(phase)),
+      completed.map(({ phase }) => phaseNames.workflowPhaseName(phase)),
     ],
   });
   return rows;

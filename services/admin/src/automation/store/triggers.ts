@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Trigger, TriggerIdSchema, TriggerSchema, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { workflowPhaseName } from "../../executions/index.js";
+import { phaseNames } from "../../executions/index.js";
 
 export interface TriggerName {
   readonly project: string;
@@ -109,7 +109,7 @@ function columnsOf(trigger: Trigger, owner: Owner): unknown[] {
     execution?.domain,
     execution?.launchPlan,
     execution?.workflow,
-    execution?.phases.map(workflowPhaseName),
+    execution?.phases.map(phaseNames.workflowPhaseName),
     owner.subject,
     owner.issuer,
     owner.groups,

@@ -11,7 +11,7 @@ import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { type QueueHandler, requeue } from "../../platform/index.js";
-import { type CreateDeps, createExecution, type ExecutionResultRow, findExecutionId, findExecutionResult } from "../../executions/index.js";
+import { type CreateDeps, createExecution, executionQueries } from "../../executions/index.js";
 import { triggerPermissions } from "../../identity/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { findTarget } from "./find-target.js";
@@ -113,7 +113,8 @@ async function start(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
     // Either it was started before, or the concurrency limit of the launch plan is reached.
-    if ((await findExecutionId(deps.db, execution)) === undefined) throw new PermanentFiringError(error.message, { cause: error });
+    if ((await executionQueries.findExecutionId(deps.db, execution)) === undefined)
+      throw new PermanentFiringError(error.message, { cause: error });
   }
 }
 
@@ -132,7 +133,7 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   if (source.kind === "webhook") {
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
-  const row = await findExecutionResult(deps.db, source.rowId);
+  const row = await executionQueries.findExecutionResult(deps.db, source.rowId);
   if (row === undefined) throw new PermanentFiringError(`execution ${source.name} is gone`);
   const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
@@ -148,7 +149,10 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   };
 }
 
-async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: ExecutionResultRow): Promise<LiteralMap> {
+async function outputsOf(
+  { blobs, config }: FireDeps,
+  { outputs, output_uri: uri, result }: executionQueries.ExecutionResultRow,
+): Promise<LiteralMap> {
   if (result !== "outputs") return create(LiteralMapSchema);
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
   if (uri === "") return create(LiteralMapSchema);

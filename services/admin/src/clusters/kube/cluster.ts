@@ -1,6 +1,4 @@
-import { isAlreadyExists, type KubeApplier, type KubeClient, NAMESPACES } from "@flyte-ts/kubernetes";
-import { classifyCreateError } from "./create-outcome.js";
-import { clusterUnavailable } from "./launch-error.js";
+import type { KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
 
 /** A data plane that runs executions. */
 export interface Cluster {
@@ -16,17 +14,6 @@ export interface Cluster {
 
 /** Verbs of the Kubernetes API that launching needs. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
-
-export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: string): Promise<void> {
-  try {
-    await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  } catch (error) {
-    // Forbidden: another component creates the namespaces here. A missing one fails the creation of the resource.
-    if (isAlreadyExists(error) || classifyCreateError(error) === "rejected") return;
-    // The namespace precedes the resource, so the resource does not exist.
-    throw clusterUnavailable(error, true);
-  }
-}
 
 /**
  * Finds the data plane of an execution: by name, or the only one. A data plane without a configured name matches any

@@ -4,13 +4,7 @@ import type { KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
 import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
-import {
-  admissionError,
-  type ExecutionName,
-  type LaunchableExecution,
-  updateExecutionState,
-  wakeParentNodes,
-} from "../../executions/index.js";
+import { admissionError, updateExecutionState, wakeParentNodes, type launchables, type executionIds } from "../../executions/index.js";
 import { classifyCreateError, clusterUnavailable, ensureNamespace, type LaunchKube, RetryableLaunchError } from "../../clusters/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
 import type { StoredClosure } from "./closure-cache.js";
@@ -21,7 +15,7 @@ import { buildFlyteWorkflow } from "./build-resource.js";
 export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
-  readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
+  readonly closures: { find(workflow: launchables.LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Cache of existing namespaces. */
   readonly namespaces: Set<string>;
 }
@@ -31,7 +25,7 @@ export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" |
  *
  * @throws TryLater when the data plane or the blob store is unavailable.
  */
-export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
+export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: launchables.LaunchableExecution): Promise<void> {
   // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
   const stored = await deps.closures.find(execution.settings.workflow);
@@ -50,7 +44,7 @@ export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: Laun
 
 interface Creation {
   readonly kube: LaunchKube;
-  readonly execution: LaunchableExecution;
+  readonly execution: launchables.LaunchableExecution;
   readonly resource: FlyteWorkflowResource;
 }
 
@@ -83,7 +77,7 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
 }
 
 /** Fails an execution that its data plane will never accept. */
-async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
+async function failExecution(deps: LaunchDeps, execution: executionIds.ExecutionName, reason: string): Promise<void> {
   const update = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: admissionError(reason) };
   const { before } = await updateExecutionState(deps.db, execution, {
     apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
@@ -100,7 +94,7 @@ async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason:
 export async function abortInCluster(
   deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,
   kube: LaunchKube,
-  { execution, namespace }: { readonly execution: LaunchableExecution; readonly namespace: string },
+  { execution, namespace }: { readonly execution: launchables.LaunchableExecution; readonly namespace: string },
 ): Promise<void> {
   if (isTerminalWorkflowEvent(execution.phase) && !execution.abortForced) return;
   let deleted: boolean;

@@ -2,20 +2,14 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { type Backoff, backoffDelay, type Closeable } from "@flyte-ts/async";
 import { namespaceOf, startWorker } from "../../platform/index.js";
 import {
-  BatchedDelete,
-  claimEntries,
   clearLaunchBlocker,
   commitPlacement,
-  findLaunchable,
-  type LaunchableExecution,
-  launchableExecution,
   type LaunchSlots,
-  OUTBOX,
   OUTBOX_CHANNEL,
-  type OutboxEntry,
-  requeueEntry,
   setLaunchBlocker,
   wakeParentNodes,
+  outboxQueue,
+  launchables,
 } from "../../executions/index.js";
 import {
   apiFailureReason,
@@ -48,12 +42,12 @@ const POLL_MS = 1_000;
 export async function startLauncher(deps: LauncherDeps): Promise<Closeable & { readonly launches: LaunchSlots }> {
   const launcher = new LaunchHandler(deps);
   const worker = startWorker(deps, {
-    table: OUTBOX,
+    table: outboxQueue.OUTBOX,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     pollMs: POLL_MS,
-    claim: (limit) => claimEntries(deps.db, limit, LEASE_MS),
-    process: (entry: OutboxEntry) => launcher.process(entry),
+    claim: (limit) => outboxQueue.claimEntries(deps.db, limit, LEASE_MS),
+    process: (entry: outboxQueue.OutboxEntry) => launcher.process(entry),
     errorMessage: "outbox cannot be read",
   });
   const listening = await deps.db.listen(OUTBOX_CHANNEL, () => worker.wake());
@@ -76,7 +70,7 @@ class ClusterUnavailableError extends RetryableLaunchError {
 class LaunchHandler {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
-  readonly #done: BatchedDelete;
+  readonly #done: outboxQueue.BatchedDelete;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
@@ -87,10 +81,10 @@ class LaunchHandler {
       launchRate: new LaunchRate(clock),
     };
     this.#launch = { db, bus, config, clock, logger, ...closures, namespaces: new Set() };
-    this.#done = new BatchedDelete(db);
+    this.#done = new outboxQueue.BatchedDelete(db);
   }
 
-  async process(entry: OutboxEntry): Promise<void> {
+  async process(entry: outboxQueue.OutboxEntry): Promise<void> {
     const { db, logger, random } = this.#deps;
     try {
       await this.#run(entry);
@@ -104,22 +98,22 @@ class LaunchHandler {
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // If this fails too, the lease expires.
       const reassignable = entry.reassignable && error instanceof RetryableLaunchError && error.notApplied;
-      await requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
+      await outboxQueue.requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
       await this.#setBlocker(entry, error).catch(() => undefined);
     }
   }
 
   /** Sets the launch blocker; hides failures that the first retries may resolve. */
-  async #setBlocker({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
+  async #setBlocker({ executionId, action, attempts }: outboxQueue.OutboxEntry, error: unknown): Promise<void> {
     if (action !== "launch" || !(error instanceof RetryableLaunchError) || error.blocker === undefined) return;
     if (attempts < BLOCKER_AFTER_ATTEMPTS && !(error instanceof ClusterUnavailableError)) return;
     await setLaunchBlocker(this.#deps.db, executionId, { reason: error.blocker, now: this.#deps.clock() });
   }
 
-  async #run(entry: OutboxEntry): Promise<void> {
+  async #run(entry: outboxQueue.OutboxEntry): Promise<void> {
     const { config } = this.#deps;
     const { action } = entry;
-    const found = launchableExecution(entry.executionId, entry.row);
+    const found = launchables.launchableExecution(entry.executionId, entry.row);
     const execution = action === "launch" && entry.reassignable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
     switch (action) {
@@ -135,7 +129,10 @@ class LaunchHandler {
   }
 
   /** Commits the cluster of an execution; returns the updated execution, or undefined when it needs no launch. */
-  async #place({ id, executionId }: OutboxEntry, execution: LaunchableExecution): Promise<LaunchableExecution | undefined> {
+  async #place(
+    { id, executionId }: outboxQueue.OutboxEntry,
+    execution: launchables.LaunchableExecution,
+  ): Promise<launchables.LaunchableExecution | undefined> {
     const { db, clusters, config, health, logger } = this.#deps;
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
       // No cluster has received a request for it.
@@ -148,14 +145,14 @@ class LaunchHandler {
     const placement = resolvePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, request: placementRequest });
     if ("blockedBy" in placement) throw new ClusterUnavailableError(placement.blockedBy, true);
     const { cluster } = placement;
-    if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
+    if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return launchables.findLaunchable(db, executionId);
     if (cluster === before) return execution;
     logger.info({ executionRow: String(executionId), cluster, before }, "execution moved to another data plane before its launch");
     return { ...execution, cluster };
   }
 
   /** Runs work on the cluster of an execution; fails when the cluster is or becomes unhealthy. */
-  async #onCluster(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
+  async #onCluster(execution: launchables.LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
     const { clusters, health } = this.#deps;
     const cluster = findCluster(clusters, execution.cluster);
     if (cluster === undefined) throw new ClusterUnavailableError(`data plane ${execution.cluster} is not configured`);

@@ -4,12 +4,11 @@ import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-
 import type { DispatchDeps } from "../deps.js";
 import {
   type CompletionPublisherDeps,
-  ensureEntry,
-  type ExecutionName,
-  findOverdue,
-  markAbortForced,
   updateExecutionState,
   wakeParentNodes,
+  executionUpdates,
+  type executionIds,
+  outboxQueue,
 } from "../../executions/index.js";
 
 export type ForceAbortDeps = CompletionPublisherDeps & Pick<DispatchDeps, "publishChanged">;
@@ -23,7 +22,7 @@ export async function forceAborts(
   deps: ForceAbortDeps,
   { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
 ): Promise<number> {
-  const overdue = await findOverdue(deps.db, { deadlineMs, limit });
+  const overdue = await executionUpdates.findOverdue(deps.db, { deadlineMs, limit });
   const ended: bigint[] = [];
   for (const execution of overdue) {
     try {
@@ -46,19 +45,19 @@ export async function forceAborts(
  */
 export async function forceTerminate(
   { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,
-  execution: ExecutionName,
+  execution: executionIds.ExecutionName,
 ): Promise<boolean> {
   const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
   const { before } = await updateExecutionState(db, execution, {
     apply: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, update, nextWorkflowSeq(state)) : state),
     inTransaction: async (tx, { rowId, state }) => {
       if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
-      await markAbortForced(tx, rowId);
-      await ensureEntry(tx, rowId, "abort");
+      await executionUpdates.markAbortForced(tx, rowId);
+      await outboxQueue.ensureEntry(tx, rowId, "abort");
     },
   });
   changed?.([before.rowId]);
   return before.state.phase === WorkflowExecution_Phase.ABORTING;
 }
 
-const textOf = ({ project, domain, name }: ExecutionName): string => `${project}/${domain}/${name}`;
+const textOf = ({ project, domain, name }: executionIds.ExecutionName): string => `${project}/${domain}/${name}`;

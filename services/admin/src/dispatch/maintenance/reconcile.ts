@@ -5,13 +5,12 @@ import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type Wor
 import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {
-  claimStale,
-  ensureEntry,
-  type ExecutionName,
   publishCompletions,
-  type StaleExecution,
   updateExecutionState,
   wakeParentNodes,
+  staleExecutions,
+  outboxQueue,
+  type executionIds,
 } from "../../executions/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import { completeAttempts, completeNodes } from "../../events/index.js";
@@ -46,7 +45,7 @@ export type ReconcileAction =
 /** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
 const LOST_AFTER_MS = 10 * 60_000;
 
-export function planReconcile(execution: StaleExecution, resource: FoundResource | undefined): ReconcileAction {
+export function planReconcile(execution: staleExecutions.StaleExecution, resource: FoundResource | undefined): ReconcileAction {
   const { phase, hasPendingAbort: owesAbort, hasPendingLaunch: owesLaunch, staleMs: quietMs } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
@@ -65,7 +64,7 @@ export async function reconcileStale(
   deps: ReconcileDeps,
   { quietMs: staleMs, limit }: { readonly quietMs: number; readonly limit: number },
 ): Promise<number> {
-  const stale = await claimStale(deps.db, { quietMs: staleMs, limit });
+  const stale = await staleExecutions.claimStale(deps.db, { quietMs: staleMs, limit });
   for (const execution of stale) {
     try {
       await reconcileExecution(deps, execution);
@@ -76,7 +75,7 @@ export async function reconcileStale(
   return stale.length;
 }
 
-async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution): Promise<void> {
+async function reconcileExecution(deps: ReconcileDeps, execution: staleExecutions.StaleExecution): Promise<void> {
   const cluster = findCluster(deps.clusters as DispatchDeps["clusters"], execution.cluster);
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
@@ -98,7 +97,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution
       return;
     case "launch":
     case "abort":
-      return ensureEntry(deps.db, execution.rowId, action.kind);
+      return outboxQueue.ensureEntry(deps.db, execution.rowId, action.kind);
     case "aborted":
       await forceTerminate(deps, execution);
       return wakeParentNodes(deps, [execution.rowId]);
@@ -124,7 +123,11 @@ async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution
  * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
  * never arrive: the execution then fails.
  */
-async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, { status, finished }: FoundResource): Promise<void> {
+async function applyResourceEnd(
+  deps: ReconcileDeps,
+  execution: staleExecutions.StaleExecution,
+  { status, finished }: FoundResource,
+): Promise<void> {
   const about = { execution: executionText(execution) };
   const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
@@ -150,13 +153,13 @@ async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, 
   );
 }
 
-async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowUpdate): Promise<void> {
+async function terminate(deps: ReconcileDeps, execution: executionIds.ExecutionName, update: WorkflowUpdate): Promise<void> {
   const { before, after } = await updateExecutionState(deps.db, execution, {
     apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
   });
   await publishCompletions(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }
 
-function executionText({ project, domain, name }: ExecutionName): string {
+function executionText({ project, domain, name }: executionIds.ExecutionName): string {
   return `${project}/${domain}/${name}`;
 }

@@ -28,18 +28,14 @@ import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { asInvalidArgument } from "../rpc/validate-event.js";
 import {
-  appendTaskEvents,
-  checkExecutionId,
-  checkNodeId,
-  checkTaskId,
   encodeLaunchSettings,
   ensureSingleTask,
   insertExecution,
-  markImported,
-  saveExecutionStates,
-  saveNodes,
-  saveTasks,
-  taskKeyText,
+  executionIds,
+  executionStates,
+  executionUpdates,
+  nodeStates,
+  attemptStates,
 } from "../../executions/index.js";
 import { invalidArgument, missingArgument, missingEntity } from "../../platform/index.js";
 import { findLaunchPlan, resourcesOf } from "../../registry/index.js";
@@ -58,7 +54,7 @@ export async function importExecution(deps: ImportDeps, request: ImportExecution
   if (execution === undefined) throw missingArgument("execution");
   const { id, spec, closure } = execution;
   if (id === undefined) throw missingArgument("execution.id");
-  checkExecutionId(id, "execution.id");
+  executionIds.checkExecutionId(id, "execution.id");
   if (spec?.launchPlan === undefined) throw missingArgument("execution.spec.launch_plan");
   if (closure === undefined) throw missingArgument("execution.closure");
   if (!isTerminalWorkflowEvent(closure.phase)) throw invalidArgument("invalid value for execution.closure.phase: it must have ended");
@@ -102,8 +98,8 @@ export async function importExecution(deps: ImportDeps, request: ImportExecution
       labels: spec.labels?.values ?? {},
       tags: spec.tags,
     });
-    await saveExecutionStates(tx, [{ rowId, state, revision: 2, becomesTerminal: false }]);
-    await markImported(tx, { rowId, execution });
+    await executionStates.saveExecutionStates(tx, [{ rowId, state, revision: 2, becomesTerminal: false }]);
+    await executionUpdates.markImported(tx, { rowId, execution });
     await writeNodes(tx, { rowId, nodes, names: offloadNames(deps.config) });
   });
 }
@@ -113,12 +109,12 @@ function encoded(values: LiteralMap | undefined): Uint8Array {
 }
 
 function checkNode(execution: NonNullable<Execution["id"]>, node: ImportedNode["node"], attempts: ImportedNode["attempts"]): void {
-  checkNodeId(node?.id, "nodes.node.id");
+  executionIds.checkNodeId(node?.id, "nodes.node.id");
   const own = (id: typeof execution | undefined) =>
     id?.project === execution.project && id.domain === execution.domain && id.name === execution.name;
   if (!own(node?.id?.executionId)) throw invalidArgument("invalid value for nodes.node.id: it must be of the execution");
   for (const { attempt } of attempts) {
-    checkTaskId(attempt?.id);
+    executionIds.checkTaskId(attempt?.id);
     const of = attempt?.id?.nodeExecutionId;
     if (!own(of?.executionId) || of?.nodeId !== node?.id?.nodeId)
       throw invalidArgument("invalid value for nodes.attempts.attempt.id: it must be of the node");
@@ -185,7 +181,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     }
     return state === undefined ? [] : [{ executionId: rowId, nodeId: imported.node?.id?.nodeId ?? "", state, revision: 1 }];
   });
-  if (nodeWrites.length > 0) await saveNodes(tx, nodeWrites);
+  if (nodeWrites.length > 0) await nodeStates.saveNodes(tx, nodeWrites);
   const attempts = nodes.flatMap(({ attempts: all }) => all);
   const tasks = attempts.flatMap((imported) => {
     const { taskId: task, nodeExecutionId, retryAttempt = 0 } = imported.attempt?.id ?? {};
@@ -201,12 +197,12 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     return [{ key: { executionId: rowId, nodeId: nodeExecutionId?.nodeId ?? "", task, retryAttempt }, state, events }];
   });
   if (tasks.length === 0) return;
-  const rows = await saveTasks(
+  const rows = await attemptStates.saveTasks(
     tx,
     tasks.map(({ key, state }) => ({ ...key, state, revision: 1 })),
   );
-  await appendTaskEvents(
+  await attemptStates.appendTaskEvents(
     tx,
-    tasks.flatMap(({ key, events }) => events.map((event) => ({ rowId: rows.get(taskKeyText(key)) ?? 0n, ...event }))),
+    tasks.flatMap(({ key, events }) => events.map((event) => ({ rowId: rows.get(attemptStates.taskKeyText(key)) ?? 0n, ...event }))),
   );
 }

@@ -14,7 +14,7 @@ import {
   readTaskEvent,
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
-import type { ExecutionName } from "../../executions/index.js";
+import type { executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 /**
@@ -108,7 +108,7 @@ function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | 
   };
 }
 
-function nameOf(id: ExecutionName | undefined): ExecutionName {
+function nameOf(id: executionIds.ExecutionName | undefined): executionIds.ExecutionName {
   const { project = "", domain = "", name = "" } = id ?? {};
   return { project: keyText(project, "project"), domain: keyText(domain, "domain"), name: keyText(name, "execution name") };
 }

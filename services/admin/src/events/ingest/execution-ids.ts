@@ -1,11 +1,11 @@
 import { BoundedMap } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
-import { type ExecutionName, findExecutionIds } from "../../executions/index.js";
+import { type executionIds, executionQueries } from "../../executions/index.js";
 
 /** Maximum of cached executions; an evicted one that still reports costs one query. */
 const CAPACITY = 100_000;
 
-const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\n${domain}\n${name}`;
+const keyOf = ({ project, domain, name }: executionIds.ExecutionName): string => `${project}\n${domain}\n${name}`;
 
 interface KnownExecution {
   readonly id: bigint;
@@ -18,8 +18,8 @@ export class ExecutionIds {
   readonly #known = new BoundedMap<string, KnownExecution>(CAPACITY);
 
   /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
-  async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
-    const unknown = new Map<string, ExecutionName>();
+  async resolve(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
+    const unknown = new Map<string, executionIds.ExecutionName>();
     for (const name of names) {
       const key = keyOf(name);
       if (!this.#known.has(key)) unknown.set(key, name);
@@ -31,7 +31,7 @@ export class ExecutionIds {
   /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
   async findWrongCluster(
     db: Queryable,
-    told: readonly { readonly execution: ExecutionName; readonly cluster?: string | undefined }[],
+    told: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
   ): Promise<ReadonlySet<number>> {
     const isElsewhere = (index: number): boolean => {
       const { execution, cluster } = told[index] as (typeof told)[number];
@@ -49,7 +49,7 @@ export class ExecutionIds {
     return new Set(suspects.filter(isElsewhere));
   }
 
-  async #load(db: Queryable, names: readonly ExecutionName[]): Promise<void> {
-    for (const row of await findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
+  async #load(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<void> {
+    for (const row of await executionQueries.findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
   }
 }

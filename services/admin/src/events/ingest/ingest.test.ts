@@ -28,7 +28,7 @@ import type { NodeId } from "../../executions/model/identifier.js";
 import { findExecution } from "../../executions/store/execution/find.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { encodeExecution } from "../../executions/execution/row.js";
-import { readDynamicWorkflow } from "../../executions/node/dynamic-workflow.js";
+import { readDynamicWorkflow } from "../../executions/blobs/dynamic-workflow.js";
 import { findNodeWithValues } from "../../executions/store/node/find.js";
 import { taskColumns, type TaskRow } from "../../executions/store/attempt/find.js";
 import { taskExecutionsOf } from "../../executions/attempt/row.js";

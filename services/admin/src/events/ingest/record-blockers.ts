@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { BatchItem, DecodedEvent } from "../decoded-event.js";
-import { writeBlockers } from "../../executions/index.js";
+import { executionUpdates } from "../../executions/index.js";
 
 type BlockerEvent = BatchItem<Extract<DecodedEvent, { kind: "notice" }>>;
 
@@ -12,7 +12,7 @@ export async function recordBlockers(db: Queryable, items: readonly BlockerEvent
     if (before === undefined || before.item.order < placed.item.order) latest.set(placed.executionId, placed);
   }
   const rows = [...latest.values()].toSorted((a, b) => (a.executionId < b.executionId ? -1 : 1));
-  await writeBlockers(
+  await executionUpdates.writeBlockers(
     db,
     rows.map(({ executionId, item }) => ({ executionId, reason: item.fact.reason, seq: item.order, at: item.fact.occurredAt })),
   );

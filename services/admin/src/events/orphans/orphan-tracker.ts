@@ -4,7 +4,7 @@ import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
 import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
 import { namespaceOf } from "../../platform/index.js";
-import { type ExecutionName, publishTerminalAck } from "../../executions/index.js";
+import { publishTerminalAck, type executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
@@ -26,7 +26,7 @@ export class OrphanTracker {
   constructor(private readonly deps: OrphanDeps) {}
 
   /** True for a detected orphan. */
-  isOrphan(execution: ExecutionName): boolean {
+  isOrphan(execution: executionIds.ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
   }
 
@@ -52,6 +52,6 @@ export class OrphanTracker {
   }
 }
 
-function keyOf({ project, domain, name }: ExecutionName): string {
+function keyOf({ project, domain, name }: executionIds.ExecutionName): string {
   return `${project}\n${domain}\n${name}`;
 }

@@ -1,6 +1,6 @@
 import { completeAttempts } from "./complete-attempts.js";
 import { completeNodes, nodesInResource, type ResourceDeps } from "./complete-nodes.js";
-import { loadPlacements, type PlacedExecution } from "../../executions/index.js";
+import { executionQueries } from "../../executions/index.js";
 
 /**
  * Backfills the nodes of executions that become terminal while ends of nodes are missing, from their resources, which
@@ -9,7 +9,7 @@ import { loadPlacements, type PlacedExecution } from "../../executions/index.js"
  */
 export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();
-  for (const execution of await loadPlacements(deps.db, executionIds)) {
+  for (const execution of await executionQueries.loadPlacements(deps.db, executionIds)) {
     const nodes = await nodesInResource(deps, execution);
     if (nodes === "away") waiting.add(execution.rowId);
     else if (nodes !== "gone" && !(await isCompleted(deps, execution, nodes))) waiting.add(execution.rowId);
@@ -17,7 +17,11 @@ export async function completeFromResources(deps: ResourceDeps, executionIds: re
   return waiting;
 }
 
-async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes: Parameters<typeof completeNodes>[2]): Promise<boolean> {
+async function isCompleted(
+  deps: ResourceDeps,
+  execution: executionQueries.PlacedExecution,
+  nodes: Parameters<typeof completeNodes>[2],
+): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
     const rows = (await completeNodes(deps, execution, nodes)) + (await completeAttempts(deps, execution, nodes));

@@ -16,7 +16,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
-import { type ExecutionName, loadNodes, nodeKeyText, type NodeWrite, type PlacedExecution, saveNodes } from "../../executions/index.js";
+import { type executionIds, type executionQueries, nodeStates } from "../../executions/index.js";
 import { findCluster, type LaunchKube } from "../../clusters/index.js";
 import { nodeStatusesOf } from "./node-statuses.js";
 
@@ -26,7 +26,7 @@ export interface ResourceDeps extends Pick<EventsDeps, "db" | "blobs" | "config"
 }
 
 /** An execution with its row id. */
-export interface ExecutionWithRowId extends ExecutionName {
+export interface ExecutionWithRowId extends executionIds.ExecutionName {
   readonly rowId: bigint;
 }
 
@@ -34,7 +34,10 @@ export interface ExecutionWithRowId extends ExecutionName {
 export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
 /** Reads the nodes of an execution from the status of its resource. Never rejects. */
-export async function nodesInResource(deps: ResourceDeps, { project, domain, name, cluster }: PlacedExecution): Promise<FoundNodes> {
+export async function nodesInResource(
+  deps: ResourceDeps,
+  { project, domain, name, cluster }: executionQueries.PlacedExecution,
+): Promise<FoundNodes> {
   const dataPlane = findCluster(deps.clusters as EventsDeps["clusters"], cluster);
   if (dataPlane === undefined) return "gone";
   if (deps.health?.unhealthyReason(dataPlane.name) !== undefined) return "away";
@@ -97,21 +100,21 @@ async function completeOnce(
 ): Promise<{ readonly written: number; readonly left: readonly ResourceNode[] }> {
   const { db } = deps;
   const executionId = execution.rowId;
-  const stored = await loadNodes(
+  const stored = await nodeStates.loadNodes(
     db,
     nodes.map(({ uniqueId: nodeId }) => ({ executionId, nodeId })),
   );
-  const writes: NodeWrite[] = [];
+  const writes: nodeStates.NodeWrite[] = [];
   for (const node of nodes) {
     const nodeId = node.uniqueId;
-    const before = stored.get(nodeKeyText({ executionId, nodeId }));
+    const before = stored.get(nodeStates.nodeKeyText({ executionId, nodeId }));
     if (before === undefined ? !isReportedEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
     const update = await endOf(deps, execution, node);
     const state = foldNode(before?.state, update, before?.state.phaseSeq ?? ABORT_SEQ);
     writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
   }
-  const saved = writes.length === 0 ? new Set<string>() : await saveNodes(db, writes);
-  const lost = new Set(writes.filter((write) => !saved.has(nodeKeyText(write))).map(({ nodeId }) => nodeId));
+  const saved = writes.length === 0 ? new Set<string>() : await nodeStates.saveNodes(db, writes);
+  const lost = new Set(writes.filter((write) => !saved.has(nodeStates.nodeKeyText(write))).map(({ nodeId }) => nodeId));
   return { written: saved.size, left: nodes.filter(({ uniqueId }) => lost.has(uniqueId)) };
 }
 

@@ -1,6 +1,6 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { DataDeps } from "../execution/data.js";
+import type { DataDeps } from "../blobs/read-values.js";
 import { checkTaskId, taskNotFound } from "../model/identifier.js";
 import { taskData } from "./data.js";
 import { findTaskExecution } from "../store/attempt/find.js";

@@ -3,7 +3,7 @@ import { type FlyteUrl, parseFlyteUrl } from "@flyte-ts/domain";
 import { NodeExecutionIdentifierSchema, ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ArtifactType, CreateDownloadLinkRequestSchema, type GetDataResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
-import { type DataDeps, readValues } from "../execution/data.js";
+import { type DataDeps, readValues } from "../blobs/read-values.js";
 import { checkNodeId, checkTaskId, nodeIdText, type TaskId } from "../model/identifier.js";
 import { invalidArgument } from "../../platform/index.js";
 import { findNodeWithValues } from "../store/node/find.js";

@@ -8,7 +8,8 @@ import { ExpansionCache, LaunchPlanCache } from "../../registry/index.js";
 import { loadExecutionTiming, type TimingDeps } from "../timing/load-timing.js";
 import { executionSpan } from "../timing/spans.js";
 import { type CreateDeps, createExecution } from "../create/create.js";
-import { type DataDeps, executionData } from "./data.js";
+import type { DataDeps } from "../blobs/read-values.js";
+import { executionData } from "./data.js";
 import { findExecution } from "../store/execution/find.js";
 import { checkExecutionId, executionNotFound } from "../model/identifier.js";
 import { listExecutions } from "./list.js";
@@ -37,7 +38,7 @@ const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
 export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<ExecutionsDeps, "publishChanged">): Methods {
   const { db, clock, bus } = given;
-  const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
+  const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansionCache: new ExpansionCache(db) };
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
     relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),

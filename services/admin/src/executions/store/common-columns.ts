@@ -1,6 +1,6 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { type CommonState, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
-import type { ColumnSpec } from "../../platform/index.js";
+import type { ColumnSpec } from "./multi-row-write.js";
 
 /** Columns of a row's {@link CommonState}, without large ones. */
 export interface ProgressRow {

@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../index.js";
+import { type ExecutionName } from "../model/identifier.js";
 
 /** Rows per DELETE statement. */
 const ROWS = 5_000;

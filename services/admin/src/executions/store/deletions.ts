@@ -1,4 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import type { QueueTable } from "../../platform/index.js";
 
 /** True when an execution is marked for deletion. */
 export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
@@ -105,3 +106,5 @@ export async function countDeletions(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ n: number }>({ name: "count-deletions", text: "SELECT count(*)::int AS n FROM execution_deletions" });
   return rows[0]?.n ?? 0;
 }
+
+export const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };

@@ -14,7 +14,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { ExecutionsDeps } from "../deps.js";
 import { findExecution } from "../store/execution/find.js";
 import { type ExecutionName, executionNotFound } from "../model/identifier.js";
-import { readDynamicWorkflow } from "../node/dynamic-workflow.js";
+import { readDynamicWorkflow } from "../blobs/dynamic-workflow.js";
 import { findWorkflowClosure } from "../../registry/index.js";
 import type { AttemptTiming, ExecutionTiming, NodeTiming, Timestamps } from "./timing.js";
 import { loadAttemptTimes, loadDynamicWorkflows, loadNodes, type NodeRow, type TimesRow } from "../store/timing.js";

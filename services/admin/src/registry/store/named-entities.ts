@@ -1,5 +1,5 @@
 import { baseColumns, type Column, type ListEntity, type ListPlan, selectPage } from "../../platform/index.js";
-import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 

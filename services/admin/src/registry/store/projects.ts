@@ -3,17 +3,12 @@ import { type Labels, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_p
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import {
-  baseColumns,
-  insertStatement,
-  type ListEntity,
-  type ListPlan,
-  type RowOf,
-  selectPage,
-  type StoredColumn,
-  storedNames,
-  updateStatement,
-} from "../../platform/index.js";
+import { baseColumns, type ListEntity, type ListPlan, selectPage } from "../../platform/index.js";
+import { insertStatement } from "./entity-columns.js";
+import type { RowOf } from "./entity-columns.js";
+import type { StoredColumn } from "./entity-columns.js";
+import { storedNames } from "./entity-columns.js";
+import { updateStatement } from "./entity-columns.js";
 
 /** Columns of a project: rows, filters, sort keys, inserts and updates follow from them. */
 const columns = {

@@ -1,5 +1,6 @@
-import { type ExecutionName, workflowPhaseOf } from "../../index.js";
-import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type ExecutionName } from "../../model/identifier.js";
+import { workflowPhaseOf } from "../../model/phase-name.js";
+import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
 /** A non-terminal execution without recent events. */

@@ -77,7 +77,7 @@ export const executionTable = {
 } as const satisfies Pick<ListEntity, "table" | "columns">;
 
 const nameInRow = (column: string, resourceType: ResourceType) =>
-  ({ type: "text", sql: `executions.${column}`, few: { from: "names", resourceType } }) as const;
+  ({ type: "text", sql: `executions.${column}`, lowCardinality: { from: "names", table: "named_entities", resourceType } }) as const;
 
 /** Filters and sort keys of ListExecutions. */
 export const executionEntity: ListEntity = {

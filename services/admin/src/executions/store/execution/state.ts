@@ -1,7 +1,8 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
-import { type ColumnSpec, update } from "../../../platform/index.js";
+import type { ColumnSpec } from "../multi-row-write.js";
+import { update } from "../multi-row-write.js";
 import { workflowPhaseName, workflowPhaseOf } from "../../model/phase-name.js";
 import type { ExecutionName } from "../../model/identifier.js";
 

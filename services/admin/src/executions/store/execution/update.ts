@@ -1,6 +1,6 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { ExecutionName } from "../../model/identifier.js";
-import { type Execution, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { Execution, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { nanosOf } from "@flyte-ts/execution-state";
 
 /** Sets whether an execution is active or archived. Returns its row id; undefined when it does not exist. */

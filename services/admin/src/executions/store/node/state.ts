@@ -1,6 +1,7 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { NodeState } from "@flyte-ts/execution-state";
-import { type ColumnSpec, upsert } from "../../../platform/index.js";
+import type { ColumnSpec } from "../multi-row-write.js";
+import { upsert } from "../multi-row-write.js";
 import { nodePhaseName, nodePhaseOf } from "../../model/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../common-columns.js";
 

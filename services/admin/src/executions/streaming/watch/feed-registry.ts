@@ -6,7 +6,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
 import { Feed } from "./feed.js";
 import { readChanges, readWhole } from "../../store/watch/read.js";
-import { Waiters } from "./waiters.js";
+import { Waiters } from "../waiters.js";
 
 export interface FeedsDeps {
   readonly db: Database;

@@ -4,7 +4,7 @@ import type { StreamLimiter } from "../stream-limiter.js";
 import type { Message } from "./chunk.js";
 import { type Cursor, readCursor } from "./cursor.js";
 import type { FeedHandle, FeedRegistry } from "./feed-registry.js";
-import { isAtLeast } from "./snapshot.js";
+import { isAtLeast } from "../../store/watch/snapshot.js";
 
 export interface WatchOptions {
   readonly feeds: FeedRegistry;

@@ -6,11 +6,11 @@ import { TaskExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { nodePhaseOf, taskPhaseOf, workflowPhaseOf } from "../../model/phase-name.js";
 import { encodeExecution } from "../../execution/row.js";
-import type { ExecutionRow } from "../../store/execution/find.js";
+import type { ExecutionRow } from "../execution/find.js";
 import { nodeExecutionOf } from "../../node/row.js";
-import type { NodeRow } from "../../store/node/find.js";
+import type { NodeRow } from "../node/find.js";
 import { taskExecutionOf } from "../../attempt/row.js";
-import type { TaskRow } from "../../store/attempt/find.js";
+import type { TaskRow } from "../attempt/find.js";
 import type { WatchedRow } from "./row.js";
 
 /** Maximum length of a node's error message, bytes. */

@@ -1,5 +1,5 @@
 import { wasNotApplied } from "@flyte-ts/kubernetes";
-import { apiFailureReason } from "../index.js";
+import { apiFailureReason } from "./health.js";
 
 /** Retryable failure; the message has the reason for operators. */
 export class RetryableLaunchError extends Error {

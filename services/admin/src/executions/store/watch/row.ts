@@ -1,5 +1,3 @@
-import type { RowKey } from "./cursor.js";
-
 /** A row in the form that watchers receive. */
 export interface WatchedRow {
   readonly key: RowKey;
@@ -16,4 +14,10 @@ export interface WatchedChanges {
   readonly rows: readonly WatchedRow[];
   /** End of the execution, milliseconds since the epoch; undefined when it has not ended, or its row did not change. */
   readonly endedAt: number | undefined;
+}
+
+/** Position of a row in messages: the execution, then nodes, then task attempts, each by row id. */
+export interface RowKey {
+  readonly kind: "execution" | "node" | "task";
+  readonly id: number;
 }
