@@ -252,7 +252,7 @@ export class Execution implements ServedExecution {
 
   /** Wake-up from admin to its propeller; may be lost or duplicated. */
   wake(subject: Wake): void {
-    const { busLoss, busDuplicate: busDuplicate } = this.#faults;
+    const { busLoss, busDuplicate } = this.#faults;
     const times = (this.#random.chance(busLoss * 3) ? 0 : 1) + (this.#random.chance(busDuplicate) ? 1 : 0);
     for (let i = 0; i < times; i++) this.#notifyPropellers((propeller) => propeller.onWakeup(subject));
   }

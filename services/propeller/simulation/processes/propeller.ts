@@ -237,7 +237,7 @@ export class Propeller implements ExecutionWorker {
 
   /** A deferrable write starts when it is due. */
   #writeLater(active: Active): void {
-    const { nextWriteAt: nextWriteAt } = active.io;
+    const { nextWriteAt } = active.io;
     if (nextWriteAt === undefined) return;
     this.options.host.life?.after(Math.max(0, nextWriteAt - this.#now), () => {
       if (this.#active === active && this.options.host.holdsLease()) this.#write(active);
@@ -298,7 +298,7 @@ export class Propeller implements ExecutionWorker {
         const now = store.current;
         const onlyMetadata = now !== undefined && differsInMetadataOnly(write.base, storedVersion(now));
         if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MAX_ATTEMPTS)
-          this.#patch(active, write, { version: now.resourceVersion, tries: tries + 1 });
+          this.#patch(active, write, { version: now.resourceVersion, tries + 1 });
         else if (unknown || result === undefined || result.kind === "conflict") this.#reload();
         else if (result.kind === "gone") this.#forget();
         else this.#written(active, write, result.resource);

@@ -119,7 +119,7 @@ export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; at
 }
 
 /** Time at which a sleeping gate opens. */
-export function gateOpensAt({ gateOpensAt: gateOpensAt, abortReason }: RuntimeNode): number | undefined {
+export function gateOpensAt({ gateOpensAt, abortReason }: RuntimeNode): number | undefined {
   return abortReason === undefined ? gateOpensAt : undefined;
 }
 

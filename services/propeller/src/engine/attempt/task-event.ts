@@ -42,7 +42,7 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
   if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
   node.zombieAbortedAt = state.now;
   const request = zombieAbortRequest(report, state.now);
-  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request: request });
+  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */

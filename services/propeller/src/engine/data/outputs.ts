@@ -157,7 +157,7 @@ export function fitsInline(state: RunState, bytes: number): boolean {
     maxTotalInlineOutputBytes: maxTotalInlineOutputBytes,
     maxKeptOutputBytes: maxKeptOutputBytes,
   } = state.config;
-  const { inlineOutputBytes: inlineOutputBytes, keptOutputBytes: keptOutputBytes } = state;
+  const { inlineOutputBytes, keptOutputBytes } = state;
   return (
     bytes <= maxInlineOutputBytes &&
     inlineOutputBytes + bytes <= maxTotalInlineOutputBytes &&

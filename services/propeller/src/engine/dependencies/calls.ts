@@ -24,7 +24,7 @@ export function call<K extends CallKind>(
   state: RunState,
   node: RuntimeNode,
   request: CallOf<K>,
-  { timing = "immediate", wakeupKey: wakeupKey }: CallOptions = {},
+  { timing = "immediate", wakeupKey }: CallOptions = {},
 ): CallOutcome<ValueOf<K>> | undefined {
   const known = node.pendingCalls?.get(request.kind);
   if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;

@@ -75,7 +75,7 @@ export interface PeriodicCollectionOptions extends GarbageCollectorOptions {
 
 /** Collects periodically while this process is the leader. Resolves to a handle that stops it. */
 export function startGarbageCollector(options: PeriodicCollectionOptions): { close(): Promise<void> } {
-  const { intervalMs, random, isLeader: isLeader, logger } = options;
+  const { intervalMs, random, isLeader, logger } = options;
   const abort = new AbortController();
   const running = (async () => {
     for (;;) {

@@ -444,8 +444,8 @@ export class Shard {
     this.options.queue.forget(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
-    const { nextTimerAt: nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
-    const { nextWriteAt: nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
+    const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
+    const { nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
     this.options.queue.addAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
   }
 

@@ -48,7 +48,7 @@ export class PluginRegistry {
 
   /** Updates `known`. Returns true when it changed. */
   refresh(now: number): boolean {
-    const { listeningSince: since, discoveryMs: discoveryMs, heartbeatTimeoutMs: heartbeatTimeoutMs } = this.options;
+    const { listeningSince: since, discoveryMs, heartbeatTimeoutMs } = this.options;
     const complete = now - since >= discoveryMs;
     const served = new Set<string>();
     const silent = new Map<string, number>();
