@@ -72,7 +72,7 @@ export class PriorExecution {
     const before = this.#nodes.get(id);
     const succeeded = before?.succeeded === true || phase === NodeExecution_Phase.SUCCEEDED;
     const stored = outputResult.case === "outputUri" ? blobs.get(outputResult.value) : undefined;
-    const given = { inputs ?? before?.inputs, outputs ?? stored ?? before?.outputs };
+    const given = { inputs: inputs ?? before?.inputs, outputs: outputs ?? stored ?? before?.outputs };
     this.#nodes.set(id, {
       succeeded,
       ...(given.inputs === undefined ? {} : { inputs: given.inputs }),

@@ -298,7 +298,7 @@ export class Propeller implements ExecutionWorker {
         const now = store.current;
         const onlyMetadata = now !== undefined && differsInMetadataOnly(write.base, storedVersion(now));
         if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MAX_ATTEMPTS)
-          this.#patch(active, write, { version: now.resourceVersion, tries + 1 });
+          this.#patch(active, write, { version: now.resourceVersion, tries: tries + 1 });
         else if (unknown || result === undefined || result.kind === "conflict") this.#reload();
         else if (result.kind === "gone") this.#forget();
         else this.#written(active, write, result.resource);

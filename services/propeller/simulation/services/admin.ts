@@ -75,7 +75,7 @@ export class Admin {
   #node(id: string, phase: NodeExecution_Phase, parent: string): void {
     const row = this.nodes.get(id);
     if (row !== undefined && isTerminalNodeEvent(row.phase)) return;
-    this.nodes.set(id, { phase, parent === "" ? (row?.parent ?? "") : parent });
+    this.nodes.set(id, { phase, parent: parent === "" ? (row?.parent ?? "") : parent });
   }
 
   /** The resource stays until the confirmation: rows that missed events are repaired from it first. */

@@ -88,7 +88,7 @@ export class WriteGate {
 
   /**
    * Returns the write to start at `now` (ms); undefined while one is in flight, nothing has changed, or the change may
-   * wait: see `writeAt`.
+   * wait: see `nextWriteAt`.
    */
   nextWrite(now: number): StatusWrite | undefined {
     if (!this.wantsWrite(now)) return undefined;

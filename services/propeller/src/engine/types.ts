@@ -18,9 +18,9 @@ export type Observation =
   /** Periodic or after an error: scans the whole graph, to correct incremental bookkeeping. */
   | { readonly kind: "resync" }
   | { readonly kind: "taskEvent"; readonly event: TaskEvent }
-  /** `wakeAt` is reached. */
+  /** `nextTimerAt` is reached. */
   | { readonly kind: "timer" }
-  /** Capacity is available: start more nodes, see `wantsRoom`. */
+  /** Capacity is available: start more nodes, see `needsCapacity`. */
   | { readonly kind: "capacity" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
@@ -138,7 +138,7 @@ export interface WorkflowRun {
   readonly key: string;
   /** Processes one observation and returns the effects. No I/O, no clock: `now` is in milliseconds since the epoch. */
   observe(observation: Observation, now: number): readonly Effect[];
-  /** The complete status for the resource. Visits all nodes: use `takePatch` to write small changes. */
+  /** The complete status for the resource. Visits all nodes: use `takeStatusPatch` to write small changes. */
   readonly status: WorkflowStatus;
   /** Counts changes of the status; 0 after loading. */
   readonly revision: number;

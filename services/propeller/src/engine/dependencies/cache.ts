@@ -62,7 +62,7 @@ export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralM
   return found.hit === undefined ? PROCEED : useHit(state, node, { cache, hit: found.hit });
 }
 
-/** Acquires the reservation before an attempt runs. `mayRun`: the attempt may have been requested before a restart. */
+/** Acquires the reservation before an attempt runs. `maybeRunning`: the attempt may have been requested before a restart. */
 export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunning: boolean): CacheDecision {
   const { inputs } = node;
   const config = state.config.cache;

@@ -84,7 +84,7 @@ export class RunState {
   readonly slotQueue = new Heap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
   readonly startQueue = new Heap<RuntimeNode>(byTopologicalOrder);
-  /** The observation has reached its limit of starts; further nodes wait for `room`, see `startsPerRound`. */
+  /** The observation has reached its limit of starts; further nodes wait for `capacity`, see `maxStartsPerObservation`. */
   startsThrottled = false;
   /** Nodes and items of all graphs entered and not discarded. */
   instances = 0;
@@ -249,7 +249,7 @@ export class RunState {
 
   // One observation
 
-  /** `goesOn`: continues the previous observation, whose ready nodes may still start before the status write. */
+  /** `continuesPrevious`: continues the previous observation, whose ready nodes may still start before the status write. */
   beginObservation(now: number, continuesPrevious: boolean): void {
     // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);

@@ -270,7 +270,7 @@ class Run implements WorkflowRun {
     failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
-  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `room`. */
+  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `capacity`. */
   #drain(): void {
     const state = this.#state;
     let started = 0;

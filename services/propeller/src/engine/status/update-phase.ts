@@ -32,7 +32,7 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
       ...(status.arrayNodeStatus === undefined ? {} : { arrayNodeStatus: status.arrayNodeStatus }),
       ...(status.gateNodeStatus === undefined ? {} : { gateNodeStatus: status.gateNodeStatus }),
       ...(status.workflowNodeStatus?.phase === SUB_WORKFLOW_FAILING ? { workflowNodeStatus: status.workflowNodeStatus } : {}),
-      ...((error ?? status.error) === undefined ? {} : { error ?? status.error }),
+      ...((error ?? status.error) === undefined ? {} : { error: error ?? status.error }),
     };
   }
   const next: NodeStatus = { ...status, phase, lastUpdatedAt: time };

@@ -59,7 +59,7 @@ export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerO
       }),
     awaitSignal: ({ id, type }) =>
       call(async () => {
-        const { value } = await signals.getOrCreateSignal({ id, type ?? create(LiteralTypeSchema) });
+        const { value } = await signals.getOrCreateSignal({ id, type: type ?? create(LiteralTypeSchema) });
         return { kind: "value", value: value?.value.case === undefined ? undefined : value };
       }),
   };

@@ -79,7 +79,7 @@ function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 
 
 const refusal = (reason: MessageInitShape<typeof EventFailureReasonSchema>["reason"]) =>
   new RpcError(Code.FAILED_PRECONDITION, "no", {
-    details: [{ schema: EventFailureReasonSchema, message: create(EventFailureReasonSchema, { reason as never }) }],
+    details: [{ schema: EventFailureReasonSchema, message: create(EventFailureReasonSchema, { reason: reason as never }) }],
   });
 
 test("events of an execution go in order over failures, and the answer to the end is the record", async () => {
