@@ -48,7 +48,7 @@ export async function deleteExpired({
   client,
   logger,
   namespace,
-  ttlMs: retainMs,
+  ttlMs,
   now,
   onDeleted,
   isLeader: isLeader,
