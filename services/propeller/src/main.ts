@@ -10,7 +10,7 @@ import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
-import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
+import { executionDataDir, slicesPrefix } from "./engine/graph/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminCallHandlers } from "./shell/calls/admin.js";

@@ -4,8 +4,8 @@ import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plu
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
 import type { EngineConfig } from "./config.js";
-import type { EnginePolicy } from "./run/engine-policy.js";
-import type { PluginHealth } from "./attempt/plugin-health.js";
+import type { EnginePolicy } from "./state/engine-policy.js";
+import type { PluginHealth } from "./state/plugin-health.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */

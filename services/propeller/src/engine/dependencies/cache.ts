@@ -14,12 +14,12 @@ import { isHit } from "../cache/hit.js";
 import { artifactIdOf, cachePlan, reservationOwner } from "../cache/plan.js";
 import type { CachedOutputs, CatalogCalls } from "../calls/catalog.js";
 import { newNodeCache, type NodeCache } from "../cache/state.js";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { call, retryCallAt, callProgress, cancelCall } from "./calls.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are serialized, storage
 // after success. An unavailable catalog delays a node for a bounded time and never fails it.

@@ -4,7 +4,7 @@ import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { itemIndex } from "../array/items.js";
 import type { ArrayState } from "../array/array-state.js";
-import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "../data/paths.js";
+import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "./paths.js";
 import type { PendingCalls } from "../calls/pending-call.js";
 import type { PriorNode } from "../calls/recovery.js";
 import type { NodeCache } from "../cache/state.js";

@@ -3,7 +3,7 @@ import type { ExecutionErrorJson, GraphModel, NodeModel } from "@flyte-ts/workfl
 import { failurePolicy } from "../policy/failure-policy.js";
 import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "./run-state.js";
 
 /** Creates the scope of the workflow's own graph, with no node started. */
 export function rootScope(state: RunState): Scope {
