@@ -1,12 +1,10 @@
+import type { SliceEntry } from "@flyte-ts/workflow-crd";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
-import type { EngineConfig } from "./config.js";
-import type { EnginePolicy } from "./state/engine-policy.js";
 import type { PluginHealth } from "./state/plugin-health.js";
-import type { SliceBlob } from "./status/status-slices.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
 export type Observation =
@@ -157,11 +155,8 @@ export interface WorkflowRun {
   readonly counts: RunCounts;
 }
 
-export interface RunInput {
-  readonly workflow: ParsedWorkflow;
-  readonly config: EngineConfig;
-  /** ms since the epoch. */
-  readonly now: number;
-  /** Default: `defaultPolicy`. */
-  readonly policy?: EnginePolicy;
+/** A blob that must be durable before the patch that names it is sent. Its name is unique. */
+export interface SliceBlob {
+  readonly uri: string;
+  readonly entries: readonly SliceEntry[];
 }

@@ -11,7 +11,7 @@ import { START_NODE } from "../graph/index-graph.js";
 import type { PriorNode } from "../calls/recovery.js";
 import type { NodeEventDetails } from "../events/node-event.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { NodeOutputs } from "../decide/decision.js";
+import type { NodeOutputs } from "../data/node-inputs.js";
 import { declaresNoOutputs } from "../decide/task.js";
 import { childExecutionId } from "../messages/child-execution.js";
 import { rawOutputPrefixOf } from "../messages/task-request.js";

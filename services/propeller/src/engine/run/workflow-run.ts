@@ -4,7 +4,7 @@ import { wakeupKeys } from "../calls/pending-call.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { RuntimeNode } from "../graph/runtime.js";
 import { restorePersisted, collectStatusPatch, wholeStatus } from "./resource-status.js";
-import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "../types.js";
+import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, WorkflowRun } from "../types.js";
 import { onCallResult, onWakeup } from "../dependencies/calls.js";
 import { abortAll } from "../abort/abort-all.js";
 import { publishArrayChanges } from "../events/item-events.js";
@@ -23,9 +23,19 @@ import { dequeueStart } from "../state/scheduler.js";
 import { ABORT_REASON, abortScope } from "../abort/abort.js";
 import { onTaskEvent } from "../attempt/task-event.js";
 import { republishUnknownNode } from "../restore/republish.js";
-import { defaultPolicy } from "../state/engine-policy.js";
+import type { EngineConfig } from "../config.js";
+import { defaultPolicy, type EnginePolicy } from "../state/engine-policy.js";
 import { RunState } from "../state/run-state.js";
 import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "../lifecycle/workflow-phase.js";
+
+export interface RunInput {
+  readonly workflow: ParsedWorkflow;
+  readonly config: EngineConfig;
+  /** ms since the epoch. */
+  readonly now: number;
+  /** Default: `defaultPolicy`. */
+  readonly policy?: EnginePolicy;
+}
 
 /**
  * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
