@@ -4,7 +4,7 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
-import type { PluginHealth } from "./state/plugin-health.js";
+import type { PluginHealth } from "./plugin-health.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
 export type Observation =

@@ -1,7 +1,7 @@
 import { TaskPhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../state/plugin-health.js";
+import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../plugin-health.js";
 import { goDuration } from "../time/duration.js";
 import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "./requests.js";
 import { failNode } from "../lifecycle/end-node.js";

@@ -13,7 +13,7 @@ import type { CacheConfig } from "../cache/config.js";
 import { isHit } from "../cache/hit.js";
 import { artifactIdOf, cachePlan, reservationOwner } from "../cache/plan.js";
 import type { CachedOutputs, CatalogCalls } from "../calls/catalog.js";
-import { newNodeCache, type NodeCache } from "../cache/state.js";
+import { newNodeCache, type NodeCache } from "../graph/node-cache.js";
 import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";

@@ -10,7 +10,7 @@ import { abortAll } from "../abort/abort-all.js";
 import { publishArrayChanges } from "../events/item-events.js";
 import { rescheduleTimers } from "../attempt/requests.js";
 import { startNode } from "../lifecycle/start-node.js";
-import { BlobReads } from "../data/blob-reads.js";
+import { BlobReads } from "../state/blob-reads.js";
 import { onBlobTimer, onBlobWritten, blobTimerOf } from "../lifecycle/blob-writes.js";
 import { onNodeTimer } from "../attempt/deadlines.js";
 import { restore, resumeRun } from "../restore/restore.js";

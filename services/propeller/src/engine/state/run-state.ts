@@ -9,11 +9,11 @@ import { ErrorBudget } from "../errors/error-budget.js";
 import { Heap } from "@flyte-ts/heap";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Blockers } from "../events/blockers.js";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "./plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../plugin-health.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric, KubeEvent } from "../types.js";
-import type { BlobReads } from "../data/blob-reads.js";
+import type { BlobReads } from "./blob-reads.js";
 import type { EnginePolicy } from "./engine-policy.js";
 import { EventPublisher } from "../events/event-publisher.js";
 

@@ -1,5 +1,5 @@
 import type { PluginHello } from "@flyte-ts/task-plugin";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/state/plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";
 
 export interface PluginRegistryOptions {
   /** Time since which heartbeats are consumed, ms. */

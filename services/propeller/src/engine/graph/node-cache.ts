@@ -3,7 +3,7 @@ import {
   type CatalogMetadata,
   CatalogReservation_Status as Reservation,
 } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import type { CachePlan } from "./plan.js";
+import type { CachePlan } from "../cache/plan.js";
 
 /**
  * Progress of one node's caching. In memory only: after a restart a node repeats lookup and reservation, and stored
