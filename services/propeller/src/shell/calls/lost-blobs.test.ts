@@ -161,7 +161,7 @@ describe("what a dynamic task made", () => {
       message: expect.stringContaining(`nothing stands at ${place("lost/futures.pb")}`),
     });
     garble("garbled/futures.pb");
-    expect(await ask(blobs, place("corrupt"), before)).toMatchObject({
+    expect(await ask(blobs, place("garbled"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`at ${place("garbled/futures.pb")}`),
     });
