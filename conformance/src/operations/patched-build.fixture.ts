@@ -27,12 +27,12 @@ const REPLACEMENTS: readonly Replacement[] = [
     to: "$24, $25, $26, $27, $28, 'next')",
   },
   {
-    file: "services/propeller/dist/engine/run/run-state.js",
+    file: "services/propeller/dist/engine/state/run-state.js",
     from: "        node.status = status;",
     to: `        node.status = Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" };`,
   },
   {
-    file: "services/propeller/dist/engine/run/run-state.js",
+    file: "services/propeller/dist/engine/state/run-state.js",
     from: "    setWorkflowStatus(status) {\n        this.status = status;",
     to: `    setWorkflowStatus(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
   },

@@ -5,7 +5,7 @@ import type { EngineConfig } from "../../src/engine/config.js";
 import { zombieAbortRequest } from "../../src/engine/messages/zombie-abort.js";
 import { createRun } from "../../src/engine/run/workflow-run.js";
 import { PluginRegistry } from "../../src/shell/plugins/plugin-registry.js";
-import type { EnginePolicy } from "../../src/engine/run/engine-policy.js";
+import type { EnginePolicy } from "../../src/engine/state/engine-policy.js";
 import type { Effect, Observation } from "../../src/engine/types.js";
 import { WriteGate, differsInMetadataOnly, type StatusWrite, type StoredVersion } from "../../src/engine-io/write-gate.js";
 import { SliceNotFound } from "../fixtures/slices.js";

@@ -1,7 +1,6 @@
 import type { Backoff } from "@flyte-ts/async/backoff";
 import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
-import type { SliceLimits } from "./status/status-slices.js";
 
 /** Engine settings of an installation. Times in ms. */
 export interface EngineConfig {
@@ -146,4 +145,11 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     deleteResourcesOnFinalize: false,
     random,
   };
+}
+
+export interface SliceLimits {
+  /** Nodes per slice. */
+  readonly nodes: number;
+  /** Approximate bytes at which a slice is full. */
+  readonly bytes: number;
 }

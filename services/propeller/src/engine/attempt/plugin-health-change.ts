@@ -1,7 +1,7 @@
 import { TaskPhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "./plugin-health.js";
+import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../plugin-health.js";
 import { goDuration } from "../time/duration.js";
 import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "./requests.js";
 import { failNode } from "../lifecycle/end-node.js";
@@ -13,7 +13,7 @@ import {
   unavailableReasonFor,
   blockedTimeoutAt,
 } from "./blocked-attempt.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Handles changed availability of task types: rechecks attempts without reports. */
 export function onPluginHealth(state: RunState, plugins: PluginHealth): void {

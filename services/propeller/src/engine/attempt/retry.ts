@@ -12,7 +12,7 @@ import { scheduleTimers, sendCleanupRequest } from "./requests.js";
 import { resetReservation } from "../dependencies/cache.js";
 import { evictOutputs } from "../data/outputs.js";
 import { discardScope } from "../lifecycle/discard-scope.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Decides whether the node's budgets permit another attempt after this error. */
 export function decideRetryAfter(state: RunState, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {

@@ -5,7 +5,7 @@ import type { WakeupFallbackBackoff } from "../config.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
 import { scheduleTimers } from "../attempt/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 // Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
 

@@ -48,12 +48,12 @@ export async function deleteExpired({
   client,
   logger,
   namespace,
-  ttlMs: retainMs,
+  ttlMs,
   now,
   onDeleted,
   isLeader,
 }: GarbageCollectorOptions): Promise<number> {
-  const keep = retainedHours(now(), retainMs).join(",");
+  const keep = retainedHours(now(), ttlMs).join(",");
   const labelSelector = `${TERMINATION_STATUS_LABEL}=${TERMINATED},${COMPLETED_TIME_LABEL},${COMPLETED_TIME_LABEL} notin (${keep})`;
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
   const due = items.slice(0, MAX_PER_RUN);

@@ -13,7 +13,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../engine/config.js";
-import type { PluginHealth } from "../../engine/attempt/plugin-health.js";
+import type { PluginHealth } from "../../engine/plugin-health.js";
 import { zombieAbortRequest } from "../../engine/messages/zombie-abort.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { abortAttempts } from "../load/abort-attempts.js";

@@ -1,6 +1,6 @@
 import { BoundedMap } from "@flyte-ts/async";
 import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/attempt/plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";
 
 export interface PluginRegistryOptions {
   /** Time since which heartbeats are consumed, ms. */

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ArrayState } from "./array-state.js";
-import { itemId } from "./items.js";
+import type { ArrayState } from "../array/array-state.js";
+import { itemId } from "../array/items.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { arraySucceeded } from "../decide/array.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { outputsOf, requestNodeOutputs } from "../data/outputs.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Maximum of item blobs requested concurrently. */
 const MAX_CONCURRENT_READS = 200;

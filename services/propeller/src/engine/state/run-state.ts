@@ -4,16 +4,16 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { PendingCall } from "../calls/pending-call.js";
 import type { EngineConfig } from "../config.js";
-import { executionDataDir } from "../data/paths.js";
+import { executionDataDir } from "../graph/paths.js";
 import { ErrorBudget } from "../errors/error-budget.js";
 import { BinaryHeap } from "@flyte-ts/async/collections";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Blockers } from "../events/blockers.js";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../attempt/plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../plugin-health.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric, KubeEvent } from "../types.js";
-import type { BlobReads } from "../data/blob-reads.js";
+import type { BlobReads } from "./blob-reads.js";
 import type { EnginePolicy } from "./engine-policy.js";
 import { EventPublisher } from "../events/event-publisher.js";
 
@@ -84,7 +84,7 @@ export class RunState {
   readonly slotQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
   readonly startQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
-  /** The observation has reached its limit of starts; further nodes wait for `room`, see `startsPerRound`. */
+  /** The observation has reached its limit of starts; further nodes wait for `capacity`, see `maxStartsPerObservation`. */
   startsThrottled = false;
   /** Nodes and items of all graphs entered and not discarded. */
   instances = 0;
@@ -249,7 +249,7 @@ export class RunState {
 
   // One observation
 
-  /** `goesOn`: continues the previous observation, whose ready nodes may still start before the status write. */
+  /** `continuesPrevious`: continues the previous observation, whose ready nodes may still start before the status write. */
   beginObservation(now: number, continuesPrevious: boolean): void {
     // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);

@@ -1,9 +1,18 @@
+import type { CacheKey } from "@flyte-ts/domain";
 import {
   type CatalogCacheStatus,
   type CatalogMetadata,
   CatalogReservation_Status as Reservation,
 } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import type { CachePlan } from "./plan.js";
+
+/** Cache behavior of one call. */
+export interface CachePlan {
+  readonly call: CacheKey;
+  /** Lets one of several equal calls compute, while the others wait for it. */
+  readonly serialize: boolean;
+  /** Skips the lookup and replaces cached outputs. */
+  readonly overwrite: boolean;
+}
 
 /**
  * Progress of one node's caching. In memory only: after a restart a node repeats lookup and reservation, and stored

@@ -1,9 +1,9 @@
 import { ExpansionError } from "@flyte-ts/domain";
 import type { ExecutionErrorJson, GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
-import { failurePolicy } from "../policy/failure-policy.js";
+import { failurePolicy } from "../graph/failure-policy.js";
 import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "./run-state.js";
 
 /** Creates the scope of the workflow's own graph, with no node started. */
 export function rootScope(state: RunState): Scope {

@@ -1,19 +1,19 @@
 import { NodePhase } from "@flyte-ts/domain";
 import type { ArrayNodeStatus, GraphModel } from "@flyte-ts/workflow-crd";
-import { packBits } from "./pack-bits.js";
-import { concurrencyOf } from "./concurrency.js";
-import { itemId, itemIndex, itemModel } from "./items.js";
-import { ArrayState } from "./array-state.js";
-import { decideArray } from "./success.js";
+import { packBits } from "../array/pack-bits.js";
+import { concurrencyOf } from "../array/concurrency.js";
+import { itemId, itemIndex, itemModel } from "../array/items.js";
+import { ArrayState } from "../array/array-state.js";
+import { decideArray } from "../array/success.js";
 import { errorToPlain } from "../errors/error-json.js";
 import { MAX_ERROR_MESSAGE, MAX_STATUS_MESSAGE, boundMessage } from "../errors/bound-message.js";
 import type { GraphIndex } from "../graph/index-graph.js";
 import { RuntimeNode, Scope } from "../graph/runtime.js";
 import { budgetsOf } from "../policy/retry-budgets.js";
-import { addInstances, sortKey } from "../lifecycle/scope.js";
-import { enqueueStart } from "../run/scheduler.js";
+import { addInstances, sortKey } from "../state/scope.js";
+import { enqueueStart } from "../state/scheduler.js";
 import { abortScope } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 import { failureErrorOf } from "../errors/timed-out.js";
 
 // An array node runs a graph of items, each of which is a regular node. Items have no edges, so no dependencies are

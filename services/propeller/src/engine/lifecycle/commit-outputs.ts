@@ -2,10 +2,10 @@ import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { UncommittedSuccess, RuntimeNode } from "../graph/runtime.js";
 import { sendCleanupRequest } from "../attempt/requests.js";
 import { storeOutputs } from "../dependencies/cache.js";
-import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
-import { succeedNode } from "../lifecycle/end-node.js";
+import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
+import { succeedNode } from "./end-node.js";
 import { abortSpeculativeDependents } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Publishes a pending success once its outputs are written and, if required, cached. */
 export function commitSuccess(state: RunState, node: RuntimeNode): void {

@@ -1,12 +1,12 @@
 import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { slicesPrefix } from "../data/paths.js";
+import { slicesPrefix } from "../graph/paths.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
-import type { RunState } from "../run/run-state.js";
-import { jsonSize } from "./json-size.js";
-import { mergeDiff } from "./patch.js";
-import { statusesOf } from "./node-statuses.js";
-import { type SlicesInput, StatusSlices } from "./status-slices.js";
+import type { RunState } from "../state/run-state.js";
+import { jsonSize } from "../status/json-size.js";
+import { mergeDiff } from "../status/patch.js";
+import { statusesOf } from "../status/node-statuses.js";
+import { type SlicesInput, StatusSlices } from "../status/status-slices.js";
 
 type Patch = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
-import { checkCachesAndQueue } from "../lifecycle/start-node.js";
-import { inputLocation } from "./input-location.js";
+import { checkCachesAndQueue } from "./start-node.js";
+import { inputLocation } from "../data/input-location.js";
 import { addBlobBlocker } from "../events/report-blockers.js";
 import { commitSuccess } from "./commit-outputs.js";
-import type { BlobTimer, RunState } from "../run/run-state.js";
+import type { BlobTimer, RunState } from "../state/run-state.js";
 
 /** Handles the result of a write; a failed one is retried. */
 export function onBlobWritten(state: RunState, uri: string, error: string | undefined): void {

@@ -4,12 +4,12 @@ import type { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb"
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { itemId, itemIndex } from "./items.js";
-import { externalResource, type ItemState } from "./item-changes.js";
-import { type ArrayState, itemReportingOf } from "./array-state.js";
+import { itemId, itemIndex } from "../array/items.js";
+import { externalResource, type ItemState } from "../array/item-changes.js";
+import { type ArrayState, itemReportingOf } from "../array/array-state.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { inlineEventInputs } from "../data/input-location.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Publishes the items of a map task as external resources of the array's single task execution. Its events contain only
 // changes, with limits on their number and rate.

@@ -1,7 +1,7 @@
 import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
-import { executionDataDir, outputsUri } from "../data/paths.js";
+import { executionDataDir, outputsUri } from "../graph/paths.js";
 import { boundMessage } from "../errors/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
 import type { Scope } from "../graph/runtime.js";
@@ -12,7 +12,7 @@ import { jsonSize } from "../status/json-size.js";
 import { statusesOf } from "../status/node-statuses.js";
 import { countPublishedEnds } from "../status/published-ends.js";
 import { decodeOutputs } from "../data/outputs.js";
-import type { WorkflowOwnStatus, EffectTiming, RunState } from "./run-state.js";
+import type { WorkflowOwnStatus, EffectTiming, RunState } from "../state/run-state.js";
 
 // Phases of the workflow itself. Its terminal event is published once its status is durable, and again until admin has it.
 

@@ -1,8 +1,8 @@
 import { type BoundInputs, literalMap } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { itemIndex, elementInputs } from "./items.js";
+import { itemIndex, elementInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Inputs of an array with the lists from the blob store by value, as far as they have been read. */
 export function resolveOffloadedLists(state: RunState, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
