@@ -11,10 +11,10 @@ import { registerShellWorkflow, type ShellNode } from "../stack/shell-tasks.js";
 import type { RunningStack, StackPart } from "../stack/stack-fixture.js";
 
 /**
- * Parts that can be killed; NATS also with loss of its streams. The last two exist only on a real
- * Kubernetes API.
+ * Parts that can be killed: those of the stack, "nats and its streams", which also loses the streams, and on a
+ * real Kubernetes API "kube-apiserver" and "etcd".
  */
-export type FaultPart = StackPart | "nats and its streams" | "kube-apiserver" | "etcd";
+export type FaultPart = StackPart;
 
 export interface FaultRounds {
   /** Parts to kill, in rotation. */

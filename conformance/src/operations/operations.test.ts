@@ -11,7 +11,6 @@ import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/test
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SERVICES, serviceOf } from "../services.js";
 import { type ServiceProcess, startService } from "../stack/service-process.js";
-import { root } from "../repository.js";
 
 const PROGRAMS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

@@ -61,7 +61,7 @@ export function decodeStored<Schema extends DescMessage>(
 }
 
 /**
- * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are refused too: a decoder that
+ * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are rejected too: a decoder that
  * reads them differently would find more in them than was counted.
  *
  * @throws StoredMessageError

@@ -8,7 +8,6 @@ import { buildOverlay, hasKubectl, type Manifest, overlays } from "../manifests.
 import { serviceOf } from "../../services.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "../pod.js";
-import { root } from "../../repository.js";
 
 const EXTERNAL: End = { ip: "192.0.2.1" };
 /** Address from which clouds serve the credentials of service accounts. */

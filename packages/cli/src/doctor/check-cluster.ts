@@ -70,7 +70,7 @@ async function checkPermissions(client: KubeClient, namespace: string): Promise<
 
 /** Drops rules for resources of operators that the cluster does not have. */
 async function rulesThatApply(client: KubeClient, rules: readonly PermissionRule[]): Promise<readonly PermissionRule[]> {
-  const applies = await Promise.all(rules.map((rule) => rule.whenServed === undefined || isServed(client, rule)));
+  const applies = await Promise.all(rules.map(async (rule) => rule.whenServed === undefined || (await isServed(client, rule))));
   return rules.filter((_, index) => applies[index]);
 }
 

@@ -1,3 +1,4 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { LocalServer } from "@flyte-ts/local-servers";
 
 export interface ServerSupervisorOptions {
@@ -14,8 +15,7 @@ export interface ServerSupervisorOptions {
 
 /** Consecutive attempts before giving up; about half a minute, so a port or memory can be released. */
 const MAX_STARTS = 12;
-const INITIAL_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
+const RESTARTS: Backoff = { initialMs: 100, maxMs: 5_000 };
 /** Uptime, ms, after which failed starts are forgotten. */
 const STABLE_UPTIME_MS = 30_000;
 
@@ -76,7 +76,7 @@ export class ServerSupervisor {
     for (let why = obstacle(); why !== undefined && !signal.aborted; why = obstacle()) {
       if (!reported) onRestart(`  ${this.name} cannot be started: ${why}, and it is started again`);
       reported = true;
-      await delay(MAX_BACKOFF_MS, signal);
+      await delay(RESTARTS.maxMs, signal);
     }
   }
 
@@ -86,7 +86,7 @@ export class ServerSupervisor {
     onRestart(`  ${how}: starting it again`);
     while (this.#failures < MAX_STARTS) {
       await this.#waitForNoObstacle(obstacle);
-      if (this.#failures > 0) await delay(Math.min(INITIAL_BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS), signal);
+      if (this.#failures > 0) await delay(backoffDelay(RESTARTS, this.#failures - 1), signal);
       if (signal.aborted) return;
       this.#failures++;
       try {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { backoffDelay } from "@flyte-ts/async";
 import { probeReadiness } from "./probe-readiness.js";
 import { cacheDir } from "./paths.js";
 import { StackError } from "./stack-error.js";
@@ -170,7 +171,7 @@ export class ServiceSupervisor {
     if (this.#stopping) return;
     this.#failures = Date.now() - startedAt > 30_000 ? 1 : this.#failures + 1;
     this.options.onRestart(this.spec.name, how);
-    const delay = this.#failures === 1 ? 0 : Math.min(100 * 2 ** this.#failures, 10_000);
+    const delay = this.#failures === 1 ? 0 : backoffDelay({ initialMs: 200, maxMs: 10_000 }, this.#failures - 1);
     setTimeout(() => {
       if (!this.#stopping) this.#spawn();
     }, delay);

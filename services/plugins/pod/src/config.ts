@@ -27,7 +27,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   environment: z
     .strictObject({
       env: stringMap,
-      /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
+      /** Variable of the container → variable of this service whose value it gets; unset ones are omitted. */
       envFromService: stringMap,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
@@ -124,6 +124,7 @@ export const podServiceConfig = z.strictObject({
     .min(1)
     .default([...manifest.taskTypes]),
   pods: podConfig.prefault({}),
+  /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
   graces: z
     .strictObject({
       createContainerErrorMs: z.int().min(0).default(minutes(3)),
@@ -135,10 +136,12 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   limits: z
     .strictObject({
+      /** Maximum size of outputs.pb or error.pb, bytes. */
       maxOutputBytes: z
         .int()
         .min(1)
         .default(10 * 1024 * 1024),
+      /** Maximum size of outputs passed by value, bytes. */
       inlineBytes: z
         .int()
         .min(0)
@@ -157,11 +160,17 @@ export const podServiceConfig = z.strictObject({
         .default(8 * 1024 * 1024),
     })
     .prefault({}),
+  /** PodTemplate for tasks that name none; empty: none. */
   defaultPodTemplate: z.string().default(""),
+  /** Namespace of PodTemplates for all namespaces; empty: none. */
   templateNamespace: z.string().default(""),
+  /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
+  /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
   stopTimeoutMs: z.int().min(0).default(20_000),
+  /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
+  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
@@ -172,3 +181,21 @@ export const podServiceConfig = z.strictObject({
   logLevel,
   ops: opsSettings(manifest.opsPort),
 });
+
+export type PodServiceConfig = z.infer<typeof podServiceConfig>;
+
+/** Returns the settings of the pod controller under the names that it uses. */
+export function controllerSettings(config: PodServiceConfig) {
+  const { limits, logLinks, defaultPodTemplate, templateNamespace, workers } = config;
+  return {
+    gracePeriods: config.graces,
+    limits,
+    logLinks,
+    defaultPodTemplate,
+    templateNamespace,
+    workers,
+    terminationGraceSeconds: config.stopSeconds,
+    deletionTimeoutMs: config.stopTimeoutMs,
+    reportEndedWithinMs: config.tellEndsOfMs,
+  };
+}

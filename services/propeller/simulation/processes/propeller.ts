@@ -237,7 +237,7 @@ export class Propeller implements ExecutionWorker {
 
   /** A deferrable write starts when it is due. */
   #writeLater(active: Active): void {
-    const { nextWriteAt: nextWriteAt } = active.io;
+    const { nextWriteAt } = active.io;
     if (nextWriteAt === undefined) return;
     this.options.host.life?.after(Math.max(0, nextWriteAt - this.#now), () => {
       if (this.#active === active && this.options.host.holdsLease()) this.#write(active);

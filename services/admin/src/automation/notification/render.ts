@@ -1,5 +1,5 @@
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import type { CompletedExecution } from "../completion/completed-execution.js";
+import { workflowPhaseName } from "../../executions/index.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
 
 /** Escapes a value for a text. */
 export type Escape = (text: string) => string;

@@ -1,6 +1,6 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
+import { workflowPhaseName } from "../../executions/index.js";
 
 const timeText = (ns: bigint | undefined): string | null => (ns === undefined ? null : new Date(Number(ns / 1_000_000n)).toISOString());
 

@@ -9,29 +9,30 @@ import type {
   RetentionService,
 } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { findExecutionId } from "../../executions/store/execution/find.js";
-import { checkExecutionId, executionNotFound } from "../../executions/execution/identifier.js";
-import { planExecutions } from "../../executions/execution/list.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { selectPage } from "../../platform/list-query/plan.js";
-import { checkLimit } from "../../platform/keyset-page.js";
-import { requireProject } from "../../registry/project/require.js";
-import { type ExpiryCursor, expiredExecutions } from "./due.js";
+import type { AutomationDeps } from "../deps.js";
+import {
+  checkExecutionId,
+  type ExecutionName,
+  executionNotFound,
+  type ExpiryCursor,
+  findExecutionId,
+  planExecutions,
+} from "../../executions/index.js";
+import { checkLimit, checkText, invalidArgument, missingArgument, selectPage } from "../../platform/index.js";
+import { requireProject } from "../../registry/index.js";
+import { expiredExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
 import {
   deletePolicy,
-  listPolicies,
-  type Policy,
-  policiesFor,
   effectivePolicy,
+  listPolicies,
+  policiesFor,
+  type Policy,
   type PolicyScope,
   setPolicy,
 } from "../store/retention-policies.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock">;
 
 /** Retention policies and the deletion of executions. */
 export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof RetentionService> {

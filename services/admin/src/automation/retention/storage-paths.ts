@@ -1,9 +1,9 @@
 import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { AdminConfig } from "../../config.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { AutomationConfig } from "../config.js";
+import type { ExecutionName } from "../../executions/index.js";
 
-type Storage = Pick<AdminConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
+type Storage = Pick<AutomationConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
 
 /** Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs that a Go FlyteAdmin stored. */
 export function metadataFolders(

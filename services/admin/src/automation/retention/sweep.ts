@@ -1,9 +1,11 @@
-import type { AdminDeps } from "../../deps.js";
-import { type ExpiryCursor, expiredExecutions, listProjectDomains } from "./due.js";
+import type { AutomationDeps } from "../deps.js";
+import { type ExpiryCursor, listProjectDomains } from "../../executions/index.js";
+import { deleteAuditEntriesBefore } from "../../identity/index.js";
+import { expiredExecutions } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
 import type { RetentionMetrics } from "./metrics.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "logger">;
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 
 /** Executions per query. */
 const BATCH = 200;
@@ -39,11 +41,7 @@ export async function pruneAuditLog(
 ): Promise<number> {
   const { auditLogDays } = config.retention;
   if (auditLogDays === 0) return 0;
-  const { rowCount: count } = await db.query({
-    name: "trim-audit-log",
-    text: `DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-    values: [new Date(clock().getTime() - auditLogDays * 86_400_000), limit],
-  });
+  const count = await deleteAuditEntriesBefore(db, new Date(clock().getTime() - auditLogDays * 86_400_000), limit);
   metrics.auditEntries.inc(count);
   return count;
 }

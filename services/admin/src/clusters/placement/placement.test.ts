@@ -55,10 +55,10 @@ const clusters = config.clusters.map((cluster) => ({
 }));
 let health: WatchedHealth;
 const healthOfNow = {
-  problem: (name: string) => health.unhealthyReason(name),
+  unhealthyReason: (name: string) => health.unhealthyReason(name),
   breaker: (name: string) => health.breaker(name),
-  suspect: (name: string) => health.probeNow(name),
-  whileHealthy: <T>(name: string, work: Promise<T>) => health.raceWithHealth(name, work),
+  probeNow: (name: string) => health.probeNow(name),
+  raceWithHealth: <T>(name: string, work: Promise<T>) => health.raceWithHealth(name, work),
 };
 const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 let database: AdminDatabase;

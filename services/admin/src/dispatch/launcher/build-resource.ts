@@ -7,16 +7,16 @@ import {
   type FlyteWorkflowResource,
   type ResourceQuantities,
 } from "@flyte-ts/workflow-crd";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ResourceTexts } from "../../registry/task/resources.js";
+import type { DispatchDeps } from "../deps.js";
+import { namespaceOf } from "../../platform/index.js";
+import type { ResourceTexts } from "../../registry/index.js";
+import type { LaunchableExecution } from "../../executions/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
 import type { StoredClosure } from "./closure-cache.js";
-import type { LaunchableExecution } from "../../executions/store/outbox/launchable.js";
 import type { LaunchRate } from "./launch-rate.js";
 
 export interface ResourceDeps {
-  readonly config: AdminDeps["config"];
+  readonly config: DispatchDeps["config"];
   readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
 }

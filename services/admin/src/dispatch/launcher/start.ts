@@ -1,30 +1,44 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Closeable } from "@flyte-ts/async";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import { resolvePlacement, commitPlacement } from "../../executions/store/execution/placement.js";
-import { ClusterUnhealthyError, apiFailureReason } from "../../clusters/health/health.js";
-import type { AdminDeps, Cluster } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { OUTBOX_CHANNEL } from "../../executions/store/execution/insert.js";
-import { wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
+import { type Backoff, backoffDelay, type Closeable } from "@flyte-ts/async";
+import { namespaceOf, startWorker } from "../../platform/index.js";
+import {
+  BatchedDelete,
+  claimEntries,
+  clearLaunchBlocker,
+  commitPlacement,
+  findLaunchable,
+  type LaunchableExecution,
+  launchableExecution,
+  type LaunchSlots,
+  OUTBOX,
+  OUTBOX_CHANNEL,
+  type OutboxEntry,
+  requeueEntry,
+  setLaunchBlocker,
+  wakeParentNodes,
+} from "../../executions/index.js";
+import {
+  apiFailureReason,
+  type Cluster,
+  ClusterUnhealthyError,
+  findCluster,
+  resolvePlacement,
+  RetryableLaunchError,
+} from "../../clusters/index.js";
+import type { DispatchDeps } from "../deps.js";
 import { ClosureBlobCache } from "./closure-blob-cache.js";
 import { ClosureCache } from "./closure-cache.js";
-import { findLaunchable, type LaunchableExecution, launchableExecution } from "../../executions/store/outbox/launchable.js";
 import { forceTerminate } from "../maintenance/force-abort.js";
-import { abortInCluster, findCluster, launch, type LaunchDeps, RetryableLaunchError } from "./launch.js";
+import { abortInCluster, launch, type LaunchDeps } from "./launch.js";
 import { LaunchRate } from "./launch-rate.js";
-import type { LaunchSlots } from "../../executions/create/launch-slots.js";
-import { clearLaunchBlocker, setLaunchBlocker } from "../../executions/store/execution/launch-blocker.js";
-import { BatchedDelete, OUTBOX, type OutboxEntry, requeueEntry, claimEntries } from "../../executions/store/outbox/outbox.js";
 
-export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
+export type LauncherDeps = Pick<DispatchDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
 /** Maximum of concurrent requests to data planes. */
 const CONCURRENCY = 32;
 /** Lease duration, ms. When it expires, another worker may claim the entry. */
 const LEASE_MS = 15_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 30_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000, jitter: 0.5 };
 /** Attempt from which a launch blocker is shown to users. */
 const BLOCKER_AFTER_ATTEMPTS = 3;
 /** Poll interval, ms, for entries without a notification. */
@@ -84,7 +98,7 @@ class LaunchHandler {
       await this.#done.delete(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const delayMs = retryDelayMs(BACKOFF, entry.attempts, random);
+      const delayMs = backoffDelay(BACKOFF, entry.attempts - 1, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof RetryableLaunchError) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");

@@ -1,40 +1,37 @@
-import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecution_Phase as NodePhase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import {
-  type NodeUpdate,
-  type TaskUpdate,
   foldNode,
+  foldTask,
+  type NodeUpdate,
   type NodeState,
   type CommonState,
-  foldTask,
-  type TaskState,
-  inferNodeEnd,
-  inferAttemptEnd,
   type ResourceNode,
   type InferredEnd,
+  inferNodeEnd,
+  inferAttemptEnd,
+  type TaskUpdate,
+  type TaskState,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executions/store/node/state.js";
-import { loadTasks, saveTasks, type TaskWrite } from "../../executions/store/attempt/state.js";
-import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
-import { completeNodes, nodesInResource, type ResourceDeps } from "../../events/resource-completion/complete-nodes.js";
+import type { DispatchDeps } from "../deps.js";
 import {
+  claimTerminal,
   executionsWithNonTerminalRows,
-  findNonTerminalNodes,
   findNonTerminalAttempts,
-} from "../../executions/store/execution/non-terminal-rows.js";
-import { markAllTerminal } from "../../executions/store/execution/all-terminal-mark.js";
+  findNonTerminalNodes,
+  loadNodes,
+  loadTasks,
+  markAllTerminal,
+  nodeKeyText,
+  type NodeWrite,
+  saveNodes,
+  saveTasks,
+  type TaskWrite,
+  type TerminalExecution,
+} from "../../executions/index.js";
+import { completeAttempts, completeNodes, nodesInResource, type ResourceDeps } from "../../events/index.js";
 
-export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "publishChanged"> {}
-
-interface TerminalExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly cluster: string;
-  readonly phase: WorkflowExecution_Phase;
-  readonly endedAt: bigint;
-}
+export interface BackfillDeps extends ResourceDeps, Pick<DispatchDeps, "publishChanged"> {}
 
 /** Rows of one execution per round. */
 const ROWS = 1_000;
@@ -174,35 +171,4 @@ function taskUpdate(state: TaskState, { phase, reason }: InferredEnd<TaskUpdate[
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
   return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, inferredReason: reason, event: new Uint8Array() };
-}
-
-interface Row {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  cluster: string;
-  phase: string;
-  ended_ns: bigint;
-}
-
-async function claimTerminal(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly TerminalExecution[]> {
-  const { rows } = await db.query<Row>({
-    name: "take-unsettled-executions",
-    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
-      FROM executions
-      WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
-        AND updated_at <= now() - $1 * interval '1 millisecond'
-      ORDER BY updated_at LIMIT $2`,
-    values: [endedMs, limit],
-  });
-  return rows.map((row) => ({
-    rowId: row.id,
-    project: row.execution_project,
-    domain: row.execution_domain,
-    name: row.execution_name,
-    cluster: row.cluster,
-    phase: workflowPhaseOf(row.phase),
-    endedAt: row.ended_ns,
-  }));
 }

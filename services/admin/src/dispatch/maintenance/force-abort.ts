@@ -1,13 +1,18 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
-import { nanosOfDate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { updateExecutionState } from "../../executions/execution/update-state.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { type CompletionPublisherDeps, wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
-import { ensureEntry } from "../../executions/store/outbox/outbox.js";
+import { isUnavailable } from "@flyte-ts/postgres";
+import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
+import type { DispatchDeps } from "../deps.js";
+import {
+  type CompletionPublisherDeps,
+  ensureEntry,
+  type ExecutionName,
+  findOverdue,
+  markAbortForced,
+  updateExecutionState,
+  wakeParentNodes,
+} from "../../executions/index.js";
 
-export type ForceAbortDeps = CompletionPublisherDeps & Pick<AdminDeps, "publishChanged">;
+export type ForceAbortDeps = CompletionPublisherDeps & Pick<DispatchDeps, "publishChanged">;
 
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
@@ -56,27 +61,4 @@ export async function forceTerminate(
   return before.state.phase === WorkflowExecution_Phase.ABORTING;
 }
 
-interface Overdue extends ExecutionName {
-  readonly rowId: bigint;
-}
-
-async function findOverdue(
-  db: Queryable,
-  { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
-): Promise<readonly Overdue[]> {
-  const { rows } = await db.query<Overdue>({
-    name: "find-overdue-aborts",
-    text: `SELECT id AS "rowId", execution_project AS project, execution_domain AS domain, execution_name AS name FROM executions
-      WHERE phase = 'ABORTING' AND abort_requested_at <= now() - $1 * interval '1 millisecond'
-      ORDER BY abort_requested_at LIMIT $2`,
-    values: [deadlineMs, limit],
-  });
-  return rows;
-}
-
 const textOf = ({ project, domain, name }: ExecutionName): string => `${project}/${domain}/${name}`;
-
-/** Marks an execution as terminal without confirmation of its engine. */
-async function markAbortForced(tx: Queryable, rowId: bigint): Promise<void> {
-  await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
-}

@@ -5,42 +5,47 @@ import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matc
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ImportExecutionRequest, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import type { ImportedNode, ImportExecutionRequest } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import {
+  initialWorkflowState,
   errorColumns,
-  nextSeq,
   foldNode,
+  foldTask,
+  foldWorkflow,
+  isTime,
+  nanosOf,
+  nextSeq,
+  nextWorkflowSeq,
   type NodeState,
   readNodeEvent,
   readTaskEvent,
-  foldTask,
   type TaskState,
-  isTime,
-  nanosOf,
-  initialWorkflowState,
-  foldWorkflow,
-  nextWorkflowSeq,
   type WorkflowResult,
   type WorkflowState,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
+import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { asInvalidArgument } from "../rpc/validate-event.js";
-import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/execution/identifier.js";
-import { insertExecution } from "../../executions/store/execution/insert.js";
-import { encodeLaunchSettings } from "../../executions/execution/launch-settings.js";
-import { ensureSingleTask } from "../../executions/create/single-task.js";
-import { saveExecutionStates } from "../../executions/store/execution/state.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { findLaunchPlan } from "../../registry/store/launch-plans.js";
-import { saveNodes } from "../../executions/store/node/state.js";
-import { resourcesOf } from "../../registry/task/resources.js";
-import { appendTaskEvents, saveTasks, taskKeyText } from "../../executions/store/attempt/state.js";
+import {
+  appendTaskEvents,
+  checkExecutionId,
+  checkNodeId,
+  checkTaskId,
+  encodeLaunchSettings,
+  ensureSingleTask,
+  insertExecution,
+  markImported,
+  saveExecutionStates,
+  saveNodes,
+  saveTasks,
+  taskKeyText,
+} from "../../executions/index.js";
+import { invalidArgument, missingArgument, missingEntity } from "../../platform/index.js";
+import { findLaunchPlan, resourcesOf } from "../../registry/index.js";
 import { endOf, nodeEvents, taskEvents } from "./imported-events.js";
 
-export type ImportDeps = Pick<AdminDeps, "db" | "config" | "clock">;
+export type ImportDeps = Pick<EventsDeps, "db" | "config" | "clock">;
 
 /**
  * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their
@@ -159,24 +164,6 @@ function resultOf({ outputResult, phase }: NonNullable<Execution["closure"]>, ou
       return { kind: "outputs", uri, values: outputs && encoded(outputs) };
     }
   }
-}
-
-/** Sets the creation time and the state that users set; marks all nodes and attempts as terminal. */
-async function markImported(tx: Queryable, { rowId, execution }: { readonly rowId: bigint; readonly execution: Execution }): Promise<void> {
-  const change = execution.closure?.stateChangeDetails;
-  const createdAt = execution.closure?.createdAt;
-  await tx.query({
-    name: "mark-imported-execution",
-    text: `UPDATE executions SET settled_at = now(), created_at = to_timestamp($2::bigint / 1e9), state = $3,
-      state_changed_ns = coalesce($4::bigint, state_changed_ns), state_changed_by = $5 WHERE id = $1`,
-    values: [
-      rowId,
-      createdAt === undefined ? 0n : nanosOf(createdAt),
-      change?.state ?? 0,
-      change?.occurredAt === undefined ? null : nanosOf(change.occurredAt),
-      change?.principal ?? "",
-    ],
-  });
 }
 
 interface Nodes {

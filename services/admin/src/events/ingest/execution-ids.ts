@@ -1,6 +1,8 @@
-import { type Queryable, textArray } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { BoundedMap } from "@flyte-ts/async";
+import type { Queryable } from "@flyte-ts/postgres";
+import { type ExecutionName, findExecutionIds } from "../../executions/index.js";
 
+/** Maximum of cached executions; an evicted one that still reports costs one query. */
 const CAPACITY = 100_000;
 
 const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\n${domain}\n${name}`;
@@ -13,7 +15,7 @@ interface KnownExecution {
 
 /** Cache of the row ids of executions by name. Ids never change. */
 export class ExecutionIds {
-  readonly #known = new Map<string, KnownExecution>();
+  readonly #known = new BoundedMap<string, KnownExecution>(CAPACITY);
 
   /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
   async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
@@ -49,29 +51,5 @@ export class ExecutionIds {
 
   async #load(db: Queryable, names: readonly ExecutionName[]): Promise<void> {
     for (const row of await findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
-    // Evicts the oldest; executions that still report cost one query.
-    for (const key of this.#known.keys()) {
-      if (this.#known.size <= CAPACITY) break;
-      this.#known.delete(key);
-    }
   }
-}
-
-/** Finds the row ids and clusters of executions by name. */
-async function findExecutionIds(
-  db: Queryable,
-  names: readonly ExecutionName[],
-): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
-  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
-    name: "find-execution-ids",
-    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
-      JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-    values: [
-      textArray(names.map(({ project }) => project)),
-      textArray(names.map(({ domain }) => domain)),
-      textArray(names.map(({ name }) => name)),
-    ],
-  });
-  return rows;
 }

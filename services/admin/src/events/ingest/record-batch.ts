@@ -1,13 +1,16 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { namespaceOf } from "../../platform/index.js";
+import {
+  type ExecutionName,
+  executionsWithNonTerminalRows,
+  incompleteExecutions,
+  recheckAllTerminalMark,
+  recordActivity,
+} from "../../executions/index.js";
 import type { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome, BatchItem } from "./decoded-event.js";
-import { executionsWithNonTerminalRows, incompleteExecutions } from "../../executions/store/execution/non-terminal-rows.js";
-import { recheckAllTerminalMark } from "../../executions/store/execution/all-terminal-mark.js";
-import { recordActivity } from "../../executions/store/execution/record-activity.js";
+import type { DecodedEvent, Outcome, BatchItem } from "../decoded-event.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordBlockers } from "./record-blockers.js";
 import { recordTasks } from "./record-tasks.js";

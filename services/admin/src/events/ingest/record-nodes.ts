@@ -1,9 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldNode, type NodeState } from "@flyte-ts/execution-state";
-import { TooManyConflictsError } from "../../executions/execution/update-state.js";
-import { loadNodes, type NodeWrite, nodeKeyText, saveNodes } from "../../executions/store/node/state.js";
+import { loadNodes, nodeKeyText, type NodeWrite, saveNodes, TooManyConflictsError } from "../../executions/index.js";
 import { groupBy } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type NodeBatchItem = BatchItem<Extract<DecodedEvent, { kind: "node" }>>;
 

@@ -1,6 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { isPartOfHistory, foldTask, type TaskState } from "@flyte-ts/execution-state";
-import { TooManyConflictsError } from "../../executions/execution/update-state.js";
 import {
   appendTaskEvents,
   loadTasks,
@@ -9,9 +8,10 @@ import {
   type TaskKey,
   taskKeyText,
   type TaskWrite,
-} from "../../executions/store/attempt/state.js";
+  TooManyConflictsError,
+} from "../../executions/index.js";
 import { groupBy, type NonEmpty } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type TaskBatchItem = BatchItem<Extract<DecodedEvent, { kind: "task" }>>;
 type Group = NonEmpty<TaskBatchItem>;

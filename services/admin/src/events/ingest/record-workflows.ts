@@ -1,9 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldWorkflow, type WorkflowState } from "@flyte-ts/execution-state";
-import { becomesTerminal, loadExecutionStates, saveExecutionStates } from "../../executions/store/execution/state.js";
-import { TooManyConflictsError } from "../../executions/execution/update-state.js";
+import { becomesTerminal, loadExecutionStates, saveExecutionStates, TooManyConflictsError } from "../../executions/index.js";
 import { groupBy } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type WorkflowBatchItem = BatchItem<Extract<DecodedEvent, { kind: "workflow" }>>;
 

@@ -1,19 +1,19 @@
 import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
-import type { AdminDeps } from "../../deps.js";
+import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { decodeEvent } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome } from "./decoded-event.js";
+import type { DecodedEvent, Outcome } from "../decoded-event.js";
 import { ingestMetrics } from "./metrics.js";
 import { RedeliveryBackoff } from "./redelivery-backoff.js";
 import { OrphanTracker } from "../orphans/orphan-tracker.js";
 import { completeFromResources } from "../resource-completion/complete-from-resources.js";
-import { publishCompletions } from "../../executions/engine-notifier/publish-completions.js";
+import { publishCompletions } from "../../executions/index.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
 export type IngestDeps = Pick<
-  AdminDeps,
+  EventsDeps,
   "db" | "bus" | "blobs" | "health" | "clusters" | "logger" | "clock" | "config" | "metrics" | "publishChanged"
 >;
 

@@ -15,14 +15,15 @@ import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl
 import type { Queryable } from "@flyte-ts/postgres";
 import {
   appendTaskEvents,
+  findNonTerminalAttempts,
   loadTasks,
+  type NonTerminalAttempt,
   saveTasks,
-  taskKeyText,
   type TaskEventWrite,
+  taskKeyText,
   type TaskWrite,
-} from "../../executions/store/attempt/state.js";
+} from "../../executions/index.js";
 import { type CompletionDeps, endOf, type ExecutionWithRowId } from "./complete-nodes.js";
-import { findNonTerminalAttempts, type NonTerminalAttempt } from "../../executions/store/execution/non-terminal-rows.js";
 
 /** Maximum of attempts of one execution per call. */
 const ROWS = 10_000;
@@ -90,7 +91,7 @@ function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: At
     occurredAt: node.occurredAt,
     reportedAt: node.reportedAt,
     inputUri: "",
-    settled: reason,
+    inferredReason: reason,
     outputUri: succeeded ? node.outputUri : undefined,
     outputs: succeeded ? node.outputs : undefined,
   };

@@ -4,42 +4,54 @@ import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } f
 import { Code, RpcError } from "@flyte-ts/rpc";
 import {
   foldNode,
+  foldTask,
+  foldWorkflow,
   nextSeq,
-  supersedesInferredEnd,
+  nextWorkflowSeq,
   readNodeEvent,
   readTaskEvent,
   readWorkflowEvent,
-  foldTask,
-  foldWorkflow,
-  nextWorkflowSeq,
+  supersedesInferredEnd,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { setExecutionCluster } from "../../executions/store/execution/placement.js";
-import { updateExecutionState, TooManyConflictsError } from "../../executions/execution/update-state.js";
+import type { EventsDeps } from "../deps.js";
 import {
+  alreadyEnded,
+  appendTaskEvents,
   checkTaskId,
   executionIdText,
   executionNotFound,
+  findExecutionState,
+  loadNodes,
+  loadTasks,
   type NodeId,
   nodeIdText,
+  type NodeKey,
+  nodeKeyText,
   nodeNotFound,
+  nodePhaseName,
+  offloadDynamicWorkflow,
+  publishCompletions,
+  recordActivity,
+  saveNodes,
+  saveTasks,
+  setExecutionCluster,
+  type StoredExecutionState,
   type TaskId,
   taskIdText,
+  type TaskKey,
+  taskKeyText,
   taskNotFound,
-} from "../../executions/execution/identifier.js";
-import { findExecutionState, type StoredExecutionState } from "../../executions/store/execution/state.js";
-import { alreadyExists, notFound } from "../../platform/rpc-errors.js";
-import { offloadDynamicWorkflow } from "../../executions/node/dynamic-workflow.js";
-import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../../executions/store/node/state.js";
-import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../../executions/store/attempt/state.js";
-import { recordActivity } from "../../executions/store/execution/record-activity.js";
-import { publishCompletions } from "../../executions/engine-notifier/publish-completions.js";
+  taskPhaseName,
+  TooManyConflictsError,
+  updateExecutionState,
+  workflowPhaseName,
+} from "../../executions/index.js";
+import { alreadyExists, notFound } from "../../platform/index.js";
 import { offloadNames } from "../offload-names.js";
-import { nodePhaseName, taskPhaseName, workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { alreadyEnded, assertProducerCluster, isClusterProducer, asInvalidArgument } from "./validate-event.js";
+import { asInvalidArgument, assertProducerCluster, isClusterProducer } from "./validate-event.js";
 import { nodeTransition, taskTransition, workflowTransition } from "./transition.js";
 
-export type EventRecorderDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
+export type EventRecorderDeps = Pick<EventsDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
 
 // Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
 // phase is rejected with the reason.

@@ -2,9 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/execution/identifier.js";
-import { checkIdentifier } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
+import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/index.js";
+import { checkIdentifier, invalidArgument, missingArgument } from "../../platform/index.js";
 import { type EventRecorderDeps, recordNodeEvent, recordTaskEvent, recordWorkflowEvent } from "./record-event.js";
 import { checkOutputSize } from "./validate-event.js";
 

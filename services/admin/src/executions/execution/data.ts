@@ -1,15 +1,13 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { type UrlBlob, UrlBlobSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { readStored } from "@flyte-ts/input-limits";
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AdminDeps } from "../../deps.js";
-import { executionNotFound } from "./identifier.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { type ExecutionName, executionNotFound } from "../model/identifier.js";
+import { findExecutionValues } from "../store/execution/find.js";
 
-export type DataDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "logger">;
+export type DataDeps = Pick<ExecutionsDeps, "db" | "blobs" | "config" | "logger">;
 
 /** Values stored in the database, or the URI of their blob. */
 export interface ValuesAt {
@@ -59,21 +57,4 @@ export async function executionData(
   const inputs = await readValues(deps, { bytes: row.inputs, uri: "" });
   const outputs = await readValues(deps, row.result === "outputs" ? { bytes: row.outputs, uri: row.output_uri } : { bytes: null, uri: "" });
   return { inputs: inputs.url, outputs: outputs.url, fullInputs: inputs.values, fullOutputs: outputs.values };
-}
-
-export interface ExecutionValuesRow {
-  readonly inputs: Uint8Array;
-  readonly outputs: Uint8Array | null;
-  readonly output_uri: string;
-  readonly result: string | null;
-}
-
-async function findExecutionValues(db: Queryable, { project, domain, name }: ExecutionName): Promise<ExecutionValuesRow | undefined> {
-  const { rows } = await db.query<ExecutionValuesRow>({
-    name: "find-execution-data",
-    text: `SELECT inputs, outputs, output_uri, result FROM executions
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-    values: [project, domain, name],
-  });
-  return rows[0];
 }

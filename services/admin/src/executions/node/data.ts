@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { flyteUrl } from "@flyte-ts/domain";
 import type { NodeExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { type DataDeps, readValues } from "../execution/data.js";
-import type { NodeId } from "../execution/identifier.js";
+import type { NodeId } from "../model/identifier.js";
 import { readDynamicWorkflow } from "./dynamic-workflow.js";
 import { findNodeWithValues } from "../store/node/find.js";
 

@@ -3,7 +3,7 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { readStored } from "@flyte-ts/input-limits";
 import type { NodeUpdate } from "@flyte-ts/execution-state";
-import type { NodeId } from "../execution/identifier.js";
+import type { NodeId } from "../model/identifier.js";
 
 /** Maximum size, bytes, of a closure in the node's row; larger ones are stored as blobs. */
 const MAX_ROW_BYTES = 256 * 1024;

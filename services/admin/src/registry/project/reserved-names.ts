@@ -1,8 +1,7 @@
-import type { AdminConfig } from "../../config.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import { invalidArgument, namespaceOf } from "../../platform/index.js";
 
-type Config = Pick<AdminConfig, "storage" | "dataProxy" | "domains" | "namespaceTemplate">;
+type Config = Pick<RegistryConfig, "storage" | "dataProxy" | "domains" | "namespaceTemplate">;
 
 /** Words in paths of the REST interface at the position of a project. */
 const ROUTE_WORDS: readonly string[] = ["org", "recover", "relaunch"];

@@ -10,7 +10,7 @@ export type TerminalResult = "succeeded" | RetryableFailure;
 
 type Terminated = NonNullable<ContainerState["terminated"]>;
 
-// The node went away or refused the pod: not the task's fault.
+// The node shut down or rejected the pod: not the task's fault.
 const NODE_SHUTDOWN_REASONS: ReadonlySet<string> = new Set(["Shutdown", "Terminated", "NodeShutdown", "NodeAffinity"]);
 // The node needed the pod's place for another, or ran out of a resource.
 const EVICTION_REASONS: ReadonlySet<string> = new Set(["Evicted", "Preempting"]);

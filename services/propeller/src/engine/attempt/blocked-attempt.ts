@@ -88,7 +88,7 @@ export function publishAttemptFailed(state: RunState, node: RuntimeNode, error: 
 /** Time at which an attempt without reports counts as unanswered, or fails; undefined for never. */
 export function blockedTimeoutAt(state: RunState, node: RuntimeNode): number | undefined {
   if (!awaitsFirstEvent(node)) return undefined;
-  const { pluginUnavailableTimeout: pluginUnavailableTimeout, pluginResponseTimeout: pluginResponseTimeout } = state.config;
+  const { pluginUnavailableTimeout, pluginResponseTimeout } = state.config;
   if (node.blockedSince === undefined)
     return pluginResponseTimeout > 0 ? (node.taskRequest?.lastEventAt ?? 0) + pluginResponseTimeout : undefined;
   return pluginUnavailableTimeout > 0 ? node.blockedSince + pluginUnavailableTimeout : undefined;

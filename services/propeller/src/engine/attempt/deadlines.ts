@@ -77,7 +77,7 @@ function resendRequest(state: RunState, node: RuntimeNode): void {
 
 /** Timeout of an abort: none where the task type is unserved, longest where something runs. */
 function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
-  const { abortTimeout: abortTimeout, unstartedAbortTimeout: unstartedAbortTimeout } = state.config;
+  const { abortTimeout, unstartedAbortTimeout } = state.config;
   // Another attempt must not run while the aborted one may be alive.
   if (node.status.phase === NodePhase.RetryableFailure && !isAbortedByParent(node)) return Number.POSITIVE_INFINITY;
   if (!neverReported(node)) return abortTimeout > 0 ? abortTimeout : Number.POSITIVE_INFINITY;

@@ -8,7 +8,7 @@ import type { RunState } from "../run/run-state.js";
 export type InputLocation = "message" | "file" | "arrayFile";
 
 export function inputLocation(state: RunState, node: RuntimeNode, inputs: LiteralMap): InputLocation {
-  const { maxInlineOutputBytes: maxInlineOutputBytes } = state.config;
+  const { maxInlineOutputBytes } = state.config;
   if (sizeOf(inputs) <= maxInlineOutputBytes) return "message";
   const { array } = node.scope;
   // Bound inputs, the same for all items, are not written once for each.

@@ -152,12 +152,8 @@ export function sizeOf(literals: LiteralMap): number {
 
 /** True when outputs may be sent and kept by value. */
 export function fitsInline(state: RunState, bytes: number): boolean {
-  const {
-    maxInlineOutputBytes: maxInlineOutputBytes,
-    maxTotalInlineOutputBytes: maxTotalInlineOutputBytes,
-    maxKeptOutputBytes: maxKeptOutputBytes,
-  } = state.config;
-  const { inlineOutputBytes: inlineOutputBytes, keptOutputBytes: keptOutputBytes } = state;
+  const { maxInlineOutputBytes, maxTotalInlineOutputBytes, maxKeptOutputBytes } = state.config;
+  const { inlineOutputBytes, keptOutputBytes } = state;
   return (
     bytes <= maxInlineOutputBytes &&
     inlineOutputBytes + bytes <= maxTotalInlineOutputBytes &&

@@ -80,7 +80,7 @@ class Run implements WorkflowRun {
   }
 
   get needsCapacity(): boolean {
-    const { startsThrottled: startsThrottled, slotQueue: waiting, startQueue: startQueue, finalization: finalization } = this.#state;
+    const { startsThrottled, slotQueue: waiting, startQueue, finalization } = this.#state;
     return startsThrottled && finalization === "none" && (this.#state.hasWork || waiting.size + startQueue.size > 0);
   }
 

@@ -66,19 +66,7 @@ export class Controller {
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const {
-      client,
-      bus,
-      events,
-      outputs,
-      callHandlers: callHandlers,
-      kubeEvents: notes,
-      slices,
-      metrics,
-      logger,
-      workers,
-      concurrency,
-    } = options;
+    const { client, bus, events, outputs, callHandlers, kubeEvents: notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holdsShard(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writes = new Limit(concurrency.writes);

@@ -1,11 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
-import { executionNotFound } from "../../execution/identifier.js";
-import { executionColumns, type ExecutionRow } from "../../execution/row.js";
-import type { ExecutionName } from "../execution/state.js";
-import { nodeColumns } from "../../node/row.js";
-import { taskColumns } from "../../attempt/row.js";
+import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { executionColumns, type ExecutionRow } from "../execution/find.js";
+import { nodeColumns } from "../node/find.js";
+import { taskColumns } from "../attempt/find.js";
 import {
   executionRow,
   nodeRow,

@@ -4,10 +4,13 @@ import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } fro
 import { NodeExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { TaskExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { nodePhaseOf, taskPhaseOf, workflowPhaseOf } from "../../projection/phase-name.js";
-import { encodeExecution, type ExecutionRow } from "../../execution/row.js";
-import { nodeExecutionOf, type NodeRow } from "../../node/row.js";
-import { taskExecutionOf, type TaskRow } from "../../attempt/row.js";
+import { nodePhaseOf, taskPhaseOf, workflowPhaseOf } from "../../model/phase-name.js";
+import { encodeExecution } from "../../execution/row.js";
+import type { ExecutionRow } from "../../store/execution/find.js";
+import { nodeExecutionOf } from "../../node/row.js";
+import type { NodeRow } from "../../store/node/find.js";
+import { taskExecutionOf } from "../../attempt/row.js";
+import type { TaskRow } from "../../store/attempt/find.js";
 import type { WatchedRow } from "./row.js";
 
 /** Maximum length of a node's error message, bytes. */
