@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { serviceNames } from "@flyte-ts/service-manifest";
 import { expect, test } from "vitest";
-import { DEPLOYED } from "../services.js";
 import { root } from "../repository.js";
+import { DEPLOYED } from "../services.js";
 
 test("the alert about a missing service covers every deployed service", () => {
   const text = readFileSync(join(root, "deploy", "kubernetes", "monitoring", "alerts.yaml"), "utf8");

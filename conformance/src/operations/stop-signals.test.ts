@@ -47,10 +47,10 @@ test.each<{ way: SignalSequence }>([
         stack.signal(signal);
         await sleep(200);
       }
-      await expect.poll(() => processesOf(stack.folder), { timeout: 20_000, interval: 100 }).toEqual([]);
+      await expect.poll(() => processesOf(stack.folder), { timeout: 100_000, interval: 100 }).toEqual([]);
     } finally {
       rmSync(stack.folder, { recursive: true, force: true });
     }
   },
-  180_000,
+  300_000,
 );

@@ -38,7 +38,7 @@ test("the tests of an RPC contain a call of it", () => {
   for (const { name, tests } of rpcRows) {
     const method = methods.find((each) => nameOf(each) === name);
     for (const path of tests) {
-      const calls = path.endsWith("every-rpc.test.ts") || read(path).includes(method?.localName ?? "?");
+      const calls = path.endsWith("rpc-transports.test.ts") || read(path).includes(method?.localName ?? "?");
       expect([name, path, calls]).toEqual([name, path, true]);
     }
   }

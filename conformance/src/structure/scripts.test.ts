@@ -51,6 +51,23 @@ test("file names are meaningful, and files stay short", () => {
   expect(run("check-names.mjs")).toEqual({ status: 0, output: "" });
 });
 
+test.each([
+  ["recently-used.ts", '"recently"'],
+  ["our-names.mjs", '"our"'],
+  ["registered.fixture.ts", 'ends with "registered"'],
+  ["source-of.ts", 'ends with "of"'],
+  ["utils.ts", "the name says nothing"],
+])("the check of names finds %s", (name, problem) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-names-"));
+  writeFileSync(join(folder, "lru-cache.ts"), "export const x = 1;\n");
+  const before = run("check-names.mjs", folder);
+  writeFileSync(join(folder, name), "export const x = 1;\n");
+  const { status, output } = run("check-names.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
+});
+
 test("comments open with a verb or a noun and name the actor", () => {
   expect(run("check-comments.mjs")).toEqual({ status: 0, output: "" });
 });
@@ -82,7 +99,7 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
   // Every command imports these before it installs the Node that the other scripts need.
-  test.each(["checks.mjs", "prepare.mjs", "attended.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
+  test.each(["checks.mjs", "prepare.mjs", "child-process.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
     const program = `Object.defineProperty(process.versions, "node", { value: "20.20.2" }); await import(${JSON.stringify(join(clone, "scripts", module))});`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
