@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import SlowestFirst from "./scripts/test/sequencer.mjs";
 
 // Test packages from their sources (the "source" condition of each exports map), so that a stale
 // build cannot pass. Leave out "module", which leads to files of dependencies that only bundlers
@@ -17,7 +18,9 @@ export default defineConfig({
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/bundle/**"],
     pool: "forks",
-    maxWorkers: 2,
+    // Two files run at a time; they contain processes of their own. TEST_WORKERS overrides it.
+    maxWorkers: Number(process.env["TEST_WORKERS"] ?? 2),
+    sequence: { sequencer: SlowestFirst },
     setupFiles: ["vitest.setup.ts"],
     // Timeouts suit a machine that is temporarily ten times slower: a test waits for a condition
     // and passes as soon as it holds.

@@ -33,32 +33,38 @@ const anyPackage = [
 const TABLE = {
   "packages/async": [],
   "packages/input-limits": [],
-  "packages/http-policy": [],
+  "packages/http-policy": ["async"],
   "packages/idl": [],
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain", "input-limits"],
   "packages/execution-state": ["idl", "domain", "workflow-crd"],
-  "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
+  "packages/task-plugin": ["async", "idl", "domain", "messaging", "telemetry"],
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
   "packages/service-manifest": [],
-  "packages/telemetry": ["config", "http-policy"],
+  "packages/telemetry": ["async", "config", "http-policy"],
   "packages/kubernetes": [...infrastructure, "async"],
-  "packages/postgres": infrastructure,
-  "packages/messaging": [...infrastructure, "input-limits"],
-  "packages/blobstore": infrastructure,
+  "packages/postgres": [...infrastructure, "async"],
+  "packages/messaging": [...infrastructure, "async", "input-limits"],
+  "packages/blobstore": [...infrastructure, "async"],
   "packages/outbound": [],
   "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
-  "packages/auth": ["idl", "rpc"],
-  "packages/client": ["idl", "rpc", "compiler"],
-  "packages/local-servers": ["telemetry"],
+  "packages/auth": ["async", "idl", "rpc"],
+  "packages/client": ["async", "idl", "rpc", "compiler"],
+  "packages/host": [],
+  "packages/local-servers": ["host", "telemetry"],
+  "packages/test-servers": ["host", "local-servers"],
+  "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
   "packages/cli": [
+    "async",
     "client",
     "config",
     "service-manifest",
     "idl",
     "auth",
+    "host",
     "local-servers",
+    "local-stack",
     "workflow-crd",
     "kubernetes",
     "postgres",
@@ -66,20 +72,26 @@ const TABLE = {
     "blobstore",
     "telemetry",
   ],
-  "packages/testing": anyPackage.concat("local-servers"),
+  "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
-  bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "local-servers"),
+  "services/local-cluster": anyPackage.concat("host"),
+  bench: ["async", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
 };
 
 /** Packages that contain nothing but tests. */
 const TEST_ROOMS = ["conformance"];
 
 /** Packages that the tests of every package may import in addition. */
-const FOR_TESTS = ["testing", "local-servers"];
+const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** Packages that the tests of one package may import in addition, to act as the other side. */
-const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
+const FOR_TESTS_OF = {
+  "packages/local-stack": ["config"],
+  "packages/client": ["telemetry"],
+  "packages/input-limits": ["idl"],
+  "packages/messaging": ["idl"],
+};
 
 /** Third-party package → the only workspace package that may import it. */
 const OWNED = {
@@ -124,6 +136,63 @@ const PURE = [
 const IMPURE =
   /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
 
+/** Rooms of the engine that change a run: a step calls the next one directly, so these five import one another. */
+const STEPS = ["abort", "attempt", "dependencies", "lifecycle", "restore"];
+const BELOW_STEPS = [".", "array", "cache", "calls", "data", "decide", "errors", "events", "graph", "messages", "policy", "retry", "state"];
+const STEP_ROOM = [...STEPS, ...BELOW_STEPS, "status", "time"];
+
+/**
+ * Folders with rooms, which import only the rooms listed for them, types included. `.` is the folder itself. No circle,
+ * but within the groups of `mutual`: the run state owns the event publisher, which numbers the events of that state.
+ */
+const INNER_ROOMS = [
+  {
+    folder: "services/propeller/src/engine",
+    mutual: [STEPS, ["data", "events", "state"]],
+    rooms: {
+      array: [],
+      calls: [],
+      retry: [],
+      time: [],
+      graph: ["array", "calls"],
+      errors: ["graph"],
+      cache: ["calls", "graph", "retry"],
+      ".": ["array", "cache", "calls", "retry"],
+      policy: [".", "array", "time"],
+      messages: [".", "array", "graph", "policy"],
+      status: [".", "errors", "graph", "time"],
+      events: ["array", "calls", "data", "errors", "graph", "messages", "state", "time"],
+      state: [".", "array", "calls", "errors", "events", "graph", "policy", "retry", "status", "time"],
+      data: ["array", "errors", "graph", "state"],
+      decide: ["array", "calls", "data", "errors", "graph"],
+      ...Object.fromEntries(STEPS.map((room) => [room, STEP_ROOM])),
+      run: STEP_ROOM,
+    },
+  },
+  {
+    folder: "services/propeller/src/shell",
+    mutual: [],
+    rooms: {
+      ".": [],
+      ask: [],
+      plugins: [],
+      "kube-events": [],
+      cluster: ["."],
+      "event-sink": ["."],
+      tracing: ["event-sink"],
+      status: [".", "tracing"],
+      load: [".", "event-sink", "status"],
+      calls: [".", "ask"],
+      effects: [".", "calls", "event-sink", "kube-events"],
+      controller: [".", "ask", "calls", "effects", "event-sink", "kube-events", "load", "status", "tracing"],
+    },
+  },
+];
+
+/** Folders of the product that do not name what exists for tests alone. */
+const WITHOUT_TESTS = ["engine", "engine-io", "shell"].map((name) => `services/propeller/src/${name}`);
+const TEST_WORDS = /\b(planted|simulation|testing)\b/i;
+
 const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
@@ -132,6 +201,7 @@ for (const [room, allowed] of Object.entries(TABLE)) {
   for (const file of filesOf(room)) check({ file, room, allowed, manifest, used });
   checkManifest({ room, manifest, used });
 }
+for (const tree of INNER_ROOMS) checkCircles(tree);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
@@ -158,7 +228,11 @@ function check({ file, room, allowed, manifest, used }) {
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
   ];
   const tests = isForTests(file, room);
-  if (!tests) checkPurity(file, text, specifiers);
+  if (!tests) {
+    checkPurity(file, text, specifiers);
+    checkInnerRooms(file, specifiers);
+    checkTestWords(file, text);
+  }
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
   // Product code may not import devDependencies.
   const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
@@ -202,6 +276,49 @@ function checkPurity(file, text, specifiers) {
       : rule.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
     if (!pure) problems.push(`${place} imports ${specifier}: pure decisions import ${rule.packages.join(", ")} and each other`);
   }
+}
+
+/** Returns the room of a file: the first folder of its path below the tree, or `.`. */
+function innerRoomOf(folder, file) {
+  const [first, ...rest] = relative(folder, file).split("/");
+  return rest.length === 0 ? "." : first;
+}
+
+function checkInnerRooms(file, specifiers) {
+  const place = relative(root, file);
+  const tree = INNER_ROOMS.find(({ folder }) => place.startsWith(`${folder}/`));
+  if (tree === undefined) return;
+  const room = innerRoomOf(tree.folder, place);
+  const allowed = tree.rooms[room];
+  if (allowed === undefined) problems.push(`${place}: ${room} is no room of ${tree.folder}`);
+  for (const specifier of specifiers) {
+    if (!specifier?.startsWith(".")) continue;
+    const target = relative(root, join(file, "..", specifier));
+    if (!target.startsWith(`${tree.folder}/`)) continue;
+    const other = innerRoomOf(tree.folder, target);
+    if (other !== room && !allowed?.includes(other))
+      problems.push(`${place} imports ${specifier}: ${room} may import ${allowed?.join(", ")}`);
+  }
+}
+
+/** Reports a circle in the table itself, apart from its mutual groups. */
+function checkCircles({ folder, rooms, mutual }) {
+  const groupOf = (room) => mutual.find((group) => group.includes(room));
+  const visit = (room, path) => {
+    for (const next of rooms[room] ?? []) {
+      if (groupOf(room) !== undefined && groupOf(room) === groupOf(next)) continue;
+      if (path.includes(next)) problems.push(`${folder}: rooms in a circle: ${[...path, next].join(" -> ")}`);
+      else visit(next, [...path, next]);
+    }
+  };
+  for (const room of Object.keys(rooms)) visit(room, [room]);
+}
+
+function checkTestWords(file, text) {
+  const place = relative(root, file);
+  if (!WITHOUT_TESTS.some((folder) => place.startsWith(`${folder}/`))) return;
+  const word = TEST_WORDS.exec(text)?.[0];
+  if (word !== undefined) problems.push(`${place} names ${word}: the product knows nothing of tests`);
 }
 
 /** A manifest names exactly the packages that its code imports. */

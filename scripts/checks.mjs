@@ -11,6 +11,7 @@ export function checks() {
     ["format", "biome", ["format", "--log-level=warn", "."]],
     ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
     ["import directions", ...script("check-imports.mjs")],
+    ["areas of admin", ...script("check-areas.mjs")],
     ["names and exports", ...script("check-names.mjs")],
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],

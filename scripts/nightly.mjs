@@ -9,19 +9,19 @@ const PARTS = {
   simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
   walks: { files: ["services/propeller/src/engine/run/full-scan.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
-  faults: { files: ["conformance/src/stack/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
+  faults: { files: ["conformance/src/faults/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
   replicas: {
-    files: ["conformance/src/stack/replicas.test.ts", "conformance/src/stack/replicas-kubernetes.test.ts"],
+    files: ["conformance/src/faults/replicas.test.ts", "conformance/src/faults/replicas-kubernetes.test.ts"],
     environment: { REPLICA_ROUNDS: "20" },
   },
-  "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
-  "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
-  "complete-ends": { files: ["conformance/src/stack/complete-ends.test.ts"], environment: { COMPLETE_ENDS: "full" } },
-  "data-planes": { files: ["conformance/src/stack/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
-  "rolling-upgrade": { files: ["conformance/src/stack/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
-  backup: { files: ["conformance/src/stack/backup.test.ts"], environment: { BACKUP: "full" } },
+  "api-faults": { files: ["conformance/src/faults/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
+  "control-plane-faults": { files: ["conformance/src/faults/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  "complete-ends": { files: ["conformance/src/consistency/consistency.test.ts"], environment: { COMPLETE_ENDS: "full" } },
+  "data-planes": { files: ["conformance/src/faults/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
+  "rolling-upgrade": { files: ["conformance/src/operations/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
+  backup: { files: ["conformance/src/operations/backup.test.ts"], environment: { BACKUP: "full" } },
   fuzz: {
-    files: ["conformance/src/stack/bad-input.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
+    files: ["conformance/src/api/invalid-requests.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
     environment: { FUZZ_SECONDS: "600", PROPERTY_SEED: String(Date.now() % 2 ** 31) },
   },
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
@@ -32,7 +32,7 @@ const PARTS = {
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
-  attack: { files: ["conformance/src/attack/neighbours.test.ts"], environment: { ATTACK: "full" } },
+  attack: { files: ["conformance/src/attack/exhaustion/neighbours.test.ts"], environment: { ATTACK: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { attended, statusOf } from "./attended.mjs";
+import { attended, statusOf } from "./child-process.mjs";
 import { bundledNode, chooseNode, problemBeforeInstall, thisMachine } from "./platform.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -92,7 +92,7 @@ export async function ensureBuilt() {
  * minutes for them. Builds are cached.
  */
 export async function ensureKubernetes() {
-  const program = `import { findHelm } from "@flyte-ts/local-servers";
+  const program = `import { findHelm } from "@flyte-ts/test-servers";
     import { kubernetesSkipReason } from "@flyte-ts/testing";
     if ((await kubernetesSkipReason()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
   await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>

@@ -1,21 +1,27 @@
 // `npm test [vitest arguments]`: runs every test that a fresh machine can run.
+//   npm test -- --changed [REF]      runs the tests that a change can break: uncommitted, or since the branch left REF
+//   npm test -- --update-durations   also records how long each file took, for the order of later runs
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { ensureBuilt, ensureInstalled, ensureKubernetes, environment, root } from "./prepare.mjs";
+import { parseTestArgs } from "./test/arguments.mjs";
 
+const { changed, updateDurations, vitestArgs } = parseTestArgs(process.argv.slice(2));
 await ensureInstalled();
 await ensureBuilt();
-if (process.argv.length === 2) await ensureKubernetes();
+const files = changed === undefined ? [] : await changedTests(changed.ref);
+if (vitestArgs.length === 0 && changed === undefined) await ensureKubernetes();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
 const report = join(folder, "report.json");
-const tellUnhandled = join(root, "scripts", "tell-unhandled.mjs");
-const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, `--reporter=${tellUnhandled}`];
-const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], {
+const runReport = join(root, "scripts", "test", "run-report.mjs");
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, `--reporter=${runReport}`];
+const durations = updateDurations ? { TEST_DURATIONS_FILE: join(root, "scripts", "test", "durations.json") } : {};
+const { status } = spawnSync("vitest", ["run", ...reporters, ...files, ...vitestArgs], {
   cwd: root,
   stdio: "inherit",
-  env: environment(),
+  env: { ...environment(), ...durations },
 });
 const { numPassedTests: passed = 0, numFailedTests = 0, testResults = [] } = read();
 rmSync(folder, { recursive: true, force: true });
@@ -33,6 +39,16 @@ const unloaded = testResults.filter(
 const failed = status === 0 ? 0 : Math.max(numFailedTests + unloaded, 1);
 console.log(`tests: ${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);
+
+/** Selects the tests that a change can break, and prints how many they are. */
+async function changedTests(ref) {
+  // Loaded late: it needs installed dependencies.
+  const { changedFiles, selectTests } = await import("./test/changed-tests.mjs");
+  const names = changedFiles(root, ref);
+  const tests = selectTests(root, names);
+  console.log(`  ${names.length} changed files select ${tests.length} test files`);
+  return tests;
+}
 
 function read() {
   try {

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LocalServer, startControllerManager, startEtcd, startKubeApiserver, startVersitygw } from "@flyte-ts/local-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
+import { startControllerManager, startEtcd, startKubeApiserver, startVersitygw } from "@flyte-ts/test-servers";
 
 /** Kubernetes API and blob store under a stack. */
 export interface Backend {

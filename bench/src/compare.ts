@@ -9,7 +9,7 @@ export interface Compared {
   readonly candidate: number;
   readonly baseline: number;
   /**
-   * Duration on the other endpoint divided by the duration here; NaN when either has no run without
+   * Duration on the baseline divided by that on the candidate; NaN when either has no run without
    * failures.
    */
   readonly ratio: number;
@@ -35,17 +35,17 @@ export interface CompareOptions {
 export async function compare({ candidate, baseline, workloads, rounds, cooldown, run, onMeasured }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = [];
   for (const workload of workloads) {
-    const measured: Record<"here" | "there", Measurement[]> = { here: [], there: [] };
+    const measured: Record<"candidate" | "baseline", Measurement[]> = { candidate: [], baseline: [] };
     for (let round = 0; round < rounds; round++) {
-      for (const side of round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const)) {
-        const endpoint = side === "here" ? candidate : baseline;
+      for (const side of round % 2 === 0 ? (["candidate", "baseline"] as const) : (["baseline", "candidate"] as const)) {
+        const endpoint = side === "candidate" ? candidate : baseline;
         await cooldown();
         const measurement = await run({ ...workload, endpoint });
         measured[side].push(measurement);
         onMeasured?.(endpoint, measurement);
       }
     }
-    const [candidateRuns, baselineRuns] = [seconds(measured.here), seconds(measured.there)];
+    const [candidateRuns, baselineRuns] = [seconds(measured.candidate), seconds(measured.baseline)];
     compared.push({
       topology: workload.topology,
       size: workload.size,
@@ -53,8 +53,8 @@ export async function compare({ candidate, baseline, workloads, rounds, cooldown
       candidate: candidateRuns,
       baseline: baselineRuns,
       ratio: baselineRuns / candidateRuns,
-      failedCandidate: failures(measured.here),
-      failedBaseline: failures(measured.there),
+      failedCandidate: failures(measured.candidate),
+      failedBaseline: failures(measured.baseline),
     });
   }
   return compared;
@@ -71,12 +71,12 @@ function failures(measured: readonly Measurement[]): number {
 }
 
 /** Formats the comparison as a Markdown table. */
-export function comparisonTable(compared: readonly Compared[], names: { readonly here: string; readonly there: string }): string {
+export function comparisonTable(compared: readonly Compared[], names: { readonly candidate: string; readonly baseline: string }): string {
   const text = (value: number, failed: number) =>
     `${Number.isNaN(value) ? "—" : `${value.toFixed(2)} s`}${failed > 0 ? ` (${failed} failed)` : ""}`;
   const rows = compared.map(
-    ({ topology: workload, size, executions, candidate, baseline, ratio, failedCandidate, failedBaseline }) =>
-      `| ${executions > 1 ? `${executions} × ` : ""}${workload} ${size} | ${text(candidate, failedCandidate)} | ${text(baseline, failedBaseline)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
+    ({ topology, size, executions, candidate, baseline, ratio, failedCandidate, failedBaseline }) =>
+      `| ${executions > 1 ? `${executions} × ` : ""}${topology} ${size} | ${text(candidate, failedCandidate)} | ${text(baseline, failedBaseline)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
   );
-  return [`| shape | ${names.here} | ${names.there} | ratio |`, "|---|---|---|---|", ...rows].join("\n");
+  return [`| workload | ${names.candidate} | ${names.baseline} | ratio |`, "|---|---|---|---|", ...rows].join("\n");
 }

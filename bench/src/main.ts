@@ -8,36 +8,42 @@ import { StackMemory } from "./memory.js";
 import { seedDatabase, parseRateArgs } from "./rate/parse-args.js";
 import { measureIngest } from "./rate/measure-ingest.js";
 import { measureRate, newestNames } from "./rate/measure-rate.js";
+import { groupComparison, groupRuns, recordResults, writeTable } from "./results/record.js";
 import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
 import { type Measurement, runWorkload } from "./run-workload.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { parseWorkloads, type Workload } from "./workload.js";
 
-const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
-       npm run bench -- --compare host:port [flags] [SHAPE]...
-       npm run bench -- --stack local|kubernetes [--volatile] [--compare host:port] [flags] [SHAPE]...
-  chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once; KxSIZE: K executions
-  map SIZE                          one array node with so many items
-  sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
+const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] WORKLOAD
+       npm run bench -- --compare host:port [flags] [WORKLOAD]...
+       npm run bench -- --stack local|kubernetes [--volatile] [--record] [--compare host:port] [flags] [WORKLOAD]...
+  chain SIZE | fan-out SIZE         SIZE tasks in sequence, or in parallel; KxSIZE: K executions
+  map SIZE                          one array node with SIZE items
+  sleep EXECUTIONS TASKS SECONDS    executions of TASKS parallel tasks that sleep
        npm run bench -- [--endpoint host:port] [--data DIR] [--callers N] [--connections N] RATE
-  get SECONDS [ROWS]                GetExecution without a pause: of the newest 100, or of so many filled ones
+  get SECONDS [ROWS]                GetExecution in a closed loop: of the newest 100 executions, or of ROWS inserted ones
   list SECONDS                      ListExecutions, newest first; --limit 100, --filters …, --token OFFSET
   create SECONDS                    CreateExecution of a chain of 1, until all have begun
        npm run bench -- --data DIR ingest EVENTS
-  ingest EVENTS                     so many events of nodes sent over the bus, until admin has recorded them
+  ingest EVENTS                     publishes node events on the bus and waits until admin has recorded them
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
-  watch WATCHERS EXECUTIONS         so many follow that many executions, by gRPC streams or (--events) server-sent events;
-                                    with --stack local instead of --data on a stack of its own
+  watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
+                                    --stack local instead of --data starts a stack
        npm run bench -- --data DIR fill ROWS [NODES]
-  fill ROWS [NODES]                 so many executions that have ended, with so many nodes each, written to the stack's database
-prints one JSON line a run: seconds as admin reports them; with the folder of a local
-stack (--data) also the memory of all its processes before, at most and after, MiB;
-of a rate: calls a second, milliseconds, processor time a call;
-with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
-(with --stack the first of them is that stack);
-with --stack a stack is started for it, on its own cluster and blob store or on a real
-kube-apiserver, etcd (which syncs to disk, unless --volatile) and S3 service, and ended after
+  fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
+       npm run bench -- --table
+                                    writes the table of docs/benchmarks.md from bench/results
+
+Prints one line of JSON for each run: seconds from admin's timestamps; with the folder of a
+local stack (--data) also the memory of its processes before, at the peak and after, MiB; of
+a rate: calls per second, milliseconds, and processor time per call.
+--compare runs each workload on both endpoints alternately and prints a table of the ratios;
+with --stack the first endpoint is that stack.
+--stack starts a stack and stops it afterwards, on its own cluster and blob store or on a real
+kube-apiserver, etcd (which syncs to disk unless --volatile is given) and S3 service.
+--record measures every workload five times on five stacks and writes bench/results/STACK.json
+and the table; with --compare it also records the figures of the second endpoint as Go Flyte's.
 `;
 
 const { values, positionals } = parseArgs({
@@ -52,6 +58,8 @@ const { values, positionals } = parseArgs({
     compare: { type: "string" },
     stack: { type: "string" },
     volatile: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
+    table: { type: "boolean", default: false },
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
@@ -77,26 +85,30 @@ const WARMUP_DELAY_MS = 3_000;
  * previous ones.
  */
 const COOLDOWN_MS = 5_000;
+/** Runs of each workload that --record measures. */
+const RECORDED_RUNS = 5;
 
 const { endpoint, project, domain, data } = values;
-const target = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
+const target = { endpoint, project, domain, timeoutMs: Number(values.patience) * 1_000 };
 if (values.help) process.stdout.write(USAGE);
 process.exit(values.help ? 0 : await run());
 
-function run(): Promise<number> {
+async function run(): Promise<number> {
+  if (values.table) {
+    writeTable();
+    return 0;
+  }
+  if (values.record && values.stack === undefined) exitWithUsage();
   const { compare: baselineEndpoint, stack: kind } = values;
   if (baselineEndpoint !== undefined) {
-    const shapes = parseWorkloadArgs(DEFAULT_WORKLOADS);
+    const workloads = parseWorkloadArgs(DEFAULT_WORKLOADS);
     return kind === undefined
-      ? compareWith({ here: endpoint, there: baselineEndpoint }, shapes)
-      : withManagedStack(kind, (own) => compareWith({ here: own.endpoint, there: baselineEndpoint }, shapes));
+      ? compareWith({ candidate: endpoint, baseline: baselineEndpoint }, workloads)
+      : withManagedStack(kind, (own) => compareWith({ candidate: own.endpoint, baseline: baselineEndpoint }, workloads));
   }
   if (positionals[0] === "watch") return measureWatchers();
-  if (kind !== undefined) {
-    const shapes = parseWorkloadArgs(STANDARD_WORKLOADS);
-    return withManagedStack(kind, (stack) => measureStandardWorkloads(stack, shapes));
-  }
-  if (positionals[0] === "fill") return seedDatabase();
+  if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
+  if (positionals[0] === "fill") return seed();
   if (positionals[0] === "ingest") return measureEvents();
   const rate = parseRateArgs(positionals, values);
   return rate === undefined ? measure() : measureRates(rate);
@@ -132,7 +144,7 @@ async function measureWatchers(): Promise<number> {
   }
 }
 
-async function seedDatabase(): Promise<number> {
+async function seed(): Promise<number> {
   const [rows, nodes] = numericArgs(1, 2);
   if (data === undefined) exitWithUsage();
   print({ filled: await seedDatabase(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
@@ -155,8 +167,8 @@ async function measureEvents(): Promise<number> {
 }
 
 /**
- * Returns the numeric arguments after the first; exits when they are not between `least` and `most`
- * positive numbers.
+ * Returns the numeric arguments after the first; exits unless there are `min` to `max`
+ * positive integers.
  */
 function numericArgs(min: number, max: number): readonly number[] {
   const given = positionals.slice(1).map(Number);
@@ -173,16 +185,16 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
 }
 
-function parseWorkloadArgs(usual: readonly string[]): Workload[] {
-  const args = positionals.length === 0 ? usual : positionals;
-  const defaults = { leaf: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
+function parseWorkloadArgs(defaultArgs: readonly string[]): Workload[] {
+  const args = positionals.length === 0 ? defaultArgs : positionals;
+  const defaults = { taskKind: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
   return parseWorkloads(args, defaults) ?? exitWithUsage();
 }
 
 async function measure(): Promise<number> {
-  const [work, ...more] = parseWorkloadArgs([]);
-  if (work === undefined || more.length > 0) exitWithUsage();
-  const options = { ...target, ...work };
+  const [workload, ...more] = parseWorkloadArgs([]);
+  if (workload === undefined || more.length > 0) exitWithUsage();
+  const options = { ...target, ...workload };
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
     const { result, memory } =
@@ -195,11 +207,14 @@ async function measure(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
+function stackKind(kind: string): "local" | "kubernetes" {
+  return kind === "local" || kind === "kubernetes" ? kind : exitWithUsage();
+}
+
 /** Starts a stack, uses it, and stops it. */
 async function withManagedStack(kind: string, use: (stack: ManagedStack) => Promise<number>): Promise<number> {
-  if (kind !== "local" && kind !== "kubernetes") exitWithUsage();
   const onProgress = (text: string) => void process.stderr.write(`${text}\n`);
-  const backend = kind === "local" ? LOCAL_BACKEND : await startKubernetesBackend({ durable: !values.volatile, onProgress });
+  const backend = stackKind(kind) === "local" ? LOCAL_BACKEND : await startKubernetesBackend({ durable: !values.volatile, onProgress });
   try {
     const stack = await startManagedStack(backend);
     try {
@@ -213,11 +228,23 @@ async function withManagedStack(kind: string, use: (stack: ManagedStack) => Prom
   }
 }
 
-async function measureStandardWorkloads(stack: ManagedStack, shapes: readonly Workload[]): Promise<number> {
-  const measured: Measured[] = [];
+/** Runs the workloads on a stack; with --record on five stacks, one after the other. */
+async function measureOnStacks(kind: string, workloads: readonly Workload[]): Promise<number> {
+  const stacks: Measured[][] = [];
+  for (let failed = 0; ; ) {
+    const measured: Measured[] = [];
+    failed += await withManagedStack(kind, (stack) => measureStandardWorkloads(stack, workloads, measured));
+    stacks.push(measured);
+    if (values.record && stacks.length < RECORDED_RUNS) continue;
+    if (values.record) recordResults(stackKind(kind), groupRuns(stacks));
+    return failed > 0 ? 1 : 0;
+  }
+}
+
+async function measureStandardWorkloads(stack: ManagedStack, workloads: readonly Workload[], measured: Measured[]): Promise<number> {
   const watched = new StackMemory(stack.dataDir);
-  for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
-    const options = { ...target, endpoint: stack.endpoint, ...work };
+  for (const workload of workloads.flatMap((each) => Array.from({ length: Number(values.repeat ?? 1) }, () => each))) {
+    const options = { ...target, endpoint: stack.endpoint, ...workload };
     const { result, memory } = await watched.watch(
       () => runWorkload(options),
       () => sleep(WARMUP_DELAY_MS),
@@ -229,16 +256,21 @@ async function measureStandardWorkloads(stack: ManagedStack, shapes: readonly Wo
   return measured.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-async function compareWith(sides: { readonly here: string; readonly there: string }, shapes: readonly Workload[]): Promise<number> {
+async function compareWith(
+  sides: { readonly candidate: string; readonly baseline: string },
+  workloads: readonly Workload[],
+): Promise<number> {
   let failed = 0;
+  const runs: Record<string, Measurement[]> = { [sides.candidate]: [], [sides.baseline]: [] };
   const onMeasured = (at: string, measurement: Measurement) => {
     failed += measurement.failed;
+    runs[at]?.push(measurement);
     print({ endpoint: at, ...measurement });
   };
-  const rounds = Number(values.repeat ?? 3);
+  const rounds = Number(values.repeat ?? (values.record ? RECORDED_RUNS : 3));
   const compared = await compare({
     ...sides,
-    workloads: shapes.map((work) => ({ ...target, ...work })),
+    workloads: workloads.map((workload) => ({ ...target, ...workload })),
     rounds,
     cooldown: () => sleep(COOLDOWN_MS),
     run: runWorkload,
@@ -246,5 +278,7 @@ async function compareWith(sides: { readonly here: string; readonly there: strin
   });
   for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);
   process.stdout.write(`\n${comparisonTable(compared, sides)}\n`);
+  if (values.record && values.stack !== undefined)
+    recordResults(stackKind(values.stack), groupComparison(runs[sides.candidate] ?? [], runs[sides.baseline] ?? []));
   return failed > 0 ? 1 : 0;
 }

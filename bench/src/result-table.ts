@@ -16,7 +16,7 @@ export type Measured = Measurement & { readonly memory: MemoryReport };
 /** Formats the rows as in docs/benchmarks.md. */
 export function resultTable(rows: readonly Measured[]): string {
   return [
-    "| shape | seconds | per node | median duration of an execution | memory before, at most, after |",
+    "| workload | seconds | per node | median duration of an execution | memory before, at the peak, after |",
     "|---|---|---|---|---|",
     ...rows.map(({ memory: { before, peak, after }, ...row }) => {
       const perNode = ((row.seconds * 1_000) / (row.size * row.executions)).toFixed(1);

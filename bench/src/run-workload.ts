@@ -77,7 +77,7 @@ type Registered = Pick<WorkloadOptions, "project" | "domain" | "topology" | "siz
 export async function register(client: FlyteClient, { project, domain, topology, size, taskKind }: Registered): Promise<Identifier> {
   const target: Target = { project, domain, version: "bench-1" };
   const task = buildTask(target, taskKind, topology);
-  const workflow = buildWorkflow(target, topology, { size, leaf: taskKind });
+  const workflow = buildWorkflow(target, topology, { size, taskKind });
   const launchPlan = launchPlanId(workflow);
   await unlessExists(client.admin.createTask({ id: task.id, spec: { template: task } }));
   await unlessExists(client.admin.createWorkflow({ id: workflow.id, spec: { template: workflow } }));

@@ -54,7 +54,7 @@ export function buildTask(target: Target, taskKind: TaskKind, topology: Topology
 export function buildWorkflow(
   target: Target,
   topology: Topology,
-  { size, leaf: taskKind }: { size: number; leaf: TaskKind },
+  { size, taskKind }: { size: number; taskKind: TaskKind },
 ): WorkflowTemplate {
   const input = taskKind === "echo" ? "a" : "duration";
   const chained = topology === "chain";
@@ -67,14 +67,14 @@ export function buildWorkflow(
     id: "n0",
     metadata: { name: "map" },
     inputs: [{ var: input, binding: { value: { case: "collection" as const, value: { bindings: list } } } }],
-    target: { case: "arrayNode" as const, value: { node: { id: "n0", metadata: { name: "leaf" }, target: taskNode } } },
+    target: { case: "arrayNode" as const, value: { node: { id: "n0", metadata: { name: "item" }, target: taskNode } } },
   };
   const leaves = Array.from({ length: size }, (_, index) => {
     const follows = chained && index > 0;
     const promise = follows && taskKind === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
     return {
       id: `n${index}`,
-      metadata: { name: `leaf ${index}` },
+      metadata: { name: `task ${index}` },
       inputs: [{ var: input, binding: { value: { case: "promise" as const, value: promise } } }],
       upstreamNodeIds: follows ? [`n${index - 1}`] : [],
       target: taskNode,

@@ -55,7 +55,7 @@ function parseWorkload(
   return { topology, taskKind, sleepSeconds, size: second ?? first, executions: second === undefined ? executions : first };
 }
 
-/** Formats a workload as {@link readWorks} parses it. */
+/** Formats a workload as {@link parseWorkloads} parses it. */
 export function formatWorkload({ topology, size, executions }: Pick<Workload, "topology" | "size" | "executions">): string {
   return `${topology} ${executions === 1 ? "" : `${executions}x`}${size}`;
 }

@@ -1,12 +1,8 @@
-import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { loadServices, type LocatedService } from "@flyte-ts/service-manifest";
-
-/** Root of the repository. */
-export const repository = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { root } from "./repository.js";
 
 /** Every service of the repository. */
-export const SERVICES = await loadServices(repository);
+export const SERVICES = await loadServices(root);
 
 /** Services that `deploy/kubernetes` deploys, optional ones too. */
 export const DEPLOYED: readonly LocatedService[] = SERVICES.filter(({ manifest }) => manifest.kubernetes !== undefined);

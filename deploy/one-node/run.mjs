@@ -26,7 +26,8 @@ if (!values.built) {
   await ensureBuilt();
 }
 execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
-const { startWatchdog, startSingleNodeCluster } = await import("@flyte-ts/local-servers");
+const { startWatchdog } = await import("@flyte-ts/host");
+const { startSingleNodeCluster } = await import("@flyte-ts/test-servers");
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
 const cluster = await startSingleNodeCluster({
   stateDir: folder,

@@ -47,7 +47,7 @@ export function networkPolicies({ services, model }) {
   const callers = (requirement) => services.filter(({ requires }) => requires[requirement] !== undefined);
   return [
     commented(
-      "Denies all traffic of flyte-ts but for the following: `flyte-to-X` lists who reaches X, `flyte-reaches-X` who may go there.\nControl plane and data plane share the policies; each applies to the pods that exist.\nconformance/src/deploy/network.test.ts compares them with the settings of the services.",
+      "Denies all traffic of flyte-ts but for the following: `flyte-to-X` lists who reaches X, `flyte-reaches-X` who may go there.\nControl plane and data plane share the policies; each applies to the pods that exist.\nconformance/src/deploy/network/network.test.ts compares them with the settings of the services.",
       policy("nothing-else", { podSelector: ALL, policyTypes: ["Ingress", "Egress"] }),
     ),
     commented(

@@ -21,7 +21,11 @@ export function yamlFile(...objects) {
 export function printYaml(object) {
   const document = new Document(object, { aliasDuplicateObjects: false });
   addComments(document.contents, object);
-  visit(document, { Collection: (_, node, path) => void inline(node, path) });
+  visit(document, {
+    Collection: (_, node, path) => {
+      inline(node, path);
+    },
+  });
   const text = document
     .toString({ lineWidth: 0, commentString: (lines) => lines.replaceAll(/^(?=.)/gm, "# ") })
     // The printer pads the brackets of lists as it does braces.

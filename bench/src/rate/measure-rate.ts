@@ -55,7 +55,7 @@ export interface RateMeasurement extends LoopResult {
 }
 
 const WARM_UP_SECONDS = 3;
-const TASK_KIND = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
+const WORKLOAD = { topology: "chain", size: 1, taskKind: "echo", sleepSeconds: 0 } as const;
 
 /** Calls admin as fast as it responds. */
 export async function measureRate(options: RateOptions): Promise<RateMeasurement> {
@@ -111,8 +111,8 @@ async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepa
       return { path: `${service}/ListExecutions`, messages: [request(ResourceListRequestSchema, { ...list, filters, token })] };
     }
     case "create": {
-      const launchPlan = await register(client, { ...options, ...TASK_KIND });
-      const message = request(ExecutionCreateRequestSchema, creationRequest(launchPlan, { ...options, ...TASK_KIND }));
+      const launchPlan = await register(client, { ...options, ...WORKLOAD });
+      const message = request(ExecutionCreateRequestSchema, creationRequest(launchPlan, { ...options, ...WORKLOAD }));
       return { path: `${service}/CreateExecution`, messages: [message] };
     }
   }
@@ -129,7 +129,7 @@ export async function newestNames(
 ): Promise<readonly string[]> {
   const sortBy = { key: "created_at", direction: 0 };
   const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 100, sortBy });
-  if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a shape first`);
+  if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a workload first`);
   return executions.map(({ id }) => id?.name ?? "");
 }
 

@@ -88,7 +88,7 @@ export async function seedExecutions(
     });
     added += count;
     if (from === 0 && count === 0 && !(await isSeeded(db, { ...batch, nodes: 0 }))) {
-      throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a shape first, for instance chain 1`);
+      throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a workload first, for instance chain 1`);
     }
     if (nodes > 0)
       nodesAdded += (await db.query({ text: INSERT_NODES, values: [SEEDED_PREFIX, from, rows, nodes, project, domain] })).rowCount;

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { forEachConcurrent } from "@flyte-ts/async";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { StackMemory } from "../memory.js";
 import { creationRequest, register } from "../run-workload.js";
 import { GrpcWatches, openEvents, type WatchedName, type Watcher } from "./open-watch.js";
+
+/** Maximum of concurrent requests. */
+const CONCURRENCY = 32;
 
 export interface WatchOptions {
   readonly endpoint: string;
@@ -43,7 +47,7 @@ export interface WatchMeasurement {
   readonly failed: number;
 }
 
-const TASK_KIND = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 } as const;
+const WORKLOAD = { topology: "chain", size: 1, taskKind: "core-sleep", sleepSeconds: 3_600 } as const;
 const ROUNDS = 5;
 const IDLE_PERIOD_MS = 10_000;
 
@@ -81,14 +85,14 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
     for (let round = 0; round < ROUNDS; round++) {
       const from = performance.now();
       const state = round % 2 === 0 ? ExecutionState.EXECUTION_ARCHIVED : ExecutionState.EXECUTION_ACTIVE;
-      await runConcurrently(names, (id) => client.admin.updateExecution({ id, state }));
+      await forEachConcurrent(names, CONCURRENCY, async (id) => void (await client.admin.updateExecution({ id, state })));
       await tally.all(2 + round, options.timeoutMs);
       delivered.push(Math.round(performance.now() - from));
       await sleep(1_000);
     }
     const busy = cpuOf(memory);
     const ending = performance.now();
-    await runConcurrently(names, (id) => client.admin.terminateExecution({ id, cause: "measured" }));
+    await forEachConcurrent(names, CONCURRENCY, async (id) => void (await client.admin.terminateExecution({ id, cause: "measured" })));
     const ended = await Promise.all(ends);
     const endedSeconds = seconds(performance.now() - ending);
     await sleep(15_000);
@@ -116,15 +120,12 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
 
 async function start(client: FlyteClient, options: WatchOptions): Promise<readonly WatchedName[]> {
   const { project, domain } = options;
-  const launchPlan = await register(client, { ...options, ...TASK_KIND });
+  const launchPlan = await register(client, { ...options, ...WORKLOAD });
   const names: WatchedName[] = [];
-  await runConcurrently(
-    Array.from({ length: options.executions }, (_, index) => index),
-    async () => {
-      const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...TASK_KIND }));
-      names.push({ project, domain, name: id?.name ?? "" });
-    },
-  );
+  await forEachConcurrent(Array(options.executions).keys(), CONCURRENCY, async () => {
+    const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...WORKLOAD }));
+    names.push({ project, domain, name: id?.name ?? "" });
+  });
   for (const id of names) {
     for (let phase = WorkflowExecution_Phase.UNDEFINED; phase !== WorkflowExecution_Phase.RUNNING; await sleep(100)) {
       phase = (await client.admin.getExecution({ id })).closure?.phase ?? phase;
@@ -167,10 +168,6 @@ class MessageCounts {
       missing = this.#counts.filter((each) => each < count).length;
     }
   }
-}
-
-async function runConcurrently<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < all.length; from += 32) await Promise.all(all.slice(from, from + 32).map(work));
 }
 
 function adminMib(memory: StackMemory): number {

@@ -149,18 +149,21 @@ describe("lists (§1.4)", () => {
     "task executions": ["task_execution", "task", "execution", "node_execution"],
     "named entities": ["named_entity_metadata"],
   };
-  test.each(Object.entries(JOINS))("%s may be filtered by what stands beside them, and by nothing else", async (name, allowed) => {
-    const list = LISTS.find(([each]) => each === name)?.[1];
-    const answers = await Promise.all(
-      PREFIXES.map(async (prefix) => [
-        prefix,
-        (await outcomeOf(list?.({ limit: 1, filters: `gt(${prefix}.id,0)` }) ?? Promise.reject())).slice(0, 16),
-      ]),
-    );
-    expect(answers).toEqual(PREFIXES.map((prefix) => [prefix, allowed.includes(prefix) ? "OK" : "INVALID_ARGUMENT"]));
-  });
+  test.each(Object.entries(JOINS))(
+    "%s can be filtered by fields of their related entities and by no other entity's",
+    async (name, allowed) => {
+      const list = LISTS.find(([each]) => each === name)?.[1];
+      const answers = await Promise.all(
+        PREFIXES.map(async (prefix) => [
+          prefix,
+          (await outcomeOf(list?.({ limit: 1, filters: `gt(${prefix}.id,0)` }) ?? Promise.reject())).slice(0, 16),
+        ]),
+      );
+      expect(answers).toEqual(PREFIXES.map((prefix) => [prefix, allowed.includes(prefix) ? "OK" : "INVALID_ARGUMENT"]));
+    },
+  );
 
-  test("a page that is full tells where the next begins, another tells nothing", async () => {
+  test("a full page has the token of the next page, and the last page has none", async () => {
     for (const name of ["pa", "pb", "pc"]) await client.admin.createTask(taskRequest(identifier(ResourceType.TASK, { name })));
     const page = (limit: number, token = "") => client.admin.listTaskIds({ ...at, limit, token, sortBy: { key: "name", direction: 1 } });
     expect((await page(2)).token).toBe("2");
@@ -168,7 +171,7 @@ describe("lists (§1.4)", () => {
     expect((await page(100)).token).toBe("");
   });
 
-  test("an execution in a list has neither inputs nor more than 100 bytes of its error; archived ones are not in it unless asked for", async () => {
+  test("a list contains executions without inputs and with at most 100 bytes of the error, and archived ones only on request", async () => {
     const list = async (filters = "") => (await client.admin.listExecutions({ id: at, limit: 100, filters })).executions;
     const ended = (await list("eq(execution_name,ended)"))[0];
     expect(ended?.closure?.outputResult).toMatchObject({ case: "error", value: { message: "m".repeat(100) } });
@@ -374,7 +377,7 @@ describe("executions (§2.5)", () => {
     ],
   ]);
 
-  test("a fixed input is nobody's to give, a default is", async () => {
+  test("a request may override a default input but not a fixed one", async () => {
     const name = fresh();
     const workflowId = identifier(ResourceType.WORKFLOW);
     const launchPlan = identifier(ResourceType.LAUNCH_PLAN, { name });
@@ -385,7 +388,7 @@ describe("executions (§2.5)", () => {
     ).toBe("OK");
   });
 
-  test("attributes that cannot be are refused, those that are not there are not found and may be deleted", async () => {
+  test("invalid attributes are refused; missing ones are not found and can be deleted", async () => {
     const { project, domain } = scope;
     const qos = { target: { case: "qualityOfService" as const, value: {} } };
     expect(
@@ -403,7 +406,7 @@ describe("executions (§2.5)", () => {
     ).toMatch(IA());
   });
 
-  test("a pool that is configured must be the one that is asked for", async () => {
+  test("a request for another pool than the configured one is refused", async () => {
     const matchingAttributes = { target: { case: "clusterAssignment" as const, value: { clusterPoolName: "small" } } };
     await client.admin.updateProjectDomainAttributes({ attributes: { ...scope, matchingAttributes } });
     expect(await outcomeOf(launch(identifier(ResourceType.LAUNCH_PLAN), { clusterAssignment: { clusterPoolName: "large" } }))).toMatch(
@@ -449,7 +452,7 @@ describe("data and signals (§2.6, §5.8)", () => {
     ],
   ]);
 
-  test("an upload to a place that is taken: only the same content may go there again", async () => {
+  test("an existing object can be uploaded again only with the same content", async () => {
     const place = { filenameRoot: "taken", filename: "f" };
     const { signedUrl } = await upload(place);
     expect((await fetch(signedUrl, { method: "PUT", body: "content" })).status).toBe(200);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
@@ -12,8 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { startResponseDropProxy } from "./response-drop-proxy.js";
 import { seedFixtures, nameOf, type Sample, samples, SERVICES } from "./rpc-samples.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 // Sends every call that changes something four times concurrently from four clients: it must take
 // effect once.
@@ -112,7 +111,7 @@ async function sendConcurrently(method: DescMethod, fresh: string, senders: numb
   return { answers: answers.sort(), made: Object.fromEntries(made.filter(([, count]) => count !== 0)) };
 }
 
-test("this test knows every call that changes something", () => {
+test("the lists of this test contain every RPC that changes something", () => {
   expect(writingMethods.map(({ name }) => name).sort()).toEqual([...CREATES_ONCE, ...IDEMPOTENT].sort());
 });
 
@@ -126,7 +125,7 @@ test.each(writingMethods.map((method): [string, DescMethod] => [method.name, met
   expect([name, once && Object.keys(together.made).length === 0]).toEqual([name, false]);
 });
 
-test("what flytekit sends again, because the answer was lost, ends as if it had come", async () => {
+test("a call that flytekit retries after a lost response has the same result as without the loss", async () => {
   const { bin } = await pythonEnvironment();
   const proxy = await startResponseDropProxy(admin.api);
   const folder = join(root, "conformance", "python");

@@ -163,11 +163,11 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
   ],
 ];
 
-test.each(INVALID_REQUESTS)("%s is told apart", async (_, call, code, message) => {
+test.each(INVALID_REQUESTS)("%s gets its own error", async (_, call, code, message) => {
   expect(await failureOf(call())).toEqual({ code, message: expect.stringMatching(message) as string });
 });
 
-test("NUL characters are told apart wherever they stand", async () => {
+test("NUL characters are refused in every field", async () => {
   const resources = { target: { case: "taskResourceAttributes" as const, value: { defaults: { cpu: "1\0" } } } };
   const attributes = { ...scope, matchingAttributes: resources };
   const refused = (field: string) => ({ code: "INVALID_ARGUMENT", message: expect.stringContaining(field) as string });
@@ -180,13 +180,13 @@ test("NUL characters are told apart wherever they stand", async () => {
   expect(await failureOf(client.admin.createExecution(executionRequest("e1", { spec: tagged })))).toEqual(refused("NUL"));
 });
 
-test("SQL in the value of a filter is a value like another", async () => {
+test("SQL in the value of a filter is treated as text", async () => {
   const { tasks } = await list({ filters: "eq(name,' OR 1=1 --)" });
   expect(tasks).toEqual([]);
   expect((await list({})).tasks).toHaveLength(1);
 });
 
-describe("what no client library would send", () => {
+describe("requests that no client library sends", () => {
   const getProject = "/flyteidl.service.AdminService/GetProject";
   test.each([
     ["invalid UTF-8", getProject, "0a02fffe", Code.INVALID_ARGUMENT],
@@ -228,7 +228,7 @@ describe("what no client library would send", () => {
 });
 
 test(
-  `random requests for ${FUZZ_SECONDS} s from seed ${SEED}: nothing is unknown or internal, and the server serves on`,
+  `random requests for ${FUZZ_SECONDS} s from seed ${SEED} get no UNKNOWN or INTERNAL error and do not stop the server`,
   async () => {
     const end = performance.now() + FUZZ_SECONDS * 1_000;
     const random = seededRandom(SEED);

@@ -25,7 +25,7 @@ function largeWorkflowRequest(name: string, last: readonly string[] = []) {
   return workflowRequest(identifier(ResourceType.WORKFLOW, { name }), after);
 }
 
-test("a workflow of many nodes is registered like any other, and others are served meanwhile", async () => {
+test("the registration of a workflow with many nodes does not delay other calls", async () => {
   const request = largeWorkflowRequest("large");
   const before = await client.admin.listTasks({ id: request.id, limit: 10 });
   let pending = true;
@@ -48,7 +48,7 @@ test("a workflow of many nodes is registered like any other, and others are serv
   });
 });
 
-test("one that does not compile says why", async () => {
+test("a large workflow that does not compile is refused with the reason", async () => {
   const { id: workflow, spec } = largeWorkflowRequest("broken");
   const [first, ...others] = spec.template.nodes;
   const inputs = [{ var: "a", binding: { value: { case: "promise" as const, value: { nodeId: "nowhere", var: "o" } } } }];

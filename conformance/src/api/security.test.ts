@@ -54,7 +54,7 @@ async function expectServing(): Promise<void> {
   expect((await client.admin.listProjects({})).projects).toHaveLength(1);
 }
 
-test.each(["gzip", "deflate"] as const)("a compressed bomb over gRPC is refused before it is large: %s", async (encoding) => {
+test.each(["gzip", "deflate"] as const)("a compressed bomb over gRPC is refused before it is expanded: %s", async (encoding) => {
   const zeros = Buffer.alloc(512 * 1024 * 1024);
   const bomb = encoding === "gzip" ? gzipSync(zeros) : deflateSync(zeros);
   expect(bomb.length).toBeLessThan(1024 * 1024);
@@ -67,7 +67,7 @@ test.each(["gzip", "deflate"] as const)("a compressed bomb over gRPC is refused 
   await expectServing();
 });
 
-test("a body that says that it is compressed is not unpacked", async () => {
+test("a REST body that declares a compression is not decompressed", async () => {
   const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024, " "));
   const before = admin.residentBytes();
   const response = await fetch(at("/api/v1/tasks"), {
@@ -79,7 +79,7 @@ test("a body that says that it is compressed is not unpacked", async () => {
   expect(admin.residentBytes() - before).toBeLessThan(MAX_MEMORY_BYTES);
 });
 
-test("a body without an end is cut off at the limit", async () => {
+test("an endless body is cut off at the limit", async () => {
   let sent = 0;
   const piece = new Uint8Array(1024 * 1024).fill(32);
   const body = new ReadableStream<Uint8Array>({
@@ -166,14 +166,14 @@ const DEEP_MESSAGES: readonly (readonly [string, string, (depth: number) => Buff
 ];
 
 test.each(DEEP_MESSAGES.flatMap(([what, method, build]) => DEPTHS.map((depth) => ({ what, method, build, depth }))))(
-  "$what, $depth deep: an answer that is the caller's matter",
+  "$what nested $depth levels deep gets a client error",
   async ({ method, build, depth }) => {
     const { code, message } = await rawClient.grpc(`/flyteidl.service.AdminService/${method}`, build(depth));
     expect([codeName(code as Code), message]).not.toEqual([expect.stringMatching(/INTERNAL|UNKNOWN|UNAVAILABLE/), expect.anything()]);
   },
 );
 
-test.each(DEPTHS)("JSON that is %i deep", async (depth) => {
+test.each(DEPTHS)("JSON nested %i levels deep gets a client error", async (depth) => {
   const open = '{"collection":{"literals":['.repeat(depth);
   const close = "]}}".repeat(depth);
   const bodies = [
@@ -233,7 +233,7 @@ async function uploadPath(request: Parameters<FlyteClient["dataProxy"]["createUp
   }
 }
 
-test("whatever an upload is called, it lands below its project and domain", async () => {
+test("an upload with any file name is stored below its project and domain", async () => {
   let signed = 0;
   await fc.assert(
     fc.asyncProperty(path, path, fc.boolean(), async (filename, filenameRoot, hashed) => {
@@ -246,7 +246,7 @@ test("whatever an upload is called, it lands below its project and domain", asyn
   expect(signed).toBeGreaterThan(20);
 });
 
-test.each(["../other", "flytesnacks/../other", "..", ".", "\0"])("no upload for a project that is called %j", async (project) => {
+test.each(["../other", "flytesnacks/../other", "..", ".", "\0"])("an upload for a project named %j is refused", async (project) => {
   const request = { project, domain: "development", filename: "f", filenameRoot: "r" };
   expect(await uploadPath(request)).toBeUndefined();
   const body = JSON.stringify(request);
@@ -254,7 +254,7 @@ test.each(["../other", "flytesnacks/../other", "..", ".", "\0"])("no upload for 
   expect(codeName(code as Code)).toBe("INVALID_ARGUMENT");
 });
 
-test.each(["%2e%2e", "a\\b", "..%2f..", "a?b", "a#b"])("a project that is called %j is a name like another", async (project) => {
+test.each(["%2e%2e", "a\\b", "..%2f..", "a?b", "a#b"])("a project named %j is only a name", async (project) => {
   const where = await uploadPath({ project, domain: "development", filename: "f", filenameRoot: "r" });
   expect(decodeURIComponent(where ?? "")).toBe(`/my-s3-bucket/${project}/development/r/f`);
 });
@@ -275,7 +275,7 @@ const FOREIGN_PATHS = [
   "s3://127.0.0.1:5432/x",
   "",
 ];
-test.each(FOREIGN_PATHS)("an address of %j is not signed for another host", async (nativeUrl) => {
+test.each(FOREIGN_PATHS)("a URL for %j is not signed for another host", async (nativeUrl) => {
   const answer = await client.dataProxy.createDownloadLocation({ nativeUrl }).then(
     ({ signedUrl }) => new URL(signedUrl).hostname,
     (error: unknown) => (error instanceof RpcError ? codeName(error.code) : String(error)),
@@ -295,11 +295,11 @@ test.each([
   "flyte://v1/\0/b/c/n0/i",
   "flyte:///",
   "flyte://v1/flytesnacks/development/x/n0/i/../../y",
-])("data at %j is not there", async (flyteUrl) => {
+])("data at %j is not found", async (flyteUrl) => {
   expect((await failureOf(client.dataProxy.getData({ flyteUrl }))).code).toMatch(/INVALID_ARGUMENT|NOT_FOUND/);
 });
 
-test("scripts in names and descriptions are text, whatever is asked for", async () => {
+test("scripts in names and descriptions are returned as text in every content type", async () => {
   const named = { ...scope, name: "known" };
   await client.admin.updateNamedEntity({ resourceType: ResourceType.TASK, id: named, metadata: { description: SCRIPT } });
   await client.admin.updateProject({ id: scope.project, name: SCRIPT, description: SCRIPT });
@@ -325,7 +325,7 @@ test("scripts in names and descriptions are text, whatever is asked for", async 
   }
 });
 
-test("a page that was uploaded is shown without the rights of where it lies", async () => {
+test("an uploaded page runs without access to the origin of the blob store", async () => {
   const { signedUrl, nativeUrl, headers } = await client.dataProxy.createUploadLocation({
     ...scope,
     filename: "deck.html",
@@ -341,7 +341,7 @@ test("a page that was uploaded is shown without the rights of where it lies", as
   expect(page.headers.get("x-content-type-options")).toBe("nosniff");
 });
 
-test("below its MD5 only that content can be put, nothing is written over, and the same may come again", async () => {
+test("an upload location with an MD5 accepts only that content, repeatedly, and overwrites nothing", async () => {
   const put = async (signedUrl: string, body: string, headers: Readonly<Record<string, string>>) =>
     (await fetch(signedUrl, { method: "PUT", body, headers })).status;
   const md5Of = (text: string) => createHash("md5").update(text).digest();
@@ -368,7 +368,7 @@ test("below its MD5 only that content can be put, nothing is written over, and t
   expect(await read(early.nativeUrl)).toBe("bundle");
 });
 
-test("nothing secret is in the log, though it tells all it can", async () => {
+test("the log at its most detailed level contains no secret", async () => {
   await client.admin
     .createExecution(executionRequest("secretive", { inputs: { literals: { a: textOf(SECRET_INPUT) } } }))
     .catch(() => undefined);
@@ -396,7 +396,7 @@ test("nothing secret is in the log, though it tells all it can", async () => {
   expect(readFileSync(admin.configFile, "utf8")).toContain(password);
 });
 
-test("none of it was a fault of the server", () => {
+test("no attack caused a server error", () => {
   expect(
     admin
       .log()

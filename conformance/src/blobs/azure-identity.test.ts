@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
-import { type LocalServer, startAzurite } from "@flyte-ts/local-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
+import { startAzurite } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { STORES, storeUnavailable } from "./stores.js";
 
@@ -44,7 +45,7 @@ async function identityEndpoint(): Promise<{ readonly server: Server; readonly u
   return endpoint;
 }
 
-describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", () => {
+describe.skipIf(unavailable)("Azure with a pod's identity and without a key", () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-identity-"));
   let server: LocalServer;
   let identity: Awaited<ReturnType<typeof identityEndpoint>>;
@@ -72,13 +73,13 @@ describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("reads and writes with tokens, of which one serves many requests", async () => {
+  test("one token serves many reads and writes", async () => {
     for (const name of ["a", "b", "c"]) await blobs.put(`abfs://container/x/${name}`, new TextEncoder().encode(name));
     expect(new TextDecoder().decode(await blobs.get("abfs://container/x/b"))).toBe("b");
     expect(identity.asked).toBe(1);
   });
 
-  test("signs with a key that the service gives to the identity", async () => {
+  test("URLs are signed with a user delegation key", async () => {
     const { url, headers } = await blobs.presignPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
     expect(headers).toEqual({ "x-ms-blob-type": "BlockBlob" });
     expect(new URL(url).searchParams.get("skoid")).toBe("22222222-2222-2222-2222-222222222222");

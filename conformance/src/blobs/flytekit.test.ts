@@ -34,7 +34,7 @@ const kinds = STORES.filter(({ name }) => ["azurite", "fake-gcs-server"].include
 const unavailable = new Map(await Promise.all(kinds.map(async (kind) => [kind.name, await storeUnavailable(kind)] as const)));
 
 describe.each(kinds)("$name", (kind) => {
-  test.skipIf(unavailable.get(kind.name))("flytekit uploads, reads and writes where admin says", async () => {
+  test.skipIf(unavailable.get(kind.name))("flytekit uploads, reads and writes at the locations that admin returns", async () => {
     const store = await startStore(kind);
     onTestFinished(() => store.stop());
     const { uri: place, config } = store;

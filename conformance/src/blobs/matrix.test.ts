@@ -55,7 +55,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   const put = (url: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
     fetch(url, { method: "PUT", body: Buffer.from(body), headers: { ...headers } }).then(({ status }) => status);
 
-  test.skipIf(skip)("a blob is put, read, known, replaced and deleted", async () => {
+  test.skipIf(skip)("a blob can be written, read, found, replaced and deleted", async () => {
     const uri = at("metadata/x/inputs.pb");
     expect(await blobs.get(uri)).toBeUndefined();
     expect(await blobs.get(uri, { maxBytes: 10 })).toBeUndefined();
@@ -74,7 +74,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await blobs.get(uri)).toBeUndefined();
   });
 
-  test.skipIf(skip)("blobs of any size come back as they went; one over the limit is refused, and the connection stays good", async () => {
+  test.skipIf(skip)("blobs of any size are returned unchanged; one over the limit is refused and the connection survives", async () => {
     for (const size of [0, 1, 65_536, 12_000_000]) {
       const content = randomBytes(size);
       await blobs.put(at("large"), content);
@@ -87,7 +87,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await blobs.get(at("large"))).toHaveLength(12_000_000);
   });
 
-  test.skipIf(skip)("files of any size go and come, and what is not there is told", async () => {
+  test.skipIf(skip)("files of any size are transferred, and a missing blob is reported", async () => {
     const folder = mkdtempSync(join(tmpdir(), "files-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [from, to] = [join(folder, "from"), join(folder, "to")] as const;
@@ -102,7 +102,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     }
   });
 
-  test.skipIf(skip)("a file that cannot be read or written here is no trouble of the store", async () => {
+  test.skipIf(skip)("an error of a local file is not reported as an error of the store", async () => {
     const nowhere = join(tmpdir(), "no", "such", "folder", "file");
     const putting = blobs.putFile(at("files/from-nowhere"), nowhere);
     await expect(putting).rejects.toThrow(BlobError);
@@ -111,14 +111,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect(blobs.getFile(at("files/there"), nowhere)).rejects.not.toThrow(BlobUnavailableError);
   });
 
-  test.skipIf(skip)("of many writers that must not replace, one writes", async () => {
+  test.skipIf(skip)("of concurrent writers that may not replace, one succeeds", async () => {
     const writers = Array.from({ length: 8 }, (_, i) => blobs.put(at("once"), bytes(`writer ${i}`), { ifAbsent: true }));
     const results = await Promise.all(writers);
     expect(results.filter((result) => result === "written")).toHaveLength(1);
     expect(text(await blobs.get(at("once")))).toBe(`writer ${results.indexOf("written")}`);
   });
 
-  test.skipIf(skip)("a listing goes over all pages, and all of it is deleted", async () => {
+  test.skipIf(skip)("a listing reads all pages, and all its blobs can be deleted", async () => {
     const names = Array.from({ length: 1_003 }, (_, i) => at(`list/${String(i).padStart(5, "0")}`));
     for (let from = 0; from < names.length; from += 50)
       await Promise.all(names.slice(from, from + 50).map((name) => blobs.put(name, bytes("x"))));
@@ -132,7 +132,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await blobs.deleteAll([]);
   });
 
-  test.skipIf(skip)("a listing has the blobs under a prefix, which may end within a name, in the order of keys", async () => {
+  test.skipIf(skip)("a listing contains the blobs with a prefix in the order of keys", async () => {
     for (const name of ["b/1", "b-2", "b0/3", "a", "c/d/e"]) await blobs.put(at(`p/${name}`), bytes(name));
     const of = async (prefix: string) => (await listed(`p/${prefix}`)).map((uri) => uri.slice(at("p/").length));
     expect(await of("")).toEqual(["a", "b-2", "b/1", "b0/3", "c/d/e"]);
@@ -141,7 +141,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await of("nothing/here")).toEqual([]);
   });
 
-  test.skipIf(skip)("names are taken as they are, everywhere", async () => {
+  test.skipIf(skip)("unusual names are kept unchanged by all operations", async () => {
     for (const name of UNUSUAL) await blobs.put(at(`names/${name}`), bytes(name));
     expect((await listed("names/")).toSorted()).toEqual(UNUSUAL.map((name) => at(`names/${name}`)).toSorted());
     for (const name of UNUSUAL) {
@@ -155,13 +155,13 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await listed("names/")).toEqual([]);
   });
 
-  test.skipIf(skip || !kind.reportsMissingBucket)("what stands in no bucket is an error, and not a missing blob", async () => {
+  test.skipIf(skip || !kind.reportsMissingBucket)("a missing bucket is an error other than a missing blob", async () => {
     const elsewhere = tested.uri.replace(/\/\/.*/, "//no-such-bucket/x");
     await expect(blobs.get(elsewhere)).rejects.toThrow(BlobError);
     await expect(blobs.put(elsewhere, bytes(""))).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 
-  test.skipIf(skip || !kind.signsUrls)("failures tell whether to try again", async () => {
+  test.skipIf(skip || !kind.signsUrls)("errors say whether a retry can help", async () => {
     const endpoint = "http://127.0.0.1:1";
     const { s3, gcs, azure } = tested.config;
     const nowhere = createBlobStore({
@@ -174,7 +174,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect(nowhere.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailableError);
   });
 
-  test.skipIf(skip || !kind.verifiesUploads)("wrong keys are refused for good", async () => {
+  test.skipIf(skip || !kind.verifiesUploads)("wrong keys are a permanent error", async () => {
     const wrong = createBlobStore(tested.wrongKeys ?? {});
     onTestFinished(() => wrong.close());
     await expect(wrong.get(at("x"))).rejects.toThrow(BlobError);
@@ -182,7 +182,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   });
 
   test.skipIf(skip || !kind.signsUrls)(
-    "an upload location takes what flytekit sends, with length and MD5, and what flytectl sends, with neither",
+    "an upload location accepts flytekit's requests with length and MD5 and flytectl's with neither",
     async () => {
       const content = bytes("a code bundle");
       const uri = at("p/d/ABC=/fast.tar.gz");
@@ -195,7 +195,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     },
   );
 
-  test.skipIf(skip || !kind.signsUrls)("an upload location with metadata takes the headers that it came with", async () => {
+  test.skipIf(skip || !kind.signsUrls)("an upload location with metadata accepts the headers that it returned", async () => {
     const content = bytes("deck");
     const sum = md5(content).toString("base64");
     const { url, headers } = await blobs.presignPut(at("p/deck"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
@@ -204,13 +204,13 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await blobs.head(at("p/deck"))).toMatchObject({ metadata: { flytecontentmd5: sum } });
   });
 
-  test.skipIf(skip || !kind.verifiesUploads)("an upload that is not what its MD5 says is refused", async () => {
+  test.skipIf(skip || !kind.verifiesUploads)("an upload that does not match its MD5 is refused", async () => {
     const { url, headers } = await blobs.presignPut(at("p/sum"), { expiresInSeconds: 60 });
     expect(await put(url, bytes("another"), { ...headers, "Content-MD5": md5(bytes("one")).toString("base64") })).toBe(400);
     expect(await blobs.head(at("p/sum"))).toBeUndefined();
   });
 
-  test.skipIf(skip || !kind.enforcesHeaders)("an upload without what was signed with its address is refused", async () => {
+  test.skipIf(skip || !kind.enforcesHeaders)("an upload without the signed headers is refused", async () => {
     const sum = md5(bytes("exact")).toString("base64");
     const kept = await blobs.presignPut(at("p/exact"), { expiresInSeconds: 60, metadata: { flyteContentMD5: sum } });
     expect(await put(kept.url, bytes("exact"))).toBe(403);
@@ -222,14 +222,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await put(once.url, bytes("without its condition"))).toBe(403);
   });
 
-  test.skipIf(skip || !kind.signsUrls)("an upload location that creates only replaces no blob", async () => {
+  test.skipIf(skip || !kind.signsUrls)("a create-only upload location replaces no blob", async () => {
     const { url, headers } = await blobs.presignPut(at("p/once"), { expiresInSeconds: 60, createOnly: true });
     expect([200, 201]).toContain(await put(url, bytes("first"), headers));
     expect([403, 409, 412]).toContain(await put(url, bytes("second"), headers));
     expect(text(await blobs.get(at("p/once")))).toBe("first");
   });
 
-  test.skipIf(skip || !kind.signsUrls)("a signed address is good for whoever has it, for a week at most", async () => {
+  test.skipIf(skip || !kind.signsUrls)("a signed URL needs no credentials and is valid for at most a week", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     const { url } = await blobs.presignGet(at("deck é.html"), { expiresInSeconds: 60 });
     expect(await (await fetch(url)).text()).toBe("<p>");
@@ -239,7 +239,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
       await expect(blobs.presignGet(at("x"), { expiresInSeconds: seconds })).rejects.toThrow("a signed address lives 1 to 604800 seconds");
   });
 
-  test.skipIf(skip || !kind.verifiesUploads)("a signed address is good for no other key, no other method and no longer", async () => {
+  test.skipIf(skip || !kind.verifiesUploads)("a signed URL is invalid for another key, another method, and after its expiry", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     await blobs.put(at("desk é.html"), bytes("secret"));
     const { url } = await blobs.presignGet(at("deck é.html"), { expiresInSeconds: 60 });
@@ -250,7 +250,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect.poll(async () => (await fetch(short.url)).status).toBe(403);
   });
 
-  test.skipIf(skip || !kind.signsUrls)("signed addresses carry the address that clients outside reach", async () => {
+  test.skipIf(skip || !kind.signsUrls)("signed URLs contain the public endpoint", async () => {
     const publicEndpoint = "https://blobs.example.com/base";
     const { s3, gcs, azure } = tested.config;
     const outside = createBlobStore({
@@ -263,7 +263,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(url).toMatch(/^https:\/\/blobs\.example\.com\/(base\/)?(bucket|container)\/k\?/);
   });
 
-  test.skipIf(skip || kind.signsUrls)("nothing is signed", async () => {
+  test.skipIf(skip || kind.signsUrls)("the store signs no URLs", async () => {
     await expect(blobs.presignPut(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
     await expect(blobs.presignGet(at("x"), { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
   });

@@ -8,11 +8,11 @@ import {
   findFakeGcsServer,
   type InstallOptions,
   findVersitygw,
-  freePort,
   startAzurite,
   startFakeGcsServer,
   startVersitygw,
-} from "@flyte-ts/local-servers";
+} from "@flyte-ts/test-servers";
+import { freePort } from "@flyte-ts/host";
 import { startService } from "../stack/service-process.js";
 
 /** A server on which the cases run. */
@@ -50,12 +50,19 @@ const KEYS = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
 const ACCOUNT = { account: "flytets", accountKey: Buffer.from("the key of an account, only here").toString("base64") };
 const OTHER = Buffer.from("the key of some other account").toString("base64");
 
-const s3 = { signs: true, checks: true, insists: true, tellsBuckets: true, keepsMetadata: true, metadataHeader: "x-amz-meta-" } as const;
+const s3 = {
+  signsUrls: true,
+  verifiesUploads: true,
+  enforcesHeaders: true,
+  reportsMissingBucket: true,
+  keepsMetadata: true,
+  metadataHeader: "x-amz-meta-",
+} as const;
 
 const s3At = (endpoint: string) => ({
-  place: "s3://bucket",
+  uri: "s3://bucket",
   config: { s3: { endpoint, ...KEYS } },
-  wrong: { s3: { endpoint, ...KEYS, secretAccessKey: "not the secret" } },
+  wrongKeys: { s3: { endpoint, ...KEYS, secretAccessKey: "not the secret" } },
 });
 
 export const STORES: readonly StoreKind[] = [

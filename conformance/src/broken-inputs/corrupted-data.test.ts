@@ -61,7 +61,7 @@ async function corruptResource(id: ExecutionName, body: object): Promise<Executi
   return waitForEnd(client, id, 60_000);
 }
 
-test("a resource that cannot be read fails its execution, which says what is wrong with it", async () => {
+test("an execution with an undecodable resource fails with the reason", async () => {
   const id = await broken.create(await registerShellWorkflow(client, "garbled", oneSleeper({})));
   const execution = await corruptResource(id, { spec: { nodes: 5 } });
   expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("FAILED");
@@ -83,7 +83,7 @@ async function startSleeping(launchPlan: Identifier): Promise<ExecutionName> {
   return id;
 }
 
-test("the pod of a workflow that is edited to nonsense ends with it, without a restart of propeller", async () => {
+test("the pod of a workflow whose resource becomes invalid is deleted without a restart of propeller", async () => {
   const sleeper = await registerShellWorkflow(client, "edited", oneSleeper({}));
   const edits = [
     { spec: { nodes: 5 } },
@@ -109,7 +109,7 @@ test("the pod of a workflow that is edited to nonsense ends with it, without a r
   }
 }, 180_000);
 
-test("so does the pod of one that is aborted after it was edited to nonsense", async () => {
+test("the pod of an invalid workflow that is aborted is deleted", async () => {
   const id = await startSleeping(await registerShellWorkflow(client, "aborted", oneSleeper({})));
   const propellers = broken.stack.pids("propeller");
   for (const pid of propellers) process.kill(pid, "SIGSTOP");
@@ -125,7 +125,7 @@ test("so does the pod of one that is aborted after it was edited to nonsense", a
   await waitFor(async () => ((await broken.resource(id)) === undefined ? true : undefined));
 }, 120_000);
 
-test("a resource cannot act for an execution of another project", async () => {
+test("a resource cannot report events for an execution of another project", async () => {
   const id = await startSleeping(await registerShellWorkflow(client, "victim", oneSleeper({})));
   const [own, elsewhere] = [await broken.resource(id), { namespace: "flytesnacks-staging", name: id.name }];
   const { labels = {}, finalizers = [] } = own?.metadata ?? {};
@@ -145,7 +145,7 @@ test("a resource cannot act for an execution of another project", async () => {
   await client.admin.terminateExecution({ id, cause: "enough" });
 }, 180_000);
 
-test("so does a blob that is missing", async () => {
+test("an execution whose blob is missing fails with the reason", async () => {
   const id = await broken.create(await registerShellWorkflow(client, "blobless", oneSleeper({})));
   const place = `s3://my-s3-bucket/nowhere/${id.project}/${id.domain}/${id.name}/inputs.pb`;
   const execution = await corruptResource(id, { offloadedInputs: place, inputs: null });
@@ -155,7 +155,7 @@ test("so does a blob that is missing", async () => {
   });
 }, 120_000);
 
-test("a task type that nobody serves waits and says so, and can be aborted", async () => {
+test("an execution with an unserved task type is blocked with the reason and can be aborted", async () => {
   const id = await broken.create(await registerShellWorkflow(client, "unserved", oneSleeper({ type: "nobody-serves-this" })));
   const reason = "no plugin service serves task type [nobody-serves-this]";
   const waiting = await attempt(id, reason);
@@ -176,7 +176,7 @@ test("a task type that nobody serves waits and says so, and can be aborted", asy
   ]);
 }, 120_000);
 
-test("a plugin that is there and never answers is waited for with a reason; once it is gone that is said too", async () => {
+test("an execution is blocked with a reason while its plugin service does not respond, and with another when it is gone", async () => {
   const announce = () =>
     broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   announce();
@@ -195,7 +195,7 @@ test("a plugin that is there and never answers is waited for with a reason; once
   ]);
 }, 120_000);
 
-test("a task that is too large for the bus runs when it can be compressed, and else fails and says so", async () => {
+test("a task too large for the bus runs compressed, or fails with the reason", async () => {
   const create = async (name: string, script: string) =>
     broken.create(await registerShellWorkflow(client, name, oneSleeper({ script, type: "echo" })));
   const [fits, large] = [await create("fits", "x".repeat(2 << 20)), await create("large", randomBytes(1.5 * (1 << 20)).toString("base64"))];
@@ -205,7 +205,7 @@ test("a task that is too large for the bus runs when it can be compressed, and e
   expect((await waitForEnd(client, fits, 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
 }, 150_000);
 
-test("an error of ten megabytes is cut in its middle", async () => {
+test("an error of ten megabytes is shortened in its middle", async () => {
   writeFileSync(join(elsewhere, "loud.py"), HUGE_ERROR_PROGRAM);
   const name = `loud${Date.now().toString(36)}`;
   runPython({ stack: broken.stack, folder: elsewhere }, "pyflyte", ["run", "--remote", "--name", name, "loud.py", "loud"]);

@@ -110,28 +110,28 @@ async function failure(id: ExecutionName) {
   return errorOf(execution);
 }
 
-test("a closure that is gone fails its execution, which names the address", { timeout: 120_000 }, async () => {
+test("an execution whose closure is missing fails with its URI", { timeout: 120_000 }, async () => {
   expect(await failure(ids.closure)).toMatchObject({
     code: "BadWorkflowSpecification",
     message: expect.stringMatching(/workflowClosureReference.*nothing stands at s3:\/\/my-s3-bucket\/nowhere\/closure\.pb/),
   });
 });
 
-test("so do outputs of a node that are gone when another needs them", { timeout: 120_000 }, async () => {
+test("an execution fails when a node needs missing outputs of another", { timeout: 120_000 }, async () => {
   expect(await failure(ids.outputs)).toMatchObject({
     code: "BindingResolutionFailure",
     message: expect.stringMatching(/inputs of node \[n2\]: Outputs not found at \[s3:.*\/n0\/data\/0\/outputs\.pb\]/),
   });
 });
 
-test("and what a dynamic task made", { timeout: 120_000 }, async () => {
+test("an execution fails when the workflow of a dynamic task is missing", { timeout: 120_000 }, async () => {
   expect(await failure(ids.futures)).toMatchObject({
     code: "DynamicWorkflowBuildFailed",
     message: expect.stringMatching(/nothing stands at s3:.*\/n0\/data\/0\/futures\.pb/),
   });
 });
 
-test("an execution on which the engine fails again and again ends with that, and what it ran is stopped", {
+test("an execution on which the engine fails repeatedly fails, and its pods are stopped", {
   timeout: 120_000,
 }, async () => {
   expect(await failure(ids.fault)).toMatchObject({

@@ -27,7 +27,7 @@ describe.runIf(chromium !== undefined)("a browser and admin's own TLS", () => {
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  test("a REST address opens as a page", { timeout: 180_000 }, async () => {
+  test("a REST URL opens as a page", { timeout: 180_000 }, async () => {
     const page = await openInChromium(chromium ?? "", `https://localhost:${admin.api}/api/v1/version`);
     expect(page).toContain('"Version":"v1.16.8"');
   });

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { FlyteClient } from "@flyte-ts/client";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
@@ -13,10 +12,10 @@ import { waitForEnd } from "../stack/executions.js";
 import { findUnmodifiedFlytectl } from "./flytectl.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
+import { root } from "../repository.js";
 
 // Runs every command of unmodified pyflyte and flytectl that calls a server, on one stack.
 // docs/reference/compatibility.md lists them.
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
 const MODULE = "client_commands";
@@ -26,14 +25,14 @@ const { program: flytectlProgram, missing: noFlytectl } = await findUnmodifiedFl
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
-let end: StackClient["close"];
+let close: StackClient["close"];
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, end } = connectToStack(stack));
+  ({ client, folder, close } = connectToStack(stack));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
 }, 300_000);
-afterAll(() => end(), 60_000);
+afterAll(() => close(), 60_000);
 
 /** Runs a command that must succeed. Returns its output, including stderr. */
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
@@ -107,7 +106,7 @@ describe("pyflyte", () => {
     expect([await ended(succeeded), await ended(failed)]).toEqual(["SUCCEEDED", "FAILED"]);
   }, 240_000);
 
-  test("run --remote with a folder of the caller's, twice", async () => {
+  test("run --remote accepts a local folder twice", async () => {
     const elsewhere = join(folder, "elsewhere");
     mkdirSync(join(elsewhere, "data"), { recursive: true });
     copyFileSync(join(root, "conformance", "python", "folders.py"), join(elsewhere, "folders.py"));
@@ -188,7 +187,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
 
   test("version", () => expect(flytectl("version")).toMatch(/controlPlane|0\.1\.0/));
 
-  test("register files, of a package with its source", async () => {
+  test("register files of a package with its source", async () => {
     pyflyte("--pkgs", MODULE, "package", "--image", "python:3.11", "--copy", "all", "--force", "--output", "package.tgz");
     expect(flytectl("register", "files", "--archive", "package.tgz", ...inScope, "--version", "c1")).toMatch(/Success/);
     expect(flytectl("register", "files", "--archive", "package.tgz", ...inScope, "--version", "c1")).toMatch(/already exists|Success/i);
@@ -216,7 +215,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
     expect([existsSync(join(folder, "run.yaml")), existsSync(join(folder, "task.yaml"))]).toEqual([true, true]);
   }, 60_000);
 
-  test("create execution, and all that is told of it", async () => {
+  test("create execution and show all its data", async () => {
     execution = executionNameIn(flytectl("create", "execution", ...inScope, "--execFile", "run.yaml"));
     expect(await ended(execution)).toBe("SUCCEEDED");
     expect(flytectl("get", "execution", ...inScope, execution)).toMatch(/SUCCEEDED/);

@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { writeWheel } from "@flyte-ts/testing";
 import type { FlyteClient } from "@flyte-ts/client";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -11,8 +10,8 @@ import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const example = join(root, "examples", "python", "example.py");
 const scope = { project: "flytesnacks", domain: "development" };
 const kubectlExists = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -20,13 +19,13 @@ const kubectlExists = spawnSync("kubectl", ["version", "--client"]).status === 0
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
-let end: StackClient["close"];
+let close: StackClient["close"];
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, end } = connectToStack(stack));
+  ({ client, folder, close } = connectToStack(stack));
 }, 300_000);
-afterAll(() => end(), 60_000);
+afterAll(() => close(), 60_000);
 
 /** Runs a program of the Python environment in a folder without configuration. */
 function python(program: string, ...args: string[]): string {
@@ -40,7 +39,7 @@ function kubectl(...args: string[]): string {
 describe("the training workflow, submitted by pyflyte", () => {
   let name: string;
 
-  test("runs to its end", async () => {
+  test("succeeds", async () => {
     const printed = python("pyflyte", "run", "--remote", example, "training_workflow", "--hyperparameters", '{"C": 0.4}');
     name = /executions\/([a-z0-9-]+)/.exec(printed)?.[1] ?? "";
     const execution = await waitForEnd(client, { ...scope, name }, 90_000);
@@ -82,7 +81,7 @@ describe("the training workflow, submitted by pyflyte", () => {
 });
 
 test.runIf(kubectlExists)(
-  "a pod that is deleted by hand is a system failure: the attempt is made again",
+  "a deleted pod is a system failure that is retried",
   async () => {
     const launchPlan = await registerShellWorkflow(client, "deleted-by-hand", [
       { id: "n0", script: 'echo "attempt $FLYTE_ATTEMPT_NUMBER runs"; [ "$FLYTE_ATTEMPT_NUMBER" = 1 ] || sleep 120', after: [] },
@@ -126,7 +125,7 @@ def needs_a_package() -> int:
     return answer()
 `;
 
-test("a package that is installed while the stack runs is there for its next task, and not in the Python of all stacks", async () => {
+test("a package installed while the stack runs is available to its next task only", async () => {
   const wheel = writeWheel(folder, "tiny_answer", "ANSWER = 42\n");
   const words = [join(root, "packages/cli/dist/main.js"), "python", "install", "--data", stack.folder, wheel];
   expect(execFileSync(process.execPath, words, { encoding: "utf8" })).toContain("  tiny_answer==1.0\n");

@@ -1,4 +1,4 @@
-import { findFlytectl } from "@flyte-ts/local-servers";
+import { findFlytectl } from "@flyte-ts/test-servers";
 
 /**
  * Finds unmodified flytectl, or returns the reason why there is none and prints it. The first call

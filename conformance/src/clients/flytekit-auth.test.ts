@@ -1,18 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient } from "@flyte-ts/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { executionRequest, identifier, launchPlanRequest, taskRequest, workflowRequest } from "../api/valid-requests.js";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { root } from "../repository.js";
 
 // Unmodified flytekit signs in at an admin with authentication. sign-in.test.ts tests the browser
 // flow, for which flytekit listens on a fixed port.
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const PASSWORD = "correct horse battery";
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-sign-in-"));
 const secretsFolder = join(folder, "secrets");
@@ -66,7 +66,7 @@ function signIn(mode: "client" | "device", name: string, secret: string): Promis
   });
 }
 
-test("a service by its secret", async () => {
+test("flytekit signs in as a service with a client secret", async () => {
   expect(await signIn("client", "flytepropeller", secretOf("flytepropeller"))).toEqual({ projects: ["flytesnacks"] });
   const robot = accounts(["service", "robot"]);
   expect((await signIn("client", "robot", robot)).error).toMatch(/PERMISSION_DENIED|role viewer is needed/);
@@ -75,11 +75,11 @@ test("a service by its secret", async () => {
   expect((await signIn("client", "robot", "wrong")).error).toMatch(/401/);
 }, 120_000);
 
-test("a person for a device", async () => {
+test("flytekit signs in as a user with the device flow", async () => {
   expect(await signIn("device", "ann", PASSWORD)).toEqual({ projects: ["flytesnacks"] });
 }, 60_000);
 
-test("our own services by what admin tells them", async () => {
+test("built-in services sign in with the secrets that admin writes", async () => {
   const endpoint = `127.0.0.1:${admin.api}`;
   const auth = { clientId: "flytepropeller", clientSecretFile: join(secretsFolder, "flytepropeller"), scopes: ["all"] };
   const engine = createFlyteClient({ endpoint, ...clientCredentials(endpoint, auth, () => new Date()) });
@@ -96,7 +96,7 @@ test("our own services by what admin tells them", async () => {
   engine.close();
 });
 
-test("nothing secret is in admin's log", () => {
+test("admin's log contains no secret", () => {
   const text = admin.log().join("\n");
   expect(text).toContain("admin is ready");
   expect([PASSWORD, secretOf("flytepropeller"), "eyJ"].filter((secret) => text.includes(secret))).toEqual([]);

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
@@ -16,10 +15,10 @@ import { findUnmodifiedFlytectl } from "./flytectl.js";
 import { integerLiteral } from "../api/valid-requests.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
+import { root } from "../repository.js";
 
 // Runs a whole stack with authentication (`npm start -- --auth`). Services and unmodified clients
 // sign in, in each of their ways.
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
 const { program: flytectlProgram, missing: noFlytectl } = await findUnmodifiedFlytectl();
@@ -27,13 +26,13 @@ const { program: flytectlProgram, missing: noFlytectl } = await findUnmodifiedFl
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
-let end: StackClient["close"];
+let close: StackClient["close"];
 let secrets: string;
 beforeAll(async () => {
   stack = await startStack(["--no-example", "--auth"]);
   secrets = join(stack.folder, "secrets");
   const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
-  ({ client, folder, end } = connectToStack(
+  ({ client, folder, close } = connectToStack(
     stack,
     clientCredentials(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
   ));
@@ -44,7 +43,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "bin", "xdg-open"), `#!/bin/sh\n${join(stack.pythonBin, "python")} ${browser} "$@" > /dev/null 2>&1 &\n`);
   chmodSync(join(folder, "bin", "xdg-open"), 0o755);
 }, 300_000);
-afterAll(() => end(), 60_000);
+afterAll(() => close(), 60_000);
 
 const password = () => readFileSync(join(secrets, "admin-password"), "utf8");
 
@@ -114,7 +113,7 @@ async function ended(name: string) {
   return [WorkflowExecution_Phase[closure?.phase ?? 0], spec?.metadata?.principal];
 }
 
-test("without a token nobody is let in, and secrets are for their owner alone", async () => {
+test("calls without a token are refused, and only their owner can read secrets", async () => {
   expect((await fetch(`http://127.0.0.1:${stack.api}/api/v1/projects`)).status).toBe(401);
   const anonymous = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
   await expect(anonymous.admin.listProjects({})).rejects.toMatchObject({ message: expect.stringContaining("sign in") });
@@ -122,7 +121,7 @@ test("without a token nobody is let in, and secrets are for their owner alone", 
   expect(stack.output()).not.toContain(password());
 });
 
-test("pyflyte run --remote by a client's secret; propeller uses the catalog by its own", async () => {
+test("pyflyte runs with a client secret, and propeller uses the catalog with its own", async () => {
   const names = [];
   for (let i = 0; i < 2; i++) {
     names.push(executionNameIn(await pyflyte(byClient(), "run", "--remote", SOURCE, "cached")));
@@ -138,7 +137,7 @@ test("pyflyte run --remote by a client's secret; propeller uses the catalog by i
 }, 240_000);
 
 test.each([["Pkce"], ["DeviceFlow"]])(
-  "pyflyte run --remote by a person, %s",
+  "pyflyte run --remote signs a user in: %s",
   async (mode) => {
     const printed = await pyflyte(
       { FLYTE_CREDENTIALS_AUTH_MODE: mode, BROWSER: join(folder, "bin", "xdg-open") },
@@ -152,7 +151,7 @@ test.each([["Pkce"], ["DeviceFlow"]])(
   120_000,
 );
 
-test("the scheduler starts runs by its own secret", async () => {
+test("the scheduler starts runs with its own secret", async () => {
   const workflow = (await client.admin.listWorkflows({ id: { ...scope, name: "client_commands.cached" }, limit: 1 })).workflows[0]?.id;
   const id = { resourceType: ResourceType.LAUNCH_PLAN, ...scope, name: "often", version: "v1" };
   const schedule = { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "@every 2s" } } };
@@ -172,16 +171,16 @@ describe.skipIf(noFlytectl)("flytectl", () => {
       onOutput: confirmDevice(),
     });
 
-  test("by a client's secret", async () => {
+  test("signs in with a client secret", async () => {
     const secret = ["--admin.clientId", "flytekit", "--admin.clientSecretLocation", join(secrets, "flytekit")];
     expect(await flytectl("--admin.authType", "ClientSecret", ...secret)).toMatch(/flytesnacks/);
   });
 
-  test("by a person in the browser", async () => {
+  test("signs a user in with the browser", async () => {
     expect(await flytectl("--admin.authType", "Pkce")).toMatch(/flytesnacks/);
   }, 60_000);
 
-  test("by a person for a device", async () => {
+  test("signs a user in with the device flow", async () => {
     expect(await flytectl("--admin.authType", "DeviceFlow", "--admin.deviceFlowConfig.pollInterval", "1s")).toMatch(/flytesnacks/);
   }, 60_000);
 });

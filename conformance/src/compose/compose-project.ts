@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { DEPLOYED } from "../services.js";
 import { listeningSockets } from "../stack/sockets.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 /** Revision label of the test images. */
 export const REVISION = "0123456789abcdef0123456789abcdef01234567";

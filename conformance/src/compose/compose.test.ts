@@ -60,7 +60,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     expect(fullOutputs?.literals.o0).toEqual(integerLiteral(20));
   };
 
-  test("stock pyflyte runs the training workflow and waits for it", () => {
+  test("unmodified pyflyte runs the training workflow and waits for it", () => {
     const args = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
     expect(project.pyflyte(examplesFolder, "run", "--remote", ...args)).toMatch(/Execution \S+ has succeeded/);
   }, 600_000);
@@ -86,13 +86,13 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     });
   });
 
-  test("containers may write to their volumes and to nothing else, and are nobody", () => {
+  test("containers run without privileges and can write only to their volumes", () => {
     const probe = `try { require("fs").writeFileSync("/x", ""); console.log("wrote"); } catch (error) { console.log(error.code, process.getuid()); }`;
     for (const service of ["admin", "propeller", "plugin-pod", "cluster", "blobs"])
       expect(project.compose("exec", "-T", service, "/usr/local/bin/node", "-e", probe).trim()).toBe("EROFS 65532");
   });
 
-  test("images say what they are and what is in them, and hold no shell", async () => {
+  test("images have labels and an SBOM, and contain no shell", async () => {
     const services = [...DEPLOYED_IDS, "local-blobstore"];
     for (const name of services) {
       const { User, Labels } = project.image(name).Config;
@@ -117,7 +117,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     });
   });
 
-  test("three replicas of admin behind one address", async () => {
+  test("three replicas of admin share one address", async () => {
     project.compose("up", "-d", "--wait", "--no-recreate", "--scale", "admin=3");
     const replicas = project.compose("ps", "--format", "{{.Name}}", "admin").trim().split("\n");
     expect(replicas).toHaveLength(3);
@@ -141,7 +141,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
 
   const only = process.env.E2E_DOCKER_KILL?.split(",");
   test.each(COMPOSE_SERVICES.filter((service) => only?.includes(service) ?? true))(
-    "%s is killed and away for 30 s during a workflow of 20 tasks",
+    "a workflow of 20 tasks survives an outage of %s of 30 s",
     async (service) => {
       await project.waitUntilHealthy(TIMEOUT_MS);
       const name = await startTwenty();
@@ -155,7 +155,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   );
 
   test(
-    "what has been is there after down and up",
+    "all data survives down and up",
     async () => {
       const list = async () =>
         (await retryWhileUnavailable(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [

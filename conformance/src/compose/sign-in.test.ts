@@ -1,5 +1,4 @@
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { Code, createClient, createFlyteClient, openChannel, RpcError } from "@flyte-ts/client";
@@ -21,7 +20,7 @@ import { ComposeProject, type ContainerAddress, DEPLOYED_IDS } from "./compose-p
 // All users of a machine reach every port of every container by the container's address, published
 // or not. The engine does not distinguish users, so this test connects as its own user.
 
-const PYTHON = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "conformance", "python");
+const PYTHON = join(root, "conformance", "python");
 const TIMEOUT_MS = 120_000;
 /** Port of health and metrics. */
 const OPS = 10254;
@@ -53,7 +52,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     return ((await response.json()) as { access_token: string }).access_token;
   };
 
-  test("containers listen on those ports alone that are tried here", () => {
+  test("containers listen only on the ports that this test checks", () => {
     const ports = Object.fromEntries(Object.entries(containers).map(([service, container]) => [service, container.ports]));
     expect(ports).toEqual({
       postgres: [5432],
@@ -82,7 +81,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     expect(codes).toEqual(Object.fromEntries(methods.methods.map(({ name }) => [name, Code.UNAUTHENTICATED])));
   });
 
-  test("the data catalog takes no contributor's token", async () => {
+  test("the data catalog refuses a contributor's token", async () => {
     const metadata = { authorization: `Bearer ${await flytekitToken()}` };
     const codes = await codesOf(`${containers.datacatalog.address}:8081`, DataCatalog, metadata);
     expect(codes).toEqual(Object.fromEntries(DataCatalog.methods.map(({ name }) => [name, Code.PERMISSION_DENIED])));
@@ -110,7 +109,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     expect(response.status).toBe(status);
   });
 
-  test("the message bus, the database and the blob store take no usual password", async () => {
+  test("the bus, the database and the blob store refuse default passwords", async () => {
     for (const user of ["", "admin:admin@", "propeller:propeller@"])
       await expect(connectBus({ url: `nats://${user}${containers.nats.address}:4222`, name: "test", logger })).rejects.toThrow(
         /authorization/i,
@@ -126,7 +125,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     store.close();
   });
 
-  test("health and metrics are all that ops listeners answer", async () => {
+  test("ops listeners serve only health and metrics", async () => {
     for (const [service, { address, ports }] of Object.entries(containers)) {
       if (!ports.includes(OPS)) continue;
       for (const path of ["/", "/api/v1/projects", "/debug/pprof", "/config"])
@@ -135,7 +134,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   });
 
   test(
-    "propeller reaches the data catalog: a cached task runs once",
+    "propeller can use the data catalog: a cached task runs once",
     async () => {
       project.pyflyte(PYTHON, "register", "--version", "v1", "cached.py");
       const authorization = `Bearer ${await flytekitToken()}`;

@@ -50,8 +50,8 @@ const SHORT: readonly Fault[] = [
 ];
 const ROUNDS = FULL ? LONG : SHORT;
 const SIZE = FULL
-  ? { running: 50, most: 200, holdMs: 90_000, taskMs: 6_000, patienceMs: 400_000, settleMs: 180_000 }
-  : { running: 14, most: 28, holdMs: 5_000, taskMs: 800, patienceMs: 180_000, settleMs: 60_000 };
+  ? { concurrency: 50, maxExecutions: 200, faultMs: 90_000, taskMs: 6_000, timeoutMs: 400_000, settleTimeoutMs: 180_000 }
+  : { concurrency: 14, maxExecutions: 28, faultMs: 5_000, taskMs: 800, timeoutMs: 180_000, settleTimeoutMs: 60_000 };
 /** Shorten admin's repair delay so that the short form also repairs during a fault. */
 const FAST_REPAIR = { FLYTE_TS_ADMIN_REPAIR__QUIET_SECONDS: "2", FLYTE_TS_ADMIN_REPAIR__EVERY_SECONDS: "0.5" };
 
@@ -82,7 +82,7 @@ afterAll(async () => {
 }, 120_000);
 
 test.each(ROUNDS.map((fault, round) => ({ round, fault, name: formatFault(fault) })))(
-  "round $round: $name: every execution comes to its whole end",
+  "round $round: $name: the end of every execution is recorded completely",
   async ({ round, fault, name }) => {
     if (fault.kind === "disk full" && environment.disks === undefined)
       return process.stdout.write(`${name}: no disk can be mounted here\n`);
@@ -92,9 +92,9 @@ test.each(ROUNDS.map((fault, round) => ({ round, fault, name: formatFault(fault)
     const seconds = (ms: number) => (ms / 1_000).toFixed(1);
     process.stdout.write(
       `round ${round}  ${name.padEnd(60)} ${executions} executions  all ended ${seconds(recoveryMs)} s after it  ` +
-        `${findings.length} lost  ${seconds(Date.now() - begun)} s in all\n${findings.map((line) => `  ${line}\n`).join("")}`,
+        `${findings.length} inconsistencies  ${seconds(Date.now() - begun)} s in all\n${findings.map((line) => `  ${line}\n`).join("")}`,
     );
     expect(findings, environment.stack.output().slice(-2_000)).toEqual([]);
   },
-  SIZE.holdMs + SIZE.patienceMs + SIZE.settleMs + 120_000,
+  SIZE.faultMs + SIZE.timeoutMs + SIZE.settleTimeoutMs + 120_000,
 );

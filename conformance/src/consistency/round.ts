@@ -35,7 +35,7 @@ export interface RoundResult {
   readonly executions: number;
   /** Time from the end of the fault to the last end, ms. */
   readonly recoveryMs: number;
-  /** Findings of {@link lostEnds}, and executions that did not end. */
+  /** Findings of {@link findInconsistencies}, and executions that did not end. */
   readonly findings: readonly string[];
 }
 

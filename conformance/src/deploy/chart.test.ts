@@ -11,12 +11,12 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     return helm.template(args);
   };
 
-  test.skipIf(!hasKubectl()).each(overlays())("with the values of overlay %s, is that overlay, object by object", (overlay) => {
+  test.skipIf(!hasKubectl()).each(overlays())("equals overlay %s, object by object, with its values", (overlay) => {
     const expected = comparable(buildOverlay(overlay).objects);
     expect(comparable(template(...overlayArguments(overlay)).objects)).toEqual(expected);
   });
 
-  test.skipIf(!hasKubectl())("with every component, is kustomize with every component", () => {
+  test.skipIf(!hasKubectl())("equals kustomize with every component", () => {
     const components = ["gcs-key", "cluster-resources/templates", "cluster-resources/access"];
     const expected = comparable(buildOverlay("single-cluster", { components, resources: ["monitoring"] }).objects);
     const given = template(
@@ -32,7 +32,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(helm?.run(["lint", "--strict", "--kube-version", "1.34.1", chartFolder])).toContain("0 chart(s) failed");
   });
 
-  test("goes into any namespace", () => {
+  test("can be installed in any namespace", () => {
     const { text } = template("--namespace", "other", "--set", "parts.monitoring=true,parts.clusterResources=true,parts.namespace=true");
     expect(text).not.toMatch(/namespace: "?flyte"?$/m);
     const role = (kind: string) =>
@@ -43,7 +43,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(role("ClusterRoleBinding")).toMatchObject({ subjects: [{ namespace: "other" }] });
   });
 
-  test("gives what its values say a place", () => {
+  test("uses every value", () => {
     const settings = [
       "image.tag=1.2.3,image.pullPolicy=Always,image.pullSecrets[0].name=registry,secrets.bus=my-bus",
       "propeller.replicas=5,propeller.image=elsewhere/p:1,propeller.nodeSelector.pool=system,propeller.podLabels.team=a",
@@ -95,7 +95,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(() => template("--set", setting)).toThrow(message);
   });
 
-  test("makes new pods when settings change", () => {
+  test("restarts pods when settings change", () => {
     const hashes = (setting: string) =>
       template("--set", setting).objects.flatMap(({ kind, spec }) =>
         kind === "Deployment" ? [(spec as { template: { metadata: { annotations: object } } }).template.metadata.annotations] : [],

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { findHelm } from "@flyte-ts/local-servers";
+import { join } from "node:path";
+import { findHelm } from "@flyte-ts/test-servers";
 import { type Built, parseManifests } from "./manifests.js";
+import { root } from "../repository.js";
 
-export const chartFolder = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "deploy", "helm", "flyte-ts");
+export const chartFolder = join(root, "deploy", "helm", "flyte-ts");
 
 /**
  * Renders the chart for the namespace flyte, as `helm template` does. @throws Error with Helm's

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { busServices } from "@flyte-ts/service-manifest";
 import { expect, onTestFinished, test } from "vitest";
 import { DEPLOYED } from "../services.js";
+import { root } from "../repository.js";
 
-const program = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "compose", "configure.mjs");
+const program = join(root, "deploy", "compose", "configure.mjs");
 const USERS = busServices(DEPLOYED.map(({ manifest }) => manifest)).map(({ id }) => id);
 const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...DEPLOYED.map(({ manifest }) => manifest.id)];
 
@@ -26,7 +26,7 @@ function configured(folder: string, environment: Readonly<Record<string, string>
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }
 
-test("passwords are made once, and each audience gets its own alone", () => {
+test("passwords are created once, and each audience gets only its own", () => {
   const folder = emptyFolder();
   const configure = () => execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8" });
   const all = () =>
@@ -66,7 +66,7 @@ test("passwords are made once, and each audience gets its own alone", () => {
     expect([file, statSync(join(folder, file)).mode & 0o007]).toEqual([file, file === "database/password" ? 4 : 0]);
 });
 
-test("no two installations share a secret, and none is in the repository", () => {
+test("installations share no secret, and the repository contains none", () => {
   const [one, other] = [configured(emptyFolder()), configured(emptyFolder())].map((files) =>
     Object.values(JSON.parse(files["kept/secrets.json"] ?? "{}") as Record<string, string>),
   );
@@ -75,7 +75,7 @@ test("no two installations share a secret, and none is in the repository", () =>
   for (const secret of one ?? []) expect(secret).toMatch(/^[0-9a-f]{12,}$/);
 });
 
-test("callers are asked who they are when that is wanted, and the services that call have credentials of their own", () => {
+test("FLYTE_TS_AUTH enables authentication, and each calling service has its own credentials", () => {
   const open = configured(emptyFolder());
   for (const [file, text] of Object.entries(open)) expect([file, text.includes('"auth"')]).toEqual([file, false]);
 

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { root } from "../repository.js";
 
-const images = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "images");
+const images = join(root, "deploy", "images");
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "flyte-ts-first-process-"));
@@ -30,12 +30,12 @@ async function exitOf(service: string, signal: NodeJS.Signals): Promise<{ code: 
   return { code, signal: by };
 }
 
-test.each(["SIGTERM", "SIGINT"] as const)("a service that is still starting ends when it is asked to (%s)", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("a starting service exits on %s", async (signal) => {
   const waits = `console.log("waiting for the database"); await new Promise(() => setInterval(() => {}, 1_000));`;
   expect(await exitOf(waits, signal)).toEqual({ code: 0, signal: null });
 });
 
-test("one that handles signals itself ends in its own way", async () => {
+test("a service that handles signals exits in its own way", async () => {
   const serves = `process.on("SIGTERM", () => setTimeout(() => process.exit(3), 50)); console.log("ready"); setInterval(() => {}, 1_000);`;
   expect(await exitOf(serves, "SIGTERM")).toEqual({ code: 3, signal: null });
 });

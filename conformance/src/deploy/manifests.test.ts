@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
+import { findPrometheusOperatorDefinitions } from "@flyte-ts/test-servers";
 import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
   },
 };
 
-test("the resource definition is that of the code", () => {
+test("the CRD of the manifests equals that of the code", () => {
   const [definition] = parseManifests(readFileSync(join(kubernetesFolder, "data-plane", "resource-definition.yaml"), "utf8"));
   expect(definition).toEqual(FLYTE_WORKFLOW_CRD);
 });
@@ -62,7 +62,7 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
   });
   afterAll(() => kubernetes?.stop());
 
-  test.each(Object.keys(SOURCES))("%s: a dry run with strict schemas, and pods that are let in where the policy is restricted", (name) => {
+  test.each(Object.keys(SOURCES))("%s passes a dry run with strict schemas, and its pods satisfy the restricted policy", (name) => {
     const source = SOURCES[name]?.();
     if (source === undefined) return;
     const answer = dryRun(source.text);
@@ -73,26 +73,21 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], pods.map((pod) => JSON.stringify(pod)).join("\n"));
   });
 
-  test.skipIf(helm === undefined)(
-    "Helm installs, upgrades and takes away what is of the release, and leaves the resource definition",
-    () => {
-      const of = ["--namespace", "flyte", "--kubeconfig", kubernetes.kubeconfig];
-      const values = ["-f", join(chartFolder, "overlays", "single-cluster.yaml")];
-      const names = (kinds: string) =>
-        kubectl(["get", kinds, "--namespace", "flyte", "-l", "app.kubernetes.io/part-of=flyte-ts", "-o", "name"])
-          .split("\n")
-          .filter(Boolean);
-      expect(helm?.run(["install", "flyte", chartFolder, ...of, ...values])).toContain("flyte-database");
-      expect(names("deployments,statefulsets")).toHaveLength(6);
-      helm?.run(["upgrade", "flyte", chartFolder, ...of, ...values, "--set", "propeller.replicas=3"]);
-      expect(kubectl(["get", "statefulset", "flytepropeller", "--namespace", "flyte", "-o", "jsonpath={.spec.replicas}"])).toBe("3");
-      helm?.run(["uninstall", "flyte", ...of]);
-      expect(names("deployments,statefulsets,services,configmaps,networkpolicies,serviceaccounts,roles")).toEqual([]);
-      kubectl(["get", "customresourcedefinition", FLYTE_WORKFLOW_CRD.metadata.name]);
-    },
-  );
+  test.skipIf(helm === undefined)("Helm installs, upgrades and uninstalls the release, and keeps the CRD", () => {
+    const of = ["--namespace", "flyte", "--kubeconfig", kubernetes.kubeconfig];
+    const values = ["-f", join(chartFolder, "overlays", "single-cluster.yaml")];
+    const names = (kinds: string) =>
+      kubectl(["get", kinds, "--namespace", "flyte", "-l", "app.kubernetes.io/part-of=flyte-ts", "-o", "name"]).split("\n").filter(Boolean);
+    expect(helm?.run(["install", "flyte", chartFolder, ...of, ...values])).toContain("flyte-database");
+    expect(names("deployments,statefulsets")).toHaveLength(6);
+    helm?.run(["upgrade", "flyte", chartFolder, ...of, ...values, "--set", "propeller.replicas=3"]);
+    expect(kubectl(["get", "statefulset", "flytepropeller", "--namespace", "flyte", "-o", "jsonpath={.spec.replicas}"])).toBe("3");
+    helm?.run(["uninstall", "flyte", ...of]);
+    expect(names("deployments,statefulsets,services,configmaps,networkpolicies,serviceaccounts,roles")).toEqual([]);
+    kubectl(["get", "customresourcedefinition", FLYTE_WORKFLOW_CRD.metadata.name]);
+  });
 
-  test.each(["containers", "initContainers"])("a pod that asks for more in its %s is refused there", (field) => {
+  test.each(["containers", "initContainers"])("a pod with more privileges in its %s is refused", (field) => {
     const pod = podOf(buildOverlay("control-plane").objects.find(({ kind }) => kind === "Deployment") as Manifest);
     const asksMore = { name: "more", image: "more", securityContext: { allowPrivilegeEscalation: true } };
     const asking = { ...pod, spec: { ...pod?.spec, [field]: [asksMore] } };
@@ -103,7 +98,7 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     ["v1", "Service", { ports: [{ port: 1 }], selektor: {} }],
     ["monitoring.coreos.com/v1", "ServiceMonitor", { selector: {}, endpoints: [{ prot: "ops" }] }],
     ["monitoring.coreos.com/v1", "PrometheusRule", { groups: [{ name: "a", rules: [{ alert: "a", expr: "b", four: "1m" }] }] }],
-  ])("a field that %s %s does not have is refused there", (apiVersion, kind, spec) => {
+  ])("an unknown field of %s %s is refused", (apiVersion, kind, spec) => {
     if (definitions === undefined && kind !== "Service") return;
     const object = { apiVersion, kind, metadata: { name: "a", namespace: "flyte" }, spec };
     expect(() => dryRun(JSON.stringify(object))).toThrow(/unknown field/);

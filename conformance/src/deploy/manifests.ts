@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export const kubernetesFolder = join(root, "deploy", "kubernetes");
 
 /** An object of a manifest. */

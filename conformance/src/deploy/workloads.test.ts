@@ -15,13 +15,13 @@ const ofKind = <Spec>(kind: string) =>
   objects.filter((object) => object.kind === kind).map((object) => object as Manifest & { readonly spec: Spec });
 
 describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, container }) => {
-  test("says whether it has started, lives and is ready, at a port that it has", () => {
+  test("has startup, liveness and readiness probes at one of its ports", () => {
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe].map((probe) => probe?.httpGet);
     expect(probes).toEqual(["/healthz", "/healthz", "/readyz"].map((path) => ({ path, port: "ops" })));
     expect(container?.ports.map((port) => port.name)).toContain("ops");
   });
 
-  test("has one Service, whose ports lead to ports of its pods", () => {
+  test("has one Service with ports of its pods", () => {
     const services = ofKind<{ selector: Record<string, string>; ports: { targetPort: string }[] }>("Service").filter(({ spec }) =>
       matches({ matchLabels: spec.selector }, pod.metadata.labels),
     );
@@ -30,7 +30,7 @@ describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, co
     expect(services.flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort)).toSorted()).toEqual(ports?.toSorted());
   });
 
-  test("may lose one pod at a time, and has more than one", () => {
+  test("has several replicas, of which one may be evicted at a time", () => {
     const budgets = ofKind<{ maxUnavailable: number; selector: Selector }>("PodDisruptionBudget").filter(({ spec }) =>
       matches(spec.selector, pod.metadata.labels),
     );
@@ -44,7 +44,7 @@ describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, co
     expect(replicas ?? 2).toBe(2);
   });
 
-  test("names what it needs of a machine, and may end in peace", () => {
+  test("declares resources and a sufficient grace period", () => {
     expect(container?.resources).toEqual({
       requests: { cpu: expect.anything() as unknown, memory: expect.anything() as unknown },
       limits: { memory: expect.anything() as unknown },
@@ -55,7 +55,7 @@ describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, co
   });
 });
 
-test.skipIf(!hasKubectl())("admin alone grows with its work: others share it out or stand by", () => {
+test.skipIf(!hasKubectl())("only admin is autoscaled; other services shard their work or have a standby", () => {
   expect(ofKind<object>("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual(["flyteadmin"]);
   expect(workloads.map(({ name }) => name).toSorted()).toEqual(
     DEPLOYED.filter(({ manifest }) => !manifest.optional)

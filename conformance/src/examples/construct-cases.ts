@@ -19,7 +19,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   afterAll(() => runs?.stop(), 120_000);
 
   describe.concurrent("dynamic workflows", () => {
-    test("make as many nodes as their input says, and show the graph that they made", { timeout: TIMEOUT }, async () => {
+    test("create as many nodes as their input says and show the created graph", { timeout: TIMEOUT }, async () => {
       const { phase, outputs, execution } = await runs.run("dynamic.sum_of_squares", { count: integerLiteral(3) });
       expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 5 }]);
       const id = { executionId: execution.id, nodeId: "n0" };
@@ -30,22 +30,22 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       expect(Object.values(await runs.nodePhases(execution, "n0")).every((phase) => phase === "SUCCEEDED")).toBe(true);
     });
 
-    test("stand inside each other", { timeout: TIMEOUT }, async () => {
+    test("can be nested", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("dynamic.nested", { n: integerLiteral(2) })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 9 } });
     });
 
-    test("may make no node at all", { timeout: TIMEOUT }, async () => {
+    test("may create no node", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("dynamic.constant")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 7 } });
     });
 
-    test("make launch plans, maps, sub-workflows and branches", { timeout: TIMEOUT }, async () => {
+    test("can create launch plans, maps, sub-workflows and branches", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("dynamic.all_kinds", { n: integerLiteral(3) })).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: [5, 14, 9] },
       });
     });
 
-    test("fail with the error of the program that makes them", { timeout: TIMEOUT }, async () => {
+    test("fail with the error of the task that creates them", { timeout: TIMEOUT }, async () => {
       const { phase, error } = await runs.run("dynamic.cannot_be_made");
       expect(phase).toBe("FAILED");
       expect(error.message).toContain("no graph for 1");
@@ -53,21 +53,21 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("maps", () => {
-    test("over a list, with an input that is the same for all, two at a time", { timeout: TIMEOUT }, async () => {
+    test("run over a list with a common input and a concurrency of two", { timeout: TIMEOUT }, async () => {
       const numbers = collectionLiteral([4, 3, 2, 1].map(integerLiteral));
       expect(await runs.run("mapping.scaled", { numbers })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: [40, 30, 20, 10] } });
     });
 
-    test("over nothing", { timeout: TIMEOUT }, async () => {
+    test("succeed with an empty list", { timeout: TIMEOUT }, async () => {
       const numbers = collectionLiteral([]);
       expect(await runs.run("mapping.scaled", { numbers })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: [] } });
     });
 
-    test("with items that fail, when enough succeed", { timeout: TIMEOUT }, async () => {
+    test("succeed when enough items succeed", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("mapping.some_fail")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 3 } });
     });
 
-    test("over launch plans: every item is an execution of its own", { timeout: TIMEOUT }, async () => {
+    test("over launch plans start an execution for each item", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("mapping.over_launch_plans")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: [2, 4, 6] } });
     });
 
@@ -78,14 +78,14 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
     });
   });
 
-  test("an imperative workflow", { timeout: TIMEOUT }, async () => {
+  test("an imperative workflow runs", { timeout: TIMEOUT }, async () => {
     expect(await runs.run("imperative.greeting", { name: stringLiteral("ada") })).toMatchObject({
       phase: "SUCCEEDED",
       outputs: { text: "HELLO ADA" },
     });
   });
 
-  test("conditions inside conditions, with and and or", { timeout: TIMEOUT }, async () => {
+  test("nested conditions with and and or are evaluated", { timeout: TIMEOUT }, async () => {
     const input = (n: number, strict: boolean) => ({ n: integerLiteral(n), strict: booleanLiteral(strict) });
     expect(await runs.run("branch.nested", input(100, true))).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 50 } });
     expect(await runs.run("branch.nested", input(3, false))).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 10 } });
@@ -93,7 +93,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("launch plans", () => {
-    test("with fixed and default inputs, as nodes, are executions of their own", { timeout: TIMEOUT }, async () => {
+    test("as nodes with fixed and default inputs start child executions", { timeout: TIMEOUT }, async () => {
       const { phase, outputs, execution } = await runs.run("launchplans.child_executions", { base: integerLiteral(2) });
       expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 8 }]);
       const children = (await runs.nodes(execution)).flatMap(({ closure }) =>
@@ -103,17 +103,17 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       for (const child of children) expect((await runs.waitForEnd(child)).phase).toBe("SUCCEEDED");
     });
 
-    test("a fixed input cannot be given", async () => {
+    test("refuse a value for a fixed input", async () => {
       await expect(runs.launch("launchplans.cube", { base: integerLiteral(2), exponent: integerLiteral(9) })).rejects.toThrow(/exponent/);
     });
 
-    test("a child's failure is its parent's", { timeout: TIMEOUT }, async () => {
+    test("fail their parent when the child fails", { timeout: TIMEOUT }, async () => {
       const { phase, error } = await runs.run("launchplans.failing_child");
       expect(phase).toBe("FAILED");
       expect(error.message).toContain("2 is not welcome");
     });
 
-    test("entities by reference", { timeout: TIMEOUT }, async () => {
+    test("entities fetched by reference run as nodes", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("launchplans.by_reference", { base: integerLiteral(2) })).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: 64 },
@@ -122,7 +122,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("gates", () => {
-    test("wait for a value and for consent", { timeout: TIMEOUT }, async () => {
+    test("wait for a value and for an approval", { timeout: TIMEOUT }, async () => {
       const name = await runs.launch("gates.review");
       const executionId = { ...scope, name };
       const waiting = async () => {
@@ -135,7 +135,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       expect(await runs.waitForEnd(name)).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: "News: a draft" } });
     });
 
-    test("consent may be refused", { timeout: TIMEOUT }, async () => {
+    test("fail when the approval is refused", { timeout: TIMEOUT }, async () => {
       const name = await runs.launch("gates.review");
       const executionId = { ...scope, name };
       const isThere = async () => (await runs.client.signals.listSignals({ workflowExecutionId: executionId, limit: 10 })).signals.length;
@@ -144,11 +144,11 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       expect(await runs.waitForEnd(name)).toMatchObject({ phase: "FAILED" });
     });
 
-    test("a pause", { timeout: TIMEOUT }, async () => {
+    test("sleep for a duration", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("gates.pause")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: "rested: a draft" } });
     });
 
-    test("nobody answers in time", { timeout: TIMEOUT }, async () => {
+    test("fail without a signal in time", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("gates.nobody_answers")).toMatchObject({ phase: "FAILED" });
     });
   });
@@ -156,7 +156,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   describe("the cache", () => {
     const named = (name: string) => ({ name: stringLiteral(name) });
 
-    test("gives what was computed before, unless it is told not to", { timeout: TIMEOUT }, async () => {
+    test("returns stored outputs unless it is overwritten", { timeout: TIMEOUT }, async () => {
       const first = await runs.run("caching.stamped", named("a"));
       const again = await runs.run("caching.stamped", named("a"));
       const other = await runs.run("caching.stamped", named("b"));
@@ -170,7 +170,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       expect(statuses).toEqual([{ n0: "CACHE_POPULATED" }, { n0: "CACHE_HIT" }, { n0: "CACHE_POPULATED" }]);
     });
 
-    test("serialised: of callers at the same time one computes", { timeout: TIMEOUT }, async () => {
+    test("lets one of concurrent serialized executions compute the outputs", { timeout: TIMEOUT }, async () => {
       const names = await Promise.all([1, 2, 3].map(() => runs.launch("caching.serialized", named("same"))));
       const ended = await Promise.all(names.map((name) => runs.waitForEnd(name)));
       expect(new Set(ended.map(({ outputs }) => outputs["o0"])).size).toBe(1);
@@ -182,13 +182,13 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       ]);
     });
 
-    test("ignores inputs that do not matter", { timeout: TIMEOUT }, async () => {
+    test("ignores excluded inputs", { timeout: TIMEOUT }, async () => {
       const first = await runs.run("caching.ignoring", { ...named("a"), comment: stringLiteral("one") });
       const again = await runs.run("caching.ignoring", { ...named("a"), comment: stringLiteral("two") });
       expect(again.outputs).toEqual(first.outputs);
     });
 
-    test("takes the hash that the author gives", { timeout: TIMEOUT }, async () => {
+    test("uses the hash that the author defines", { timeout: TIMEOUT }, async () => {
       const first = await runs.run("caching.by_hash", { text: stringLiteral("apple") });
       const same = await runs.run("caching.by_hash", { text: stringLiteral("avocado") });
       const other = await runs.run("caching.by_hash", { text: stringLiteral("banana") });
@@ -197,24 +197,24 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("programs", () => {
-    test("eager: each call is an execution of its own", { timeout: TIMEOUT }, async () => {
+    test("eager tasks start an execution for each call", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("eager_workflow.count_up", { to: integerLiteral(2) })).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: 2 },
       });
     });
 
-    test("checkpoints: an attempt goes on where the last one stopped", { timeout: TIMEOUT }, async () => {
+    test("an attempt continues from the checkpoint of the previous one", { timeout: TIMEOUT }, async () => {
       const { phase, outputs, execution } = await runs.run("checkpoint.counted", { steps: integerLiteral(5) });
       expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 4 }]);
       expect(await runs.attempts(execution, "n0")).toEqual(["FAILED", "FAILED", "SUCCEEDED"]);
     });
 
-    test("shell scripts", { timeout: TIMEOUT }, async () => {
+    test("shell tasks run", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("shell.words")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 3 } });
     });
 
-    test("decks are kept", { timeout: TIMEOUT }, async () => {
+    test("decks are stored", { timeout: TIMEOUT }, async () => {
       const { phase, execution } = await runs.run("decks.shown");
       expect(phase).toBe("SUCCEEDED");
       const [node] = (await runs.nodes(execution)).filter(({ id }) => id?.nodeId === "n0");
@@ -227,7 +227,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
       expect(await deck.text()).toContain("Hello Flyte");
     });
 
-    test("settings of one place: name, resources, retries, interruptible", { timeout: TIMEOUT }, async () => {
+    test("overrides of a node apply: name, resources, retries, interruptible", { timeout: TIMEOUT }, async () => {
       const { phase, outputs, execution } = await runs.run("overrides.overridden");
       expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 1 }]);
       expect(await runs.nodePhases(execution)).toMatchObject({ first: "SUCCEEDED" });
@@ -235,30 +235,30 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("raw containers", () => {
-    test("values go in and out as files", { timeout: TIMEOUT }, async () => {
+    test("pass values as files", { timeout: TIMEOUT }, async () => {
       const { phase, outputs } = await runs.run("raw_container.area", { a: integerLiteral(2), b: integerLiteral(3) });
       expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: expect.closeTo(6 * Math.PI, 3), o1: "from shell" }]);
     });
 
-    test("files, folders and lists too", { timeout: TIMEOUT }, async () => {
+    test("pass files, folders and lists", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("raw_container.counted")).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: "3 b b True ['text', 'words']" },
       });
     });
 
-    test("need no inputs", { timeout: TIMEOUT }, async () => {
+    test("run without inputs", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("raw_container.from_nothing")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 5 } });
     });
 
-    test("say why they fail, by a file or by their log", { timeout: TIMEOUT }, async () => {
+    test("report the reason of a failure by a file or their log", { timeout: TIMEOUT }, async () => {
       const [refused, broken] = await Promise.all([runs.run("raw_container.refused"), runs.run("raw_container.broken")]);
       expect(refused).toMatchObject({ phase: "FAILED", error: { message: expect.stringContaining("no value today") } });
       expect(broken).toMatchObject({ phase: "FAILED", error: { message: expect.stringMatching(/exit code \(3\)[^]*out of paper/) } });
     });
   });
 
-  test("a pod gets secrets without a webhook, and what its PodTemplate says", { timeout: TIMEOUT }, async () => {
+  test("a pod gets secrets without a webhook, and the fields of its PodTemplate", { timeout: TIMEOUT }, async () => {
     const kube = await createKubeClient({ kubeconfig: runs.stack.kubeconfig });
     const namespace = `${scope.project}-${scope.domain}`;
     const named = (name: string) => ({ metadata: { name, namespace } });
@@ -285,26 +285,26 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
   });
 
   describe.concurrent("types", () => {
-    test("files, folders and tables", { timeout: TIMEOUT }, async () => {
+    test("include files, folders and tables", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("files.sizes")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 36 } });
     });
 
-    test("data classes, enums, and fields of them bound one by one", { timeout: TIMEOUT }, async () => {
+    test("include data classes, enums and their single fields", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("datatypes.point_sum", { colour: stringLiteral("red") })).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: 5 },
       });
     });
 
-    test("unions and optional inputs", { timeout: TIMEOUT }, async () => {
+    test("include unions and optional inputs", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("datatypes.unions")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: "str", o1: "list", o2: true } });
     });
 
-    test("pickles", { timeout: TIMEOUT }, async () => {
+    test("include pickled objects", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("datatypes.pickled")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 42 } });
     });
 
-    test("times, durations and maps of lists", { timeout: TIMEOUT }, async () => {
+    test("include times, durations and maps of lists", { timeout: TIMEOUT }, async () => {
       expect(await runs.run("datatypes.times")).toMatchObject({
         phase: "SUCCEEDED",
         outputs: { o0: "2026-01-02T00:00:00+00:00 ['a', 'b']" },
@@ -312,7 +312,7 @@ export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 15
     });
   });
 
-  test("stock FlyteRemote sets a signal", { timeout: TIMEOUT }, async () => {
+  test("unmodified FlyteRemote sets a signal", { timeout: TIMEOUT }, async () => {
     const name = await runs.launch("gates.review");
     const program = `
 from flytekit.configuration import Config

@@ -39,7 +39,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
 
   describe("branches", () => {
     test(
-      "each arm",
+      "run each alternative",
       async () => {
         expect(await runs.run("branch.collatz_step", { n: integer(10) })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 5 } });
         expect(await runs.run("branch.sized", { n: integer(20) })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 61 } });
@@ -48,7 +48,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "no arm fits",
+      "fail when no alternative matches",
       async () => {
         const { phase, error } = await runs.run("branch.sized", { n: integer(500) });
         expect(phase).toBe("FAILED");
@@ -70,7 +70,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
 
   describe("failures", () => {
     test(
-      "a task that fails twice and then succeeds",
+      "are retried until an attempt succeeds",
       async () => {
         const { phase, execution, outputs } = await runs.run("failures.recovers");
         expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 2 }]);
@@ -80,7 +80,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "a task that always fails: its Python error is told",
+      "contain the Python error of a task that always fails",
       async () => {
         const { phase, error } = await runs.run("failures.always_fails");
         expect(phase).toBe("FAILED");
@@ -90,7 +90,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "a timeout",
+      "include the timeout of a task",
       async () => {
         const { phase, error, execution } = await runs.run("failures.times_out");
         expect(phase).toBe("FAILED");
@@ -101,7 +101,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "the failure node runs and the workflow still fails with its own error",
+      "run the failure node and keep the workflow's own error",
       async () => {
         const { phase, error, execution } = await runs.run("failures.cleans_up");
         expect(phase).toBe("FAILED");
@@ -112,7 +112,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "fail immediately: what runs beside the failure is aborted",
+      "abort running nodes with FAIL_IMMEDIATELY",
       async () => {
         const { phase, execution } = await runs.run("failures.fails_immediately");
         expect(phase).toBe("FAILED");
@@ -122,7 +122,7 @@ export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_
     );
 
     test(
-      "fail after executable nodes complete: it ends first",
+      "let running nodes finish with FAIL_AFTER_EXECUTABLE_NODES_COMPLETE",
       async () => {
         const { phase, execution } = await runs.run("failures.fails_at_the_end");
         expect(phase).toBe("FAILED");

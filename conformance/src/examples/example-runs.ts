@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
@@ -12,8 +11,9 @@ import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { waitForEnd } from "../stack/executions.js";
 import { plainLiteral } from "./plain-literal.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
+import { root } from "../repository.js";
 
-export const examplesFolder = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
+export const examplesFolder = join(root, "examples", "python");
 export const scope = { project: "flytesnacks", domain: "development" };
 
 /** An example that has ended. */

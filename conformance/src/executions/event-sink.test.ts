@@ -61,7 +61,7 @@ async function phases(id: ExecutionName): Promise<Record<string, string>> {
   return told;
 }
 
-test("by RPC admin hears all of workflows, nodes and attempts, good ends and bad", async () => {
+test("admin records workflows, nodes and attempts from events by gRPC, successes and failures", async () => {
   const good = await create("sinkgood", ["true", "true"]);
   const bad = await create("sinkbad", ["echo it broke >&2; exit 3"]);
   const [succeeded, failed] = await Promise.all([waitForEnd(client, good, 60_000), waitForEnd(client, bad, 60_000)]);
@@ -73,7 +73,7 @@ test("by RPC admin hears all of workflows, nodes and attempts, good ends and bad
   await waitUntilFinalizerRemoved(bad);
 }, 120_000);
 
-test("an abort is told to its end, over the death of propeller and of admin", async () => {
+test("an abort is recorded although propeller and admin are killed", async () => {
   const id = await create("sinkabort", ["sleep 600"]);
   await retryWhileUnavailable(async () => expect((await phases(id))["n0/0"]).toBe("RUNNING"), 60_000);
   for (const part of ["propeller", "admin"] as const) for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
@@ -83,7 +83,7 @@ test("an abort is told to its end, over the death of propeller and of admin", as
   await waitUntilFinalizerRemoved(id);
 }, 180_000);
 
-test("values are there to be read", async () => {
+test("inputs and outputs can be read", async () => {
   const program = `
 from flytekit import task, workflow
 

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { kubernetesSkipReason } from "@flyte-ts/testing";
@@ -10,8 +9,9 @@ import { waitForEnd } from "../stack/executions.js";
 import { faultRounds } from "../faults/fault-rounds.js";
 import { runPython, type RunningStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
+import { root } from "../repository.js";
 
-const examples = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
+const examples = join(root, "examples", "python");
 const scope = { project: "flytesnacks", domain: "development" };
 const namespace = "flytesnacks-development";
 
@@ -19,14 +19,14 @@ describe.skipIf(await kubernetesSkipReason())("the stack on a real Kubernetes AP
   let stack: RunningStack;
   let client: FlyteClient;
   let folder: string;
-  let end: StackClient["close"];
+  let close: StackClient["close"];
 
   beforeAll(async () => {
     stack = await startStackOnKubernetes();
-    ({ client, folder, end } = connectToStack(stack));
+    ({ client, folder, close } = connectToStack(stack));
     cpSync(examples, folder, { recursive: true });
   }, 300_000);
-  afterAll(() => end(), 60_000);
+  afterAll(() => close(), 60_000);
 
   const kubectl = (...args: string[]) =>
     execFileSync("kubectl", ["--kubeconfig", stack.kubeconfig, "-n", namespace, ...args], { encoding: "utf8" });
@@ -38,7 +38,7 @@ describe.skipIf(await kubernetesSkipReason())("the stack on a real Kubernetes AP
     return { name, phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "" };
   }
 
-  test("runs the training example with stock pyflyte; kubectl shows its workflow", async () => {
+  test("runs the training example with unmodified pyflyte, and kubectl shows its workflow", async () => {
     const { name, phase } = await run("example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}');
     expect(phase).toBe("SUCCEEDED");
     const { nodeExecutions } = await client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 });

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { copyFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FlyteClient } from "@flyte-ts/client";
 import { scheduledExecutionName } from "@flyte-ts/domain";
@@ -14,28 +13,28 @@ import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const INTERVAL_MS = 2_000;
 
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
-let end: StackClient["close"];
+let close: StackClient["close"];
 /** A second replica beside that of the stack. */
 let second: ChildProcess;
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ client, folder, end } = connectToStack(stack));
+  ({ client, folder, close } = connectToStack(stack));
   second = startSecondReplica();
   copyFileSync(join(root, "conformance", "python", "scheduled.py"), join(folder, "scheduled.py"));
   runPython({ stack, folder }, "pyflyte", ["register", "--activate-launchplans", "--version", "v1", "scheduled.py"]);
 }, 300_000);
 afterAll(async () => {
   second.kill("SIGKILL");
-  await end();
+  await close();
 }, 60_000);
 
 function startSecondReplica(): ChildProcess {
@@ -51,7 +50,7 @@ async function runsOf(launchPlan: string): Promise<Execution[]> {
 
 const timeOf = ({ spec }: Execution) => (spec?.metadata?.scheduledAt === undefined ? 0 : timestampMs(spec.metadata.scheduledAt));
 
-test("every two seconds, by two replicas that are killed in turn and at once: each run once, none left out", async () => {
+test("two replicas that are killed start every run of a schedule exactly once", async () => {
   const { workflowId } = (
     await client.admin.getLaunchPlan({ id: await registerShellWorkflow(client, "ticks", [{ id: "n0", script: "true", after: [] }]) })
   ).spec ?? { workflowId: undefined };
@@ -90,7 +89,7 @@ test("every two seconds, by two replicas that are killed in turn and at once: ea
   expect(await runsOf(id.name)).toHaveLength(runs.length);
 }, 180_000);
 
-test("what flytekit registered runs each minute, with its time as an input; the API tells when it runs next", async () => {
+test("a schedule from flytekit runs each minute with its time as an input, and the API returns its next run", async () => {
   const response = await fetch(`http://127.0.0.1:${stack.api}/api/v1/next_runs/flytesnacks/development/scheduled.by_cron?limit=2`);
   const { runs } = (await response.json()) as { runs: { scheduledAt?: string; scheduled_at?: string }[] };
   const [first, next] = runs.map((run) => Date.parse(run.scheduledAt ?? run.scheduled_at ?? ""));

@@ -19,7 +19,7 @@ afterAll(async () => {
   await stack.stop();
 }, 60_000);
 
-test("terminating an execution ends its processes and tells why", async () => {
+test("terminating an execution ends its processes and records the cause", async () => {
   const marks = join(stack.folder, "marks");
   // The second script ignores SIGTERM and has a child process.
   const scripts = [`echo up >> ${marks}; sleep 300`, `trap '' TERM; echo up >> ${marks}; (sleep 301 & wait)`];

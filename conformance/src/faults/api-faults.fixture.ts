@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { type FaultProxy, kubernetesFixture, type KubernetesFixture, startFaultProxy } from "@flyte-ts/testing";
 import { cpuSecondsOf } from "../stack/cpu-time.js";
 import { type RunningStack, type StackPart, startStack } from "../stack/stack-fixture.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 /** A stack that reaches the Kubernetes API through a proxy that injects faults. */
 export interface FaultInjectionStack {

@@ -143,7 +143,7 @@ interface Fault {
  * Starts executions before and during the fault, ends it, and checks that everything recovers by
  * itself.
  */
-async function runThroughFault({ name, durationMs: lasts, maxCpu: cpu, begin: set, end }: Fault): Promise<void> {
+async function runThroughFault({ name, durationMs, maxCpu, begin: set, end }: Fault): Promise<void> {
   const runs = await beginAll();
   await sleep(SHAPE.sleepMs * 1.5);
   await set();
@@ -151,7 +151,7 @@ async function runThroughFault({ name, durationMs: lasts, maxCpu: cpu, begin: se
   const begun = performance.now();
   try {
     runs.push(await begin("chain"));
-    await sleep(lasts - (performance.now() - begun));
+    await sleep(durationMs - (performance.now() - begun));
   } finally {
     const seconds = (performance.now() - begun) / 1_000;
     const used = SERVICES.map((part, index) => (cpuSeconds(faulty.stack, part) - (before[index] ?? 0)) / seconds);
@@ -159,7 +159,7 @@ async function runThroughFault({ name, durationMs: lasts, maxCpu: cpu, begin: se
     const rate = (faulty.proxy.requests - requests) / seconds;
     process.stdout.write(`${name}, ${seconds.toFixed(1)} s: ${shown} of a core; ${rate.toFixed(1)} requests/s\n`);
     await end();
-    for (const [index, part] of SERVICES.entries()) expect.soft(used[index], `${part}: of a core in "${name}"`).toBeLessThan(cpu);
+    for (const [index, part] of SERVICES.entries()) expect.soft(used[index], `${part}: of a core in "${name}"`).toBeLessThan(maxCpu);
   }
   const ended = performance.now();
   const results = await Promise.allSettled(runs.map(expectSucceededOnce));
@@ -229,22 +229,22 @@ async function compact(): Promise<void> {
   await faulty.kubernetes?.restart();
 }
 
-const OUTAGE = { lasts: FULL ? 60_000 : 8_000, cpu: IDLE_CPU };
+const OUTAGE = { durationMs: FULL ? 60_000 : 8_000, maxCpu: IDLE_CPU };
 const FAULTS: readonly Fault[] = [
-  told("the API server is away", { kind: "refused" }, OUTAGE),
-  told("the API server turns all away with 429", { kind: "answering", status: 429 }, { ...OUTAGE, durationMs: FULL ? 30_000 : 3_000 }),
-  told("each answer is 2 s late", { kind: "slow", delayMs: 2_000 }, { durationMs: FULL ? 60_000 : 5_000, maxCpu: BUSY_CPU }),
-  repeatedFault("watches are answered 410 Gone, again and again", expire, {
+  told("the API server is unavailable", { kind: "refused" }, OUTAGE),
+  told("the API server answers 429", { kind: "answering", status: 429 }, { ...OUTAGE, durationMs: FULL ? 30_000 : 3_000 }),
+  told("each response is 2 s late", { kind: "slow", delayMs: 2_000 }, { durationMs: FULL ? 60_000 : 5_000, maxCpu: BUSY_CPU }),
+  repeatedFault("watches repeatedly get 410 Gone", expire, {
     durationMs: FULL ? 30_000 : 3_000,
     maxCpu: BUSY_CPU,
     after: () => faulty.proxy.expireWatches(0),
   }),
-  repeatedFault("another changes every workflow's resource all the time", storm, { durationMs: FULL ? 30_000 : 4_000, maxCpu: BUSY_CPU }),
+  repeatedFault("another client keeps changing every workflow's resource", storm, { durationMs: FULL ? 30_000 : 4_000, maxCpu: BUSY_CPU }),
 ];
 const LONG_FAULTS: readonly Fault[] = [
-  told("connections stay open and nothing comes through them", { kind: "silent" }, OUTAGE),
+  told("connections stay open and transfer nothing", { kind: "silent" }, OUTAGE),
   {
-    name: "etcd is compacted and the API server begins anew",
+    name: "etcd is compacted and the API server restarts",
     durationMs: 20_000,
     maxCpu: BUSY_CPU,
     begin: compact,
@@ -253,13 +253,13 @@ const LONG_FAULTS: readonly Fault[] = [
 ];
 
 test.each(FULL ? [...FAULTS, ...LONG_FAULTS] : FAULTS)(
-  "$name: all goes on by itself, at rest meanwhile, nothing is lost or begun twice",
+  "$name: executions recover without lost or repeated attempts, and services do not busy-loop",
   async (fault) => {
     await expect(runThroughFault(fault)).resolves.toBeUndefined();
   },
   420_000,
 );
 
-test("no service had to be started anew", () => {
+test("no service was restarted", () => {
   expect(SERVICES.map((part) => faulty.stack.pids(part))).toEqual(pids);
 });

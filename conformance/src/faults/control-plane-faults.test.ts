@@ -92,9 +92,9 @@ const FAULTS: readonly Fault[] = [
     begin: () => plane.commits.setFaultPolicy(() => (random() < 0.1 ? CUTS[Math.floor(random() * CUTS.length)] : undefined)),
     end: () => plane.commits.setFaultPolicy(() => undefined),
   },
-  { name: "NATS is away", begin: () => plane.nats.kill(), end: () => plane.nats.restart() },
+  { name: "NATS is unavailable", begin: () => plane.nats.kill(), end: () => plane.nats.restart() },
   {
-    name: "the data plane's API is away",
+    name: "the data plane's API is unavailable",
     begin: () => plane.dataPlane.set({ kind: "refused" }),
     end: () => plane.dataPlane.set({ kind: "none" }),
   },
@@ -102,7 +102,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
-  "$name: every accepted execution is there once, and ends",
+  "$name: every accepted execution exists once and succeeds",
   async ({ name, index, begin, end }) => {
     const prefix = `f${index}${Date.now().toString(36)}`;
     const responseCounts: ResponseCounts = new Map();
@@ -141,7 +141,7 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
   OUTAGE_MS * 2 + 2 * TIMEOUT_MS,
 );
 
-test("commits were cut in each way, and no replica ended by itself", () => {
+test("commits were cut in each way, and no replica exited by itself", () => {
   expect(Object.entries(plane.commits.faults).filter(([, count]) => count === 0)).toEqual([]);
   const ends = plane.admins.flatMap(({ process }) => process.log().filter((line) => /"level":"fatal"|uncaught/i.test(line)));
   expect(ends).toEqual([]);

@@ -88,7 +88,7 @@ const podsOf = async (name: string) => {
   return Object.fromEntries(found.filter(([, count]) => count > 0));
 };
 
-test("an execution runs in its cluster alone, by that cluster's own services", async () => {
+test("an execution runs only in its cluster, by that cluster's services", async () => {
   await Promise.all(["east", "west"].flatMap((label) => [1, 2, 3].map((i) => run(admin(i % 2), `${label}${i}`, label))));
   for (const label of ["east", "west"]) {
     for (const i of [1, 2, 3]) {
@@ -106,7 +106,7 @@ const clusterStates = async () => {
 };
 
 test(
-  "while a cluster is down, new work goes to the other; what is in it goes on when it is back, though admin and the bus fail too",
+  "executions are placed in the other cluster during an outage and continue after it, although admin and the bus fail",
   async () => {
     const east = plane.dataPlanes[0]?.api;
     const [lost] = plane.admins;
@@ -157,15 +157,15 @@ test(
   240_000 + OUTAGE_MS + 2 * TIMEOUT_MS,
 );
 
-test("what templates say is made in every cluster, and repaired where it was changed", async () => {
+test("objects of templates are created in every cluster and repaired after a change", async () => {
   const object = { namespace: NAMESPACE, name: "quota" };
   const hard = (cluster: KubeClient | undefined) =>
     cluster?.get<KubeObject & { spec: { hard: object } }>(RESOURCE_QUOTAS, object).then((quota) => quota?.spec.hard);
-  // The killed replica may hold the lease of a sync for another 30 s.
-  const timeout = 90_000;
+  // The killed replica may hold the lease of a sync for another 30 s, and a busy machine is slow.
+  const timeout = 300_000;
   for (const cluster of Object.values(clusters)) {
     await expect.poll(() => hard(cluster), { timeout }).toEqual({ "count/pods": "500" });
   }
   await clusters["west"]?.mergePatch(RESOURCE_QUOTAS, { ...object, body: { spec: { hard: { "count/pods": "1", "requests.cpu": "9" } } } });
   await expect.poll(() => hard(clusters["west"]), { timeout }).toEqual({ "count/pods": "500", "requests.cpu": "9" });
-}, 300_000);
+}, 1_000_000);

@@ -113,13 +113,13 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     return parts.length === 2 && parts.every((part) => part === SHARD_COUNT / 2);
   };
 
-  test("two replicas have half of the shards each", async () => {
+  test("two replicas hold half of the shards each", async () => {
     await waitUntil(isEven, 30_000);
     expect(total(await shardsByHolder())).toBe(SHARD_COUNT);
   }, 60_000);
 
   test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-    "round %i: a replica is killed while executions run: others take over in time, nothing is lost or begun twice",
+    "round %i: another replica takes over from a killed one in time, without lost or repeated attempts",
     async (round) => {
       const ids = Array.from({ length: EXECUTIONS }, (_, index) => ({
         project: launchPlan.project,
@@ -173,7 +173,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     240_000,
   );
 
-  test("a replica that is stopped for longer than its lease does nothing when it wakes", async () => {
+  test("a replica that was paused for longer than its lease does nothing when it continues", async () => {
     const [first] = stack.pids("propeller");
     if (first === undefined) throw new Error("no propeller");
     const before = new Set((await shardsByHolder()).keys());
@@ -185,7 +185,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     expect([...(await shardsByHolder()).keys()].filter((member) => before.has(member))).toHaveLength(1);
   }, 90_000);
 
-  test("a replica that ends as asked hands over at once", async () => {
+  test("a replica that shuts down hands its shards over at once", async () => {
     const [pid] = stack.pids("propeller-2");
     if (pid === undefined) throw new Error("no propeller");
     const before = new Set((await shardsByHolder()).keys());

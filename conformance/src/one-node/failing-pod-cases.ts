@@ -41,8 +41,8 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     return pods.podName(name);
   };
 
-  describe.concurrent("by themselves", () => {
-    test("exit codes come with the end of the log", async () => {
+  describe.concurrent("containers that fail", () => {
+    test("report the exit code and the end of the log", async () => {
       const message = expect.stringContaining("exit code (3). Reason [Error]. Message: \nmy last words\n");
       expect(await pods.run("exit", "echo my last words; exit 3")).toMatchObject({
         phase: "FAILED",
@@ -51,13 +51,13 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       });
     });
 
-    test("out of memory", async () => {
+    test("report being out of memory", async () => {
       const script = 'echo begins; exec python3 -c "x = bytearray(900 << 20)"';
       const message = expect.stringContaining("exit code (137). Reason [OOMKilled]. Message: \nbegins\n");
       expect(await pods.run("memory", script, limited("MEMORY", "100Mi"))).toMatchObject({ code: "RetriesExhausted|OOMKilled", message });
     });
 
-    test("out of memory in a program that the container's own outlives", async () => {
+    test("report a killed child process as out of memory", async () => {
       const fate = await pods.run("child-memory", 'python3 -c "x = bytearray(900 << 20)"; exit 0', limited("MEMORY", "100Mi"));
       expect(fate).toMatchObject({
         code: "RetriesExhausted|OOMKilled",
@@ -65,26 +65,26 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       });
     });
 
-    test("a command that is not there", async () => {
+    test("report a missing command", async () => {
       const fate = await pods.run("command", "", { container: { command: ["/no/such"], args: [] } });
       expect(fate).toMatchObject({ code: "RetriesExhausted|StartError", message: expect.stringContaining("stat /no/such: no such file") });
     });
   });
 
-  describe.concurrent("before they start", () => {
-    test("an image that cannot be pulled", async () => {
+  describe.concurrent("pods that cannot start", () => {
+    test("report an image that cannot be pulled", async () => {
       const fate = await pods.run("no-image", "true", { container: { image: "localhost:1/none:1" } });
       const message = expect.stringMatching(/Grace period \[3s\] exceeded.*pulling image "localhost:1\/none:1".*connection refused/);
       expect(fate).toMatchObject({ code: "RetriesExhausted|ContainersNotReady|ImagePullBackOff", message });
     });
 
-    test("what is no name of an image", async () => {
+    test("report an invalid image name", async () => {
       const fate = await pods.run("bad-image", "true", { container: { image: "UPPER case" }, retries: 3 });
       expect(fate).toMatchObject({ code: "ContainersNotReady|InvalidImageName", message: expect.stringContaining("must be lowercase") });
       expect(fate.attempts).toHaveLength(1);
     });
 
-    test("a secret that is not there", async () => {
+    test("report a missing secret", async () => {
       const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "absent", key: "k" } } }];
       const spec = { containers: [{ name: "main", image: flytekitImage, command: ["true"], env }] };
       const fate = await pods.run("no-secret", "", { pod: { primary: "main", spec } });
@@ -92,7 +92,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(fate).toMatchObject({ code: "ContainersNotReady|CreateContainerConfigError", message });
     });
 
-    test("no node has room: queued, with the scheduler's reason, until somebody aborts", async ({ expect }) => {
+    test("stay queued with the scheduler's reason until an abort, when no node has room", async ({ expect }) => {
       const name = await pods.launch("no-room", "true", limited("CPU", "4"));
       await expect
         .poll(async () => (await pods.attempts(name))[0]?.reason, { timeout: 60_000 })
@@ -104,7 +104,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     });
   });
 
-  describe("quotas", () => {
+  describe("pods over a quota", () => {
     /**
      * Exists as long as the test and is deleted however it ends: other tests' pods would stay
      * pending.
@@ -114,7 +114,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       kubectl("create", "quota", name, hard);
     };
 
-    test("one that is used up is waited for, with the reason", async () => {
+    test("wait with the reason while the quota is used up", async () => {
       await pods.launch("occupant", "sleep 600");
       await pods.waitForPhase("occupant", "RUNNING");
       const used = Number(kubectl("get", "pods", "--field-selector=status.phase=Running", "-o", "name").split("\n").length - 1);
@@ -129,7 +129,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(await pods.end("quota")).toMatchObject({ phase: "SUCCEEDED", attempts: [{ phase: "SUCCEEDED" }] });
     });
 
-    test("one that never has room fails", async () => {
+    test("fail when the quota can never suffice", async () => {
       quota("small", "--hard=limits.cpu=200m");
       await expect.poll(() => kubectl("get", "quota", "small", "-o", "jsonpath={.status.hard}")).toContain("200m");
       const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=4");
@@ -137,18 +137,18 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     });
   });
 
-  describe("by others", () => {
-    test("deleted by hand", async () => {
+  describe("interrupted pods", () => {
+    test("are retried after a deletion", async () => {
       kubectl("delete", "pod", await running("deleted"), "--wait=false");
       expect(await pods.end("deleted")).toMatchObject(interrupted("UnexpectedObjectDeletion", expect.stringContaining("deleted-n0-0")));
     });
 
-    test("deleted by force", async () => {
+    test("are retried after a forced deletion", async () => {
       kubectl("delete", "pod", await running("forced"), "--force", "--grace-period=0");
       expect(await pods.end("forced")).toMatchObject(interrupted("ResourceDeletedExternally", expect.stringContaining("not found")));
     });
 
-    test("drained from their node", async () => {
+    test("are retried after a drain of their node", async () => {
       await running("drained");
       stack.kubectl("drain", stack.node, "--force", "--pod-selector=execution-id=drained", "--timeout=60s");
       stack.kubectl("uncordon", stack.node);
@@ -156,20 +156,20 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(await pods.end("drained")).toMatchObject(interrupted("UnexpectedObjectDeletion", message));
     });
 
-    test("evicted by the kubelet", async () => {
+    test("are retried after an eviction by the kubelet", async () => {
       const script = `[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; head -c 30000000 /dev/zero > /tmp/full; sleep 600`;
       const fate = await pods.run("evicted", script, limited("EPHEMERAL_STORAGE", "10Mi"));
       const message = expect.stringContaining("Pod ephemeral local storage usage exceeds the total limit of containers 10Mi");
       expect(fate).toMatchObject(interrupted("Evicted", message));
     });
 
-    test("killed from outside", async () => {
+    test("are retried after a kill from outside", async () => {
       await running("killed");
       process.kill(pods.processIdOf("killed"), "SIGKILL");
       expect(await pods.end("killed")).toMatchObject(interrupted("Interrupted", expect.stringContaining("exit code (137)")));
     });
 
-    test("their node shuts down", async () => {
+    test("are retried after a shutdown of their node", async () => {
       await running("shutdown");
       logind.announce(true);
       await expect.poll(async () => (await pods.attempts("shutdown"))[0]?.phase, { timeout: 60_000 }).toBe("FAILED");
@@ -178,7 +178,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(await pods.end("shutdown")).toMatchObject(interrupted("Interrupted", message));
     });
 
-    test("their node is gone for good", async () => {
+    test("are retried after the loss of their node", async () => {
       await running("lost");
       const kubelet = stack.kubelet();
       process.kill(kubelet, "SIGSTOP");

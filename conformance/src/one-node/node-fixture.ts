@@ -1,13 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { testWatchdog } from "@flyte-ts/testing";
 import { processesOf, type RunningStack, startStack } from "../stack/stack-fixture.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 /**
  * Reason why there is no real node here. A node needs root, minutes for the first start, and the

@@ -52,7 +52,7 @@ export function trainingCases(onNode: () => StackOnNode): void {
   // `TIMELINES=10` runs it ten times and prints how long each phase takes, for docs/benchmarks.md,
   // without assertions.
   test.skipIf(process.env.TIMELINES === undefined)(
-    "where the time goes",
+    "the times of its phases are printed",
     async () => {
       for (let round = 0; round < Number(process.env.TIMELINES); round++) {
         const { execution } = await run();

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Code, createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -15,12 +14,13 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "
 import { retryWhileUnavailable, nodeAndAttemptPhases, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { registerSleepChain, sleepInputs } from "../stack/sleep-chain.js";
+import { root } from "../repository.js";
 
 /** `BACKUP=full` also waits until orphans are found, which takes some minutes. */
 const FULL = process.env.BACKUP === "full";
 const TIMEOUT_MS = 180_000;
 const SCOPE = { project: "flytesnacks", domain: "development" };
-const program = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..", "packages/cli/dist/main.js");
+const program = join(root, "packages/cli/dist/main.js");
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
 const at = (name: string) => join(folder, name);
 
@@ -81,7 +81,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-test("what was backed up while it ran goes on elsewhere, and nothing of history is missing", async () => {
+test("executions backed up while they ran continue after a restore, and the history is complete", async () => {
   const { postgres, dataPlanes } = plane as ControlPlane;
   const chain = await registerSleepChain(client, 3);
   const script = `test -e ${at("gate")} || sleep 600`;
@@ -144,7 +144,7 @@ test("what was backed up while it ran goes on elsewhere, and nothing of history 
 }, 600_000);
 
 test.runIf(FULL)(
-  "what nobody knows is stopped, and its resource goes",
+  "an orphaned execution is stopped and its resource deleted",
   async () => {
     const kube = await createKubeClient({ kubeconfig: plane?.dataPlanes[0]?.kubeconfig ?? "" });
     const orphan = { namespace: "flytesnacks-development", name: "orphan" };

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ExecutionSchema, ExecutionState, WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -18,8 +17,9 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { executionRequest, identifier, launchPlanRequest, scope, taskRequest, workflowRequest } from "../api/valid-requests.js";
+import { root } from "../repository.js";
 
-const main = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "packages", "cli", "dist", "main.js");
+const main = join(root, "packages", "cli", "dist", "main.js");
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-import-"));
 
 let admins: readonly RunningAdmin[] = [];
@@ -198,7 +198,7 @@ function run(flags: readonly string[] = [], breakOff?: RegExp): Promise<ImportRu
   });
 }
 
-test("an import that is broken off and begun again brings everything, and says what it left out", async () => {
+test("an interrupted and repeated import is complete and lists what it skipped", async () => {
   expect((await run([], /entities of second/)).status).toBe(null);
   const { status, counts, skipped, output: out } = await run();
   expect(status, out).toBe(0);
@@ -211,7 +211,7 @@ test("an import that is broken off and begun again brings everything, and says w
   expect(out).toMatch(/task +\d+ +\d+ +0/);
 }, 120_000);
 
-test("entities are the same on both sides", async () => {
+test("imported entities equal their originals", async () => {
   const both = async <T>(ask: (client: FlyteClient) => Promise<T>) => [await ask(from), await ask(to)] as const;
   const bare = ({ closure, ...rest }: { closure?: object } & object) => ({
     ...rest,
@@ -246,7 +246,7 @@ test("entities are the same on both sides", async () => {
   expect((await to.admin.getWorkflowAttributes(asked)).attributes?.matchingAttributes?.target.value).toMatchObject({ maxParallelism: 7 });
 });
 
-test("what was active is active, but for schedules, until they are wanted", async () => {
+test("imported entities keep their state, and schedules stay inactive until they are requested", async () => {
   const active = async () =>
     (await to.admin.listActiveLaunchPlans({ ...scope, limit: 10 })).launchPlans.map((each) => each.id?.name ?? "").sort();
   expect(await active()).toEqual(["known"]);
@@ -289,7 +289,7 @@ async function historyOf({ admin }: FlyteClient, name: string, parents: readonly
   return seen;
 }
 
-test("what has run and ended comes along when it is wanted, once, and starts nothing", async () => {
+test("ended executions are imported on request, once, and start nothing", async () => {
   await publishEvents("good", WorkflowExecution_Phase.SUCCEEDED);
   await publishEvents("bad", WorkflowExecution_Phase.FAILED);
   await from.admin.updateExecution({ id: executionId("bad"), state: ExecutionState.EXECUTION_ARCHIVED });
@@ -314,7 +314,7 @@ test("what has run and ended comes along when it is wanted, once, and starts not
   expect((await to.admin.relaunchExecution({ id: executionId("good"), name: "again" })).id?.name).toBe("again");
 }, 120_000);
 
-test("a part can be named, and what is not there is told", async () => {
+test("an import can be limited to a project, and a missing one is reported", async () => {
   const { counts, skipped } = await run(["--projects", "second,nosuch", "--domains", "development"]);
   expect([counts.project, counts.workflow, counts.task]).toEqual([
     { imported: 0, there: 1, skipped: 1 },

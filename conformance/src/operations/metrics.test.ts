@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -9,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const metricsReference = readFileSync(join(root, "docs", "reference", "metrics.md"), "utf8");
 /** Files of dashboards and alerts. */
 const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
@@ -69,7 +68,7 @@ async function metricNames(service: keyof typeof ports): Promise<readonly string
 const sum = (samples: ReadonlyMap<string, number>, prefix: string) =>
   [...samples].reduce((total, [sample, value]) => (sample.startsWith(prefix) ? total + value : total), 0);
 
-test("what is documented is there, what is there is documented, and it moves", async () => {
+test("documented metrics exist, existing metrics are documented, and their values change", async () => {
   const before = await scrapeAll();
   const good = await registerShellWorkflow(client, "measured", [{ id: "n0", script: "sleep 3", after: [] }]);
   const bad = await registerShellWorkflow(client, "unmeasured", [{ id: "n0", script: "exit 1", after: [], retries: 1 }]);
@@ -142,7 +141,7 @@ async function startAfterFailure(source: Identifier, target: Identifier): Promis
   expect(await response.text()).toContain("TRIGGER_STATE_ACTIVE");
 }
 
-test("whatever a dashboard or an alert looks at is exported", async () => {
+test("every metric of a dashboard or alert is exported", async () => {
   const exported = new Set<string>();
   for (const service of Object.keys({
     ...SERVICES,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { createFlyteClient } from "@flyte-ts/client";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SERVICES, serviceOf } from "../services.js";
@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(Object.entries(PROGRAMS))("%s prints its schema, and refuses what is not in it by the nearest name", (_, main) => {
+test.each(Object.entries(PROGRAMS))("%s prints its schema and suggests a name for an unknown setting", (_, main) => {
   const schema = JSON.parse(execFileSync(process.execPath, [main, "--print-schema"], { encoding: "utf8" })) as {
     type: string;
     properties: Record<string, object>;
@@ -60,10 +60,10 @@ test.each(Object.entries(PROGRAMS))("%s prints its schema, and refuses what is n
   expect(schema.type).toBe("object");
   expect(schema.properties.logLevel).toMatchObject({ default: "info" });
   const { status, stderr } = spawnSync(process.execPath, [main, "--logLevle", "debug"], { encoding: "utf8" });
-  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: there is no such setting; did you mean logLevel?")]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("logLevle: unknown setting; did you mean logLevel?")]);
 });
 
-test("what is in force is printed, without secrets", () => {
+test("the effective configuration is printed without secrets", () => {
   const env = { ...process.env, FLYTE_TS_ADMIN_STORAGE__S3__SECRET_ACCESS_KEY: SECRET };
   const words = [PROGRAMS.admin ?? "", "--print-config", "--database.url", `postgresql://flyte:${SECRET}@db/x`];
   const text = execFileSync(process.execPath, words, { encoding: "utf8", env });
@@ -71,7 +71,7 @@ test("what is in force is printed, without secrets", () => {
   expect(text).not.toContain(SECRET);
 });
 
-test("replicas that start together on an empty database migrate it once", () => {
+test("replicas that start concurrently on an empty database migrate it once", () => {
   const applied = admins.flatMap((admin) => admin.process.log().filter((line) => line.includes("migration applied")));
   const names = applied.map((line) => (JSON.parse(line) as { migration: string }).migration);
   expect(new Set(names).size).toBe(names.length);
@@ -87,7 +87,7 @@ const ready = async (
   return { status: response.statusCode ?? 0, state: (await json(response)) as never };
 };
 
-test("readiness tells what of it is away, and does not flap when the database is restarted", async () => {
+test("readiness names unavailable dependencies and does not change during a restart of the database", async () => {
   const ops = admins[0]?.ops ?? 0;
   expect(await ready(ops)).toEqual({ status: 200, state: { ready: true, checks: { bus: { ok: true }, database: { ok: true } } } });
   await postgres.restart();
@@ -100,7 +100,7 @@ test("readiness tells what of it is away, and does not flap when the database is
   await expect.poll(async () => (await ready(ops)).status).toBe(200);
 });
 
-test("told to end it is not ready first, answers on, and ends well", async () => {
+test("a replica that shuts down reports not ready, answers pending calls and exits with 0", async () => {
   const [, admin] = admins;
   if (admin === undefined) throw new Error("no admin");
   const client = createFlyteClient({ endpoint: `127.0.0.1:${admin.api}` });

@@ -1,9 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..");
+import { join } from "node:path";
+import { root } from "../repository.js";
 
 /** Replacement of a text in a built file; the text must occur exactly once. */
 interface Replacement {
@@ -29,12 +27,12 @@ const REPLACEMENTS: readonly Replacement[] = [
     to: "$24, $25, $26, $27, $28, 'next')",
   },
   {
-    file: "services/propeller/dist/engine/run/run-state.js",
+    file: "services/propeller/dist/engine/state/run-state.js",
     from: "        node.status = status;",
     to: `        node.status = Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" };`,
   },
   {
-    file: "services/propeller/dist/engine/run/run-state.js",
+    file: "services/propeller/dist/engine/state/run-state.js",
     from: "    setWorkflowStatus(status) {\n        this.status = status;",
     to: `    setWorkflowStatus(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
   },

@@ -176,7 +176,7 @@ test.each([
   600_000,
 );
 
-test("both builds wrote what they write, side by side, and the older one kept what it does not know", async () => {
+test("both builds wrote their own fields, and the older one kept unknown fields", async () => {
   const kube = await createKubeClient({ kubeconfig: plane.dataPlanes[0]?.kubeconfig ?? "" });
   const { items } = await kube.list<KubeObject & { readonly status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE });
   await kube.close();

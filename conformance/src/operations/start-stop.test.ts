@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { processesOf } from "../stack/stack-fixture.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 let folder: string;
 let started: ChildProcess | undefined;
@@ -58,7 +56,7 @@ const said = async ({ output }: StartedCommand, what: RegExp) => {
   await expect.poll(output, { timeout: 100_000 }).toMatch(what);
 };
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s to `npm start` ends the stack, and npm after it", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s to `npm start` stops the stack, and npm exits after it", async (signal) => {
   const run = npm(stack(folder));
   await said(run, /^ready$/m);
   run.npm.kill(signal);
@@ -68,7 +66,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s to `npm start` ends the stack, and
   await expect.poll(() => processesOf(folder), EXIT_TIMEOUT).toEqual([]);
 });
 
-test.each(["SIGHUP", "SIGKILL"] as const)("a stack whose npm dies of %s ends", async (signal) => {
+test.each(["SIGHUP", "SIGKILL"] as const)("a stack stops when its npm dies of %s", async (signal) => {
   const run = npm(stack(folder));
   await said(run, /^ready$/m);
   run.npm.kill(signal);
@@ -76,7 +74,7 @@ test.each(["SIGHUP", "SIGKILL"] as const)("a stack whose npm dies of %s ends", a
   await expect.poll(() => readdirSync(folder), EXIT_TIMEOUT).not.toContain("stack.pid");
 });
 
-test("a signal to the whole process group, as of a closed terminal or a unit of systemd, ends the stack in order", async () => {
+test("a signal to the whole process group, as from a closed terminal or systemd, stops the stack in order", async () => {
   const run = npm(stack(folder));
   await said(run, /^ready$/m);
   process.kill(-(run.npm.pid as number), "SIGTERM");
@@ -89,7 +87,7 @@ test("a signal to the whole process group, as of a closed terminal or a unit of 
  */
 const namespaces = spawnSync("unshare", ["--pid", "--fork", "--mount-proc", "true"]).status === 0;
 
-test.runIf(namespaces)("SIGTERM to `npm start` as process 1 of a container ends the stack", async () => {
+test.runIf(namespaces)("SIGTERM to `npm start` as process 1 of a container stops the stack", async () => {
   const run = npm(stack(folder), {}, ["unshare", "--pid", "--fork", "--mount-proc"]);
   await said(run, /^ready$/m);
   const [first] = readFileSync(`/proc/${run.npm.pid}/task/${run.npm.pid}/children`, "utf8").trim().split(" ");
@@ -98,7 +96,7 @@ test.runIf(namespaces)("SIGTERM to `npm start` as process 1 of a container ends 
   expect(readdirSync(folder)).not.toContain("stack.pid");
 });
 
-test("a stack whose launcher is killed ends in order", async () => {
+test("a stack whose launcher is killed stops in order", async () => {
   const run = npm(stack(folder));
   await said(run, /^ready$/m);
   const launcher = processesOf(folder).find(({ command }) => command.includes("scripts/start.mjs"));
@@ -106,7 +104,7 @@ test("a stack whose launcher is killed ends in order", async () => {
   await expect.poll(() => readdirSync(folder), EXIT_TIMEOUT).not.toContain("stack.pid");
 });
 
-test("a stack whose output is read no more, as with `| head -1`, goes on until it is told to end", async () => {
+test("a stack whose output is closed, as by `| head -1`, runs until it is stopped", async () => {
   const run = npm(stack(folder));
   await said(run, /npm|flyte-ts|start/);
   run.npm.stdout?.destroy();
@@ -117,7 +115,7 @@ test("a stack whose output is read no more, as with `| head -1`, goes on until i
   await expect.poll(() => processesOf(folder), EXIT_TIMEOUT).toEqual([]);
 });
 
-test("an npm that dies before its script has begun, of an output that is closed, leaves nothing behind", async () => {
+test("an npm that dies of a closed output before its script begins leaves nothing running", async () => {
   const run = npm(stack(folder));
   run.npm.stdout?.destroy();
   expect(await run.ended).toBe(1);
@@ -125,14 +123,14 @@ test("an npm that dies before its script has begun, of an output that is closed,
   expect(run.output()).not.toMatch(/^\s+at /m);
 });
 
-test("SIGTERM to `npx flyte-ts start` ends the stack", async () => {
+test("SIGTERM to `npx flyte-ts start` stops the stack", async () => {
   const run = npm(["exec", "--", "flyte-ts", ...stack(folder).filter((word) => word !== "--")]);
   await said(run, /^ready$/m);
   run.npm.kill("SIGTERM");
   await expect.poll(() => readdirSync(folder), EXIT_TIMEOUT).not.toContain("stack.pid");
 });
 
-test("SIGTERM ends a start that hangs", async () => {
+test("SIGTERM stops a start that hangs", async () => {
   // Another live process holds the lock of the Python environment.
   const cache = join(folder, "cache");
   const bin = join(folder, "bin");
@@ -146,7 +144,7 @@ test("SIGTERM ends a start that hangs", async () => {
   expect(readdirSync(data)).not.toContain("stack.pid");
 });
 
-test("what a killed stack has left, with process ids that other processes have now, does not keep the next from starting", async () => {
+test("stale process ids of a killed stack do not prevent the next start", async () => {
   for (const name of ["stack.pid", "guard.pid"]) writeFileSync(join(folder, name), `${process.pid}\n0:0\n`);
   mkdirSync(join(folder, "cluster"));
   writeFileSync(join(folder, "cluster", "lock"), `${process.pid} 1`);
@@ -164,7 +162,7 @@ test.each([
     ["--data", join(root, "package.json")],
     /^flyte-ts: the data folder .*package\.json cannot be used: it is a file/m,
   ],
-])("%s: one line and an exit status", async (_, args, line) => {
+])("%s is reported in one line with an exit code", async (_, args, line) => {
   const run = npm(["start", "--", "--no-example", "--port", "0", "--blobPort", "0", "--data", folder, ...args]);
   expect(await run.ended).toBe(1);
   expect(run.output()).toMatch(line);

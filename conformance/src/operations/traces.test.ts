@@ -54,7 +54,7 @@ afterAll(async () => {
   collector.close();
 }, 60_000);
 
-test("an execution is one trace over services, from the call that made it to its attempts", async () => {
+test("an execution is one trace across services, from its creation to its attempts", async () => {
   const launchPlan = await registerShellWorkflow(client, "traced", [
     { id: "n0", script: "true", after: [] },
     { id: "n1", script: "exit 1", after: ["n0"] },

@@ -26,9 +26,9 @@ export function differences(recorded: unknown, observed: unknown): Difference[] 
     .map((path) => {
       const [their, our] = [theirs.get(path), ours.get(path)];
       const at = (their ?? our)?.at ?? [];
-      return { path, at, recorded: their === undefined ? ABSENT : their.value, here: our === undefined ? ABSENT : our.value };
+      return { path, at, recorded: their === undefined ? ABSENT : their.value, observed: our === undefined ? ABSENT : our.value };
     })
-    .filter(({ recorded: their, here: our }) => JSON.stringify(their) !== JSON.stringify(our));
+    .filter(({ recorded: their, observed: our }) => JSON.stringify(their) !== JSON.stringify(our));
 }
 
 interface Leaf {

@@ -5,7 +5,6 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { blobStoreKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
 import { Classification, formatUsage } from "./difference-classes.js";
@@ -18,6 +17,7 @@ import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
 import { startGoPropeller } from "./peers/go-propeller.js";
 import { signalTimes } from "./peers/signal-times.js";
 import { findAcceptedPlants } from "./runs/planted-values.js";
+import { root } from "../repository.js";
 
 const { values } = parseArgs({
   options: {
@@ -95,7 +95,7 @@ function recordCases(stack: RunningStack): void {
 /** Returns 1 when a chain has failed, else 0. */
 function runChains(stack: RunningStack): number {
   if (values.chains === undefined) return 0;
-  const bench = fileURLToPath(new URL("../../../bench/dist/main.js", import.meta.url));
+  const bench = join(root, "bench", "dist", "main.js");
   const flags = ["--endpoint", `127.0.0.1:${stack.api}`, "--patience", "3600", "chain", values.chains];
   return spawnSync(process.execPath, [bench, ...flags], { stdio: "inherit" }).status === 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import {
   type FaultProxy,
   type CommitFaultProxy,

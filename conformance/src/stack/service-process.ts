@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { testWatchdog } from "@flyte-ts/testing";
 import { respondsOk } from "./http-probe.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 export interface ServiceSpec {
   /** Name in the configuration file and in messages. */

@@ -1,12 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** Time for processes to exit after their parent has exited, ms. */
 const EXIT_TIMEOUT_MS = 5_000;
 

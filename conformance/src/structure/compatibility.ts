@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { join } from "node:path";
+import { root } from "../repository.js";
 
 /** A row of docs/reference/compatibility.md. */
 export interface CompatibilityRow {

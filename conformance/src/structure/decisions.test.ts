@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 const SECTIONS = ["Context", "Decision", "Consequences"];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { commandProblem, documentedCommands, missingPaths } from "./documented-commands.js";
 import { trackedFiles } from "./tracked-files.js";
 

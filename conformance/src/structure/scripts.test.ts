@@ -1,11 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 function run(script: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", script), ...args], { encoding: "utf8" });
@@ -16,8 +14,58 @@ test("imports go in the directions that the architecture allows", () => {
   expect(run("check-imports.mjs")).toEqual({ status: 0, output: "" });
 });
 
-test("names say something, and files stay readable", () => {
+test("admin's areas import in their directions, and SQL stands in their stores", () => {
+  expect(run("check-areas.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["identity/a.ts", 'import { x } from "../events/index.js";', "identity may import platform"],
+  ["events/a.ts", 'import type { X } from "../executions/store/b.js";', "other areas are imported through executions/index.ts"],
+  ["events/a.ts", 'import type { AdminDeps } from "../deps.js";', "areas do not import the composition root"],
+  ["events/a.ts", 'import { x } from "./index.js";', "an area does not import its own face"],
+  ["events/one/a.ts", 'import { x } from "../two/b.js";', "circle of folders"],
+  ["executions/execution/a.ts", "const text = `SELECT id FROM executions`;", "SQL on it stands in executions/store/"],
+  ["automation/store/a.ts", "const text = `DELETE FROM executions`;", "only executions/store/ does"],
+  ["identity/store/a.ts", "const text = `SELECT id FROM executions`;", "identity may not know executions"],
+])("the check of areas finds a mistake in %s: %s", (file, line, problem) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-areas-"));
+  const planted = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  planted("main.ts", 'import { x } from "./events/index.js";\n');
+  planted("events/index.ts", 'export { x } from "./two/b.js";\n');
+  planted("events/two/b.ts", 'export { y as x } from "../one/c.js";\n');
+  planted("events/one/c.ts", 'export { y } from "../../executions/index.js";\n');
+  planted("executions/index.ts", 'export { y } from "./store/b.js";\n');
+  planted("executions/store/b.ts", "export const y = `SELECT id FROM executions`; // UPDATE projects\n");
+  const before = run("check-areas.mjs", folder);
+  planted(file, `${line}\n`);
+  const { status, output } = run("check-areas.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
+});
+
+test("file names are meaningful, and files stay short", () => {
   expect(run("check-names.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["recently-used.ts", '"recently"'],
+  ["our-names.mjs", '"our"'],
+  ["registered.fixture.ts", 'ends with "registered"'],
+  ["source-of.ts", 'ends with "of"'],
+  ["utils.ts", "the name says nothing"],
+])("the check of names finds %s", (name, problem) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-names-"));
+  writeFileSync(join(folder, "lru-cache.ts"), "export const x = 1;\n");
+  const before = run("check-names.mjs", folder);
+  writeFileSync(join(folder, name), "export const x = 1;\n");
+  const { status, output } = run("check-names.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
 });
 
 test("comments open with a verb or a noun and name the actor", () => {
@@ -51,14 +99,14 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
   // Every command imports these before it installs the Node that the other scripts need.
-  test.each(["checks.mjs", "prepare.mjs", "attended.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
+  test.each(["checks.mjs", "prepare.mjs", "child-process.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
     const program = `Object.defineProperty(process.versions, "node", { value: "20.20.2" }); await import(${JSON.stringify(join(clone, "scripts", module))});`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 });
 
-test("a PATH without npm is told in one line", () => {
+test("a PATH without npm is reported in one line", () => {
   const empty = mkdtempSync(join(tmpdir(), "flyte-ts-path-"));
   const start = join(root, "scripts", "start.mjs");
   const { status, stderr } = spawnSync(process.execPath, [start], { encoding: "utf8", env: { ...process.env, PATH: empty } });

@@ -4,6 +4,11 @@ export class Lazy<T> {
 
   constructor(private readonly load: () => Promise<T>) {}
 
+  /** The value that was loaded or is being loaded; undefined before the first use and after a failed load. */
+  get loaded(): Promise<T> | undefined {
+    return this.#value;
+  }
+
   /** @throws the error of the load, to all callers that share it. */
   get(): Promise<T> {
     if (this.#value === undefined) {

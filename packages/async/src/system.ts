@@ -10,18 +10,18 @@ export const systemTime: Time = {
   elapsed: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? undefined : { signal }),
   schedule: (delayMs, action) => {
-    let timer = startTimer(Math.max(0, delayMs));
-    function startTimer(remainingMs: number): NodeJS.Timeout {
-      const stepMs = Math.min(remainingMs, MAX_TIMER_MS);
-      const next = setTimeout(() => {
-        if (remainingMs > stepMs) timer = startTimer(remainingMs - stepMs);
-        else action();
-      }, stepMs);
-      return next.unref();
-    }
+    if (delayMs > MAX_TIMER_MS) return scheduleInSteps(delayMs, action);
+    const timer = setTimeout(action, delayMs).unref();
     return () => clearTimeout(timer);
   },
 };
+
+function scheduleInSteps(delayMs: number, action: () => void): () => void {
+  let cancel = systemTime.schedule(MAX_TIMER_MS, () => {
+    cancel = systemTime.schedule(delayMs - MAX_TIMER_MS, action);
+  });
+  return () => cancel();
+}
 
 /** Returns a number in [0, 1). */
 export const systemRandom = (): number => Math.random();

@@ -17,9 +17,12 @@ test.each([
   expect(parseBlobUri(uri)).toEqual({ uri, ...address });
 });
 
-test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])("%s is none", (uri) => {
-  expect(() => parseBlobUri(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
-});
+test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])(
+  "%s is not a blob URI",
+  (uri) => {
+    expect(() => parseBlobUri(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
+  },
+);
 
 test.each([
   [["s3://b", "a", "b"], "s3://b/a/b"],
@@ -31,7 +34,7 @@ test.each([
   expect(joinUri(...parts)).toBe(joined);
 });
 
-test("a million slashes within a part are read once", { timeout: 20_000 }, () => {
+test("a million slashes within a part take linear time", { timeout: 20_000 }, () => {
   const slashes = "/".repeat(1_000_000);
   expect(joinUri("s3://b", `/x${slashes}y/`)).toBe(`s3://b/x${slashes}y`);
   expect(joinUri("s3://b", slashes)).toBe("s3://b");

@@ -1,3 +1,4 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import type { BlobLocation } from "./blob-uri.js";
 
 /** Maximum number of concurrent requests. */
@@ -8,6 +9,5 @@ export async function deleteOneByOne(
   driver: { delete(location: BlobLocation): Promise<void> },
   locations: readonly BlobLocation[],
 ): Promise<void> {
-  for (let from = 0; from < locations.length; from += DELETE_CONCURRENCY)
-    await Promise.all(locations.slice(from, from + DELETE_CONCURRENCY).map((location) => driver.delete(location)));
+  await forEachConcurrent(locations, DELETE_CONCURRENCY, (location) => driver.delete(location));
 }

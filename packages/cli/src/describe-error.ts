@@ -1,7 +1,7 @@
 import { getSystemErrorName } from "node:util";
 
 /** Errors of this project with a message for users. */
-const USER_ERRORS = /^(Config|Stack|ServerStart|PythonEnvironment|Rpc|Backup|Usage)Error$/;
+const USER_ERRORS = /^(Config|Stack|ServerStart|Cache|PythonEnvironment|Rpc|Backup|Usage)Error$/;
 
 /** Remedies by error code of the operating system. */
 const HINTS: Readonly<Record<string, string>> = {

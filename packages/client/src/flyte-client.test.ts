@@ -47,7 +47,7 @@ test("calls carry fresh metadata, responses may be large, failures are RpcErrors
   });
 });
 
-test("nobody at the endpoint is UNAVAILABLE, and a server that comes later is found", async () => {
+test("an unreachable endpoint is UNAVAILABLE, and a later server is found", async () => {
   const { server, port } = await serve();
   await server.drain();
   const flyte = client(`127.0.0.1:${port}`);

@@ -22,13 +22,13 @@ async function all(stream: AsyncIterable<{ readonly cursor: string }>): Promise<
   return seen;
 }
 
-test("a stream goes on behind the last message until the one that ends it", async () => {
+test("a stream resumes after the last message until its end", async () => {
   const { cursors, open } = breaking(Code.UNAVAILABLE);
   expect(await all(resumeStream(open))).toEqual(["1", "2", "3", "4", "5"]);
   expect(cursors).toEqual(["", "2", "4"]);
 });
 
-test("what no other try puts right is thrown, and so is what fails again and again", async () => {
+test("permanent errors and repeated failures are thrown", async () => {
   await expect(all(resumeStream(breaking(Code.PERMISSION_DENIED).open))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
   let tries = 0;
   const failing = async function* (): AsyncGenerator<{ cursor: string; ended: boolean }> {

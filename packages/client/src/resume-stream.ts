@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/rpc";
 
 /** A message of a stream that can be resumed. */
@@ -17,8 +18,7 @@ export interface ResumeOptions {
 
 /** Transient codes, for which a retry or another replica may succeed. */
 const TRANSIENT_CODES: readonly Code[] = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.CANCELLED, Code.UNKNOWN];
-const INITIAL_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
+const BACKOFF: Backoff = { initialMs: 100, maxMs: 5_000 };
 
 /**
  * Yields a stream until its end and resumes it after failures: `open` starts it after a cursor, at first an empty one.
@@ -44,6 +44,6 @@ export async function* resumeStream<Message extends ResumableMessage>(
       const transient = error instanceof RpcError && TRANSIENT_CODES.includes(error.code);
       if (!transient || signal?.aborted === true || failures + 1 >= maxFailures) throw error;
     }
-    await sleep(Math.min(INITIAL_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS), undefined, signal && { signal });
+    await sleep(backoffDelay(BACKOFF, failures), undefined, signal && { signal });
   }
 }

@@ -12,11 +12,9 @@ test("each way to reach a cluster by itself", () => {
   expect(problems({ endpoint: "https://10.0.0.1:6443", auth: { tokenPath: "/t", certPath: "/c" } })).toEqual([]);
 });
 
-test("what does not fit together is named", () => {
-  expect(problems({ kubeconfig: "/k", endpoint: "https://a" })).toEqual([
-    "endpoint: kubeconfig and endpoint are given: one way to reach the API is enough",
-  ]);
-  expect(problems({ inCluster: true, context: "east" })).toEqual(["context: a context is one of a kubeconfig file"]);
+test("conflicting settings are reported", () => {
+  expect(problems({ kubeconfig: "/k", endpoint: "https://a" })).toEqual(["endpoint: kubeconfig and endpoint are mutually exclusive"]);
+  expect(problems({ inCluster: true, context: "east" })).toEqual(["context: a context requires a kubeconfig"]);
   expect(problems({ endpoint: "10.0.0.1:6443" })).toEqual(["endpoint: it must be an address as https://10.0.0.1:6443"]);
   expect(problems({ auth: { tokenPath: "/t" } })).toEqual(["auth: tokenPath and certPath belong to an endpoint"]);
   expect(problems({ token: "secret" })).toHaveLength(1);

@@ -33,8 +33,8 @@ export function checkKubernetesSettings(settings: KubernetesSettings, refinement
   const given = [kubeconfig !== undefined && "kubeconfig", inCluster && "inCluster", endpoint !== undefined && "endpoint"].filter(
     (name) => name !== false,
   );
-  if (given.length > 1) issue(given[1] as keyof KubernetesSettings, `${given.join(" and ")} are given: one way to reach the API is enough`);
-  if (context !== undefined && (inCluster || endpoint !== undefined)) issue("context", "a context is one of a kubeconfig file");
+  if (given.length > 1) issue(given[1] as keyof KubernetesSettings, `${given.join(" and ")} are mutually exclusive`);
+  if (context !== undefined && (inCluster || endpoint !== undefined)) issue("context", "a context requires a kubeconfig");
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
     issue("endpoint", "it must be an address as https://10.0.0.1:6443");
   }

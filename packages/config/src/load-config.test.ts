@@ -46,7 +46,7 @@ test.each([
   ["not a flag", ["port"], "port"],
   ["no such file", ["--config", "/nonexistent/c.yaml"], "/nonexistent/c.yaml"],
   ["group of settings", ["--port.deep", "1", "--database", "x"], "database"],
-])("%s is refused by name", (_, argv, name) => {
+])("%s is reported by name", (_, argv, name) => {
   expect(() => load(argv)).toThrow(ConfigError);
   expect(() => load(argv)).toThrow(name);
 });
@@ -56,17 +56,17 @@ test.each(["0123", "true", "abc #def", "a: b", "'quoted'", "- x", "&x", ""])("te
   expect(load([], { FLYTE_TS_ADMIN_DATABASE__URL: text }).database.url).toBe(text);
 });
 
-test("a broken file is named", () => {
+test("an unreadable file is reported", () => {
   const path = file("- 1\n");
   expect(() => load(["--config", path])).toThrow(path);
 });
 
 test.each([
-  [["--prot", "1"], "prot: there is no such setting; did you mean port?"],
-  [["--database.maxConnection", "1"], "database.maxConnection: there is no such setting; did you mean database.maxConnections?"],
-  [["--url", "x"], "url: there is no such setting; did you mean database.url?"],
-  [["--database.port", "1"], "database.port: there is no such setting; did you mean port?"],
-  [["--quite.different", "x"], "quite: there is no such setting"],
+  [["--prot", "1"], "prot: unknown setting; did you mean port?"],
+  [["--database.maxConnection", "1"], "database.maxConnection: unknown setting; did you mean database.maxConnections?"],
+  [["--url", "x"], "url: unknown setting; did you mean database.url?"],
+  [["--database.port", "1"], "database.port: unknown setting; did you mean port?"],
+  [["--quite.different", "x"], "quite: unknown setting"],
 ])("%j: %s", (argv, message) => {
   expect(() => load(argv)).toThrow(new ConfigError(`configuration of admin: ${message}`));
 });

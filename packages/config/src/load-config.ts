@@ -45,7 +45,7 @@ function formatIssue(schema: ZodType, issue: ZodError["issues"][number]): string
   if (issue.code !== "unrecognized_keys") return [`${path.join(".") || "(top level)"}: ${issue.message}`];
   return issue.keys.map((key) => {
     const suggestion = suggestSetting(schema, issue.path, key);
-    return `${[...path, key].join(".")}: there is no such setting${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`;
+    return `${[...path, key].join(".")}: unknown setting${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`;
   });
 }
 
@@ -113,7 +113,7 @@ function setAtPath(tree: Tree, { path, value, schema, problems }: Assignment): v
     else {
       const next = node[key] ?? {};
       if (typeof next !== "object" || next === null || Array.isArray(next)) {
-        problems.push(`${path.join(".")}: ${key} is not a group of settings`);
+        problems.push(`${path.join(".")}: ${key} is not an object`);
         return;
       }
       node[key] = next;

@@ -82,5 +82,5 @@ test("the configuration in force is printed without what is secret", () => {
 
 test("what is wrong is told in one line, with status 2", () => {
   const { err, status } = run("--databse.url", "x");
-  expect([err, status]).toEqual(["configuration of x: databse: there is no such setting; did you mean database?\n", 2]);
+  expect([err, status]).toEqual(["configuration of x: databse: unknown setting; did you mean database?\n", 2]);
 });

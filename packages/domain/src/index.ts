@@ -39,17 +39,17 @@ export {
   childExecutionName,
   type AttemptName,
   type ParentNode,
-} from "./name/derived.js";
+} from "./name/attempt-name.js";
 export { SHARD_COUNT, shardOf, rawOutputShard } from "./name/shard.js";
-export { scheduledExecutionName } from "./name/scheduled.js";
-export { triggeredExecutionName } from "./name/triggered.js";
+export { scheduledExecutionName } from "./name/scheduled-execution-name.js";
+export { triggeredExecutionName } from "./name/triggered-execution-name.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
 // Identifiers
 export { identifierKey, parseIdentifierKey, executionKey, workflowIdText } from "./identifier/key.js";
 export { flyteUrl, parseFlyteUrl, type FlyteUrl, type FlyteUrlKind } from "./identifier/flyte-url.js";
-export { deterministicUuid } from "./identifier/uuid-of.js";
+export { deterministicUuid } from "./identifier/deterministic-uuid.js";
 
 // Command templates
 export { escapeReferences } from "./template/variable-reference.js";
@@ -122,7 +122,7 @@ export {
 export { resolveJsonPointer, JsonLiteralError, literalFromJson, parseJsonPointer } from "./literal/from-json.js";
 export { literalsEqual } from "./literal/equal.js";
 export { literalFitsType } from "./literal/fits.js";
-export { literalTypeOf, simpleTypeOfPrimitive, scalarTypeOf } from "./literal/type-of.js";
+export { literalTypeOf, simpleTypeOfPrimitive, scalarTypeOf } from "./literal/literal-type.js";
 export { AttributeError, resolveAttributes, type AttributeErrorCode, type OffloadedAt } from "./literal/attribute.js";
 export {
   checkInputs,

@@ -78,7 +78,7 @@ test("the end of a nested node has outputs, times, cache status, deck and parent
     },
     { dataDir: "s3://b/e" },
   );
-  const options = { settled: "why", now: 0n, project: "p", domain: "d" };
+  const options = { inferredReason: "why", now: 0n, project: "p", domain: "d" };
   const end = endOfNode(nodes.get("outer-0-n0") as ResourceNode, options);
   expect(end).toMatchObject({
     startedAt: BigInt(Date.parse("2026-03-01T10:00:00Z")) * 1_000_000n,

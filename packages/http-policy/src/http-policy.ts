@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { parseHostName, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
@@ -57,13 +58,12 @@ const MAX_CACHED_HOSTS = 256;
 
 export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
   const origins = new Set(options.allowedOrigins);
-  const servedHosts = new Map<string, boolean>();
+  const servedHosts = new BoundedMap<string, boolean>(MAX_CACHED_HOSTS);
   const servesHost = (header: string): boolean => {
     const cached = servedHosts.get(header);
     if (cached !== undefined) return cached;
     const host = parseHostName(header);
     const served = host !== undefined && isAllowedHost(host, options);
-    if (servedHosts.size >= MAX_CACHED_HOSTS) servedHosts.clear();
     servedHosts.set(header, served);
     return served;
   };
@@ -85,7 +85,7 @@ export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
       if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;
       const type = headers["content-type"];
       if (type !== undefined && type.trim() !== "" && !SAFELISTED_TYPE.test(type)) return undefined;
-      // Browsers send a preflight before an Authorization header, and `refusal` has checked the origin.
+      // Browsers send a preflight before an Authorization header, and `checkRequest` has checked the origin.
       if (headers.authorization !== undefined || headers.origin !== undefined) return undefined;
       return { status: 415, reason: `Content-Type ${type === undefined ? "is missing" : quoted(type)}: send application/json` };
     },
@@ -101,7 +101,7 @@ interface OriginRequest {
 
 function checkOrigin(origin: string, { host, site, origins }: OriginRequest): Rejection | undefined {
   if (origins.has(origin)) return undefined;
-  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still tells that it is the same.
+  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still shows that it is the same.
   if (origin === "null" && site === "same-origin") return undefined;
   const isSameSiteClaim = site === undefined || site === "same-origin" || site === "none";
   if (isSameSiteClaim && host !== undefined && isSameOrigin(origin, host)) return undefined;

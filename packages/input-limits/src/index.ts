@@ -7,7 +7,7 @@ export {
   type BlobReader,
   type StoredMessage,
   StoredMessageError,
-} from "./decode-stored.js";
+} from "./stored-message.js";
 export { measureMessage, scanMessage } from "./scan-message.js";
 export { measureJson, scanJson } from "./scan-json.js";
 export { type Compression, inflateBounded, maxInflatedBytes, InflateError } from "./inflate.js";

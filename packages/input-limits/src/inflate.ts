@@ -7,7 +7,7 @@ const inflateAsync = promisify(inflate);
 /** Encodings of compressed messages, as gRPC names them. */
 export type Compression = "gzip" | "deflate";
 
-/** Compressed bytes that are refused: larger than allowed when decompressed, or damaged. */
+/** Compressed bytes that are rejected: larger than allowed when decompressed, or damaged. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
 

@@ -10,14 +10,14 @@ export interface ObjectName {
 }
 
 export interface GetOptions extends ObjectName {
-  /** Answer with the metadata only. */
+  /** Return the metadata only. */
   readonly metadataOnly?: boolean;
   /** A resourceVersion from a watch: the server may answer from its cache with this version or a later one. Absent: the latest. */
   readonly minResourceVersion?: string | undefined;
 }
 
 export interface CreateOptions {
-  /** Answer with the metadata of the new object only. */
+  /** Return the metadata of the new object only. */
   readonly metadataOnly?: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface PodLogOptions extends ObjectName {
 
 export interface PatchOptions extends ObjectName {
   readonly body: object;
-  /** Answer with the metadata of the new object only. */
+  /** Return the metadata of the new object only. */
   readonly metadataOnly?: boolean;
   /** Changes the status only. */
   readonly subresource?: "status";
@@ -127,7 +127,7 @@ interface DiscoveredResource {
 const JSON_TYPE = "application/json";
 /**
  * Skips field validation: otherwise the server decodes each object twice, to warn of unknown fields. No caller reads
- * warnings, and errors are refused all the same.
+ * warnings, and invalid objects are rejected all the same.
  */
 const SKIP_FIELD_VALIDATION = "?fieldValidation=Ignore";
 // The second type is for servers that cannot reduce objects to their metadata.

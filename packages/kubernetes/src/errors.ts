@@ -1,4 +1,4 @@
-/** An error answer of the API server, or no answer (status 0). */
+/** An error response of the API server, or no response (status 0). */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   /** HTTP status; 0 when the server could not be reached. */

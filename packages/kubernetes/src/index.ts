@@ -33,7 +33,7 @@ export {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from "./resources.js";
-export { type Timers, WorkQueue } from "./work-queue.js";
+export { WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
 export { ShardAllocator, type ShardAllocatorOptions, type LeaseAction } from "./shard-lease/shard-allocator.js";
 export { type LeaderElection, type LeaderElectionOptions, runLeaderElection } from "./shard-lease/leader-election.js";

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { KubeClient, WatchEvent } from "./client.js";
 import { isGone, KubeError } from "./errors.js";
@@ -37,7 +38,9 @@ export interface Informer<T> {
   stop(): Promise<void>;
 }
 
-/** A watch that ends sooner counts as refused. */
+/** Delays before another watch after failures; jitter reduces them to half at most. */
+const RECONNECTS: Backoff = { initialMs: 100, maxMs: 5_000 };
+/** A watch that ends sooner counts as failed. */
 const MIN_WATCH_MS = 1_000;
 
 /** A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or lists again, with backoff. */
@@ -103,8 +106,9 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         this.options.logger.warn({ resource: plural, error: String(error), failures }, "the watch was interrupted and is retried");
       }
       if (failures > 0) {
-        const delay = Math.max(retryAfterMs, Math.min(50 * 2 ** Math.min(failures, 10), 5_000));
-        await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+        const fullMs = Math.max(retryAfterMs, backoffDelay(RECONNECTS, failures - 1));
+        const delayMs = backoffDelay({ initialMs: fullMs, maxMs: fullMs, jitter: 0.5 }, 0, Math.random);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }

@@ -1,33 +1,11 @@
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Timers, WorkerPool, WorkQueue } from "./index.js";
+import { WorkerPool, WorkQueue } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
 afterEach(() => vi.restoreAllMocks());
-
-/** A clock that the test advances. */
-function manualTimers(): Timers & { advance(ms: number): void } {
-  let now = 0;
-  let due: { at: number; run: () => void }[] = [];
-  return {
-    now: () => now,
-    setTimeout: (run, ms) => {
-      const timer = { at: now + ms, run };
-      due.push(timer);
-      return timer;
-    },
-    clearTimeout: (timer) => {
-      due = due.filter((each) => each !== timer);
-    },
-    advance: (ms) => {
-      now += ms;
-      const ready = due.filter((each) => each.at <= now);
-      due = due.filter((each) => each.at > now);
-      for (const each of ready) each.run();
-    },
-  };
-}
 
 test("a key is queued once, and keys are returned in order", () => {
   const queue = new WorkQueue();
@@ -50,19 +28,19 @@ test("a key that is added while it is processed is queued again when its worker 
   expect(queue.depth).toBe(0);
 });
 
-test("addAt keeps the earliest of several times", () => {
-  const timers = manualTimers();
-  const queue = new WorkQueue(timers);
+test("addAt keeps the earliest of several times", async () => {
+  const time = new ManualTime(new Date(0));
+  const queue = new WorkQueue(time);
   queue.addAt("a", 50);
   queue.addAt("a", 20);
   queue.addAt("a", 80);
   queue.addAt("b", 30);
   queue.cancelDelayed("b");
-  timers.advance(19);
+  await time.advance(19);
   expect(queue.depth).toBe(0);
-  timers.advance(100);
+  await time.advance(1);
   expect(queue.depth).toBe(1);
-  timers.advance(5);
+  await time.advance(5);
   expect(queue.latencyMs).toBe(5);
 });
 
@@ -86,9 +64,9 @@ test("a key that used less time comes before one that used more, and none starve
   expect(turns.filter((turn) => turn === "small").length).toBeGreaterThanOrEqual(30);
 });
 
-test("isContended is true while other keys are queued or were processed recently", () => {
-  const timers = manualTimers();
-  const queue = new WorkQueue(timers);
+test("isContended is true while other keys are queued or were processed recently", async () => {
+  const time = new ManualTime(new Date(0));
+  const queue = new WorkQueue(time);
   const work = (key: string) => {
     queue.add(key);
     queue.done(queue.get() ?? "", 1);
@@ -100,10 +78,10 @@ test("isContended is true while other keys are queued or were processed recently
   expect(queue.isContended("a")).toBe(true);
   expect(queue.isContended("b")).toBe(true);
   queue.done(queue.get() ?? "", 1);
-  timers.advance(150);
+  await time.advance(150);
   work("a");
   expect(queue.isContended("a")).toBe(true);
-  timers.advance(150);
+  await time.advance(150);
   work("a");
   expect(queue.isContended("a")).toBe(false);
 });

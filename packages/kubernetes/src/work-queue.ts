@@ -1,17 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/async";
-
-/** Injected so that tests and simulations control the time. */
-export interface Timers {
-  now(): number;
-  setTimeout(run: () => void, ms: number): { unref?(): void };
-  clearTimeout(timer: unknown): void;
-}
-
-export const systemTimers: Timers = {
-  now: () => Date.now(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-};
+import { BinaryHeap, systemTime, type Time } from "@flyte-ts/async";
 
 interface QueueEntry {
   readonly key: string;
@@ -43,7 +30,7 @@ export class WorkQueue {
   /** Virtual times at which the last turns of keys ended. */
   readonly #virtualFinish = new Map<string, number>();
   readonly #dirty = new Set<string>();
-  readonly #delayed = new Map<string, { at: number; timer: unknown }>();
+  readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #getters: (() => void)[] = [];
   /** The key taken last, and the last other key before it. */
   #last: { readonly key: string; at: number } | undefined;
@@ -53,7 +40,7 @@ export class WorkQueue {
   #sweepAt = MIN_SWEEP_SIZE;
   #closed = false;
 
-  constructor(private readonly timers: Timers = systemTimers) {}
+  constructor(private readonly time: Pick<Time, "now" | "schedule"> = systemTime) {}
 
   /** Number of queued keys. */
   get depth(): number {
@@ -63,7 +50,7 @@ export class WorkQueue {
   /** Age of the oldest queued key, ms. */
   get latencyMs(): number {
     const first = this.#queued.values().next();
-    return first.done ? 0 : this.timers.now() - first.value;
+    return first.done ? 0 : this.time.now() - first.value;
   }
 
   get closed(): boolean {
@@ -77,7 +64,7 @@ export class WorkQueue {
       return;
     }
     if (this.#queued.has(key)) return;
-    this.#queued.set(key, this.timers.now());
+    this.#queued.set(key, this.time.now());
     this.#entries.push({ key, virtualStart: Math.max(this.#virtualTime, this.#virtualFinish.get(key) ?? 0), order: this.#added++ });
     this.#getters.shift()?.();
   }
@@ -88,22 +75,20 @@ export class WorkQueue {
     const known = this.#delayed.get(key);
     if (known !== undefined) {
       if (known.at <= at) return;
-      this.timers.clearTimeout(known.timer);
+      known.cancel();
     }
-    // Node's timers overflow beyond 2^31 ms; a key that wakes too early is rescheduled.
-    const delay = Math.min(Math.max(at - this.timers.now(), 0), 2_000_000_000);
-    const timer = this.timers.setTimeout(() => {
+    const cancel = this.time.schedule(Math.max(at - this.time.now(), 0), () => {
       this.#delayed.delete(key);
       this.add(key);
-    }, delay);
-    this.#delayed.set(key, { at, timer });
+    });
+    this.#delayed.set(key, { at, cancel });
   }
 
   /** Cancels the timer of a key. */
   cancelDelayed(key: string): void {
     const known = this.#delayed.get(key);
     if (known === undefined) return;
-    this.timers.clearTimeout(known.timer);
+    known.cancel();
     this.#delayed.delete(key);
   }
 
@@ -121,7 +106,7 @@ export class WorkQueue {
   }
 
   #recordGet(key: string): void {
-    const at = this.timers.now();
+    const at = this.time.now();
     if (this.#last?.key === key) this.#last.at = at;
     else {
       this.#lastOther = this.#last;
@@ -133,7 +118,7 @@ export class WorkQueue {
   isContended(key: string): boolean {
     if (this.#queued.size > (this.#queued.has(key) ? 1 : 0)) return true;
     const other = this.#last?.key === key ? this.#lastOther : this.#last;
-    return other !== undefined && this.timers.now() - other.at < CONTENTION_WINDOW_MS;
+    return other !== undefined && this.time.now() - other.at < CONTENTION_WINDOW_MS;
   }
 
   /** Resolves when a key is queued, or when the queue is closed. Another caller may take it first. */
@@ -159,7 +144,7 @@ export class WorkQueue {
 
   close(): void {
     this.#closed = true;
-    for (const { timer } of this.#delayed.values()) this.timers.clearTimeout(timer);
+    for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
     this.#queued.clear();
     while (this.#entries.pop() !== undefined);

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { NATS_WHEELS } from "./nats-wheels.js";
+import { NATS_WHEELS } from "./nats/nats-wheels.js";
 import { withWheel } from "./python-wheel.js";
 
 let folder: string;
@@ -46,7 +46,7 @@ test("pip is told which wheels will do", async () => {
   expect(readFileSync(join(folder, "requirements.txt"), "utf8")).toBe("some==1.0 --hash=sha256:abc --hash=sha256:def");
 });
 
-test("what pip says is told", async () => {
+test("pip's error is reported", async () => {
   program(join(folder, "bin", "python3"), `echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES" >&2; exit 1`);
   await expect(withWheel("some==1.0", async () => undefined)).rejects.toThrow("DO NOT MATCH THE HASHES");
 });

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { captureTail, type ProcessWatchdog } from "@flyte-ts/host";
+import { spawn, type SpawnOptions } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessWatchdog } from "./watchdog.js";
 
 /** A local server that the caller started and must stop. */
 export interface LocalServer {
@@ -51,7 +51,7 @@ const STOP_TIMEOUT_MS = 8_000;
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
   spec.watchdog?.watch(child, spec.stopSignal);
-  const output = captureOutputTail(child);
+  const output = captureTail([child.stdout, child.stderr], 4_000);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));
     child.once("exit", (code, signal) => resolve(`${spec.name} ended with ${signal ?? `status ${code}`}`));
@@ -84,16 +84,6 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
     stop: () => end(spec.stopSignal, STOP_TIMEOUT_MS),
     kill: () => end("SIGKILL", STOP_TIMEOUT_MS),
   };
-}
-
-function captureOutputTail(child: ChildProcess): () => string {
-  let text = "";
-  const keep = (chunk: Buffer) => {
-    text = (text + chunk.toString("utf8")).slice(-4_000);
-  };
-  child.stdout?.on("data", keep);
-  child.stderr?.on("data", keep);
-  return () => text;
 }
 
 async function isReady({ ready }: ProcessSpec): Promise<boolean> {

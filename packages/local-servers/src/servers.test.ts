@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { isPortInUse, ServerStartError, startNats, startPostgres } from "./index.js";
-import { dropPrivileges } from "./drop-privileges.js";
+import { isPortInUse } from "@flyte-ts/host";
+import { ServerStartError, startNats, startPostgres } from "./index.js";
+import { dropPrivileges } from "./postgres/drop-privileges.js";
 
 // mkdtemp creates the folder with mode 0700: as root this also tests a closed parent folder.
 const folder = mkdtempSync(join(tmpdir(), "local-servers-"));
@@ -76,7 +77,7 @@ test.each([
   }
 });
 
-test("a start of PostgreSQL ends when it is told to", async () => {
+test("a start of PostgreSQL can be aborted", async () => {
   const ending = new AbortController();
   ending.abort();
   await expect(startPostgres({ dataDir: join(folder, "aborted"), signal: ending.signal })).rejects.toThrow(ServerStartError);

@@ -69,7 +69,7 @@ export class AckedPublisher {
   /**
    * Resolves when a stream has stored the message.
    *
-   * @throws NotStored without an answer in time, NoStream, JetStreamApiError when the server refused it.
+   * @throws PublishNotAcknowledged without an acknowledgement in time, NoStreamError, JetStreamApiError when the server rejected it.
    */
   publish({ subject, data, headers }: OutgoingMessage): Promise<void> {
     return new Promise((resolve, reject) => {

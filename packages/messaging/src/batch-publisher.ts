@@ -11,7 +11,7 @@ export class PublishCancelled extends Error {
   }
 }
 
-/** A message to publish; one with headers is not bundled. */
+/** A message to publish; one with headers is not batched. */
 export interface PublishRequest extends Payload {
   readonly subject: string;
   readonly shouldSend?: (() => boolean) | undefined;
@@ -22,22 +22,22 @@ interface PendingPublish extends PublishRequest {
   readonly reject: (error: Error) => void;
 }
 
-/** A single message or a bundle, as handed to `send`. */
+/** A single message or several of one subject, as passed to `send`. */
 export interface Batch {
-  /** Encodes the messages that are still wanted. */
+  /** Encodes the messages that are not cancelled. */
   readonly encode: () => OutgoingMessage;
-  /** Rejects the messages that are no longer wanted; true when any is left. */
+  /** Rejects the cancelled messages; true when any is left. */
   readonly shouldSend: () => boolean;
 }
 
-/** Maximum number of messages in a bundle: when one must be redelivered, all of its bundle are. */
+/** Maximum number of messages in a batch: when one must be redelivered, all of its batch are. */
 const MAX_BATCH_MESSAGES = 32;
-/** Maximum size of a bundle, bytes; a single larger message travels alone. */
+/** Maximum size of a batch, bytes; a larger message is sent alone. */
 const MAX_BATCH_BYTES = 64 * 1024;
 
 /**
- * Publishes messages in bundles per subject: those given in one call stack, those given in one turn of the event loop
- * while others are in flight, or those given while `most` are in flight. The busier the bus, the larger the bundles.
+ * Publishes messages in batches per subject: those of one call stack, those of one turn of the event loop
+ * while others are in flight, or those queued while `maxInFlight` are in flight. The busier the bus, the larger the batches.
  * Each subject keeps its order; subjects are served round-robin.
  */
 export class BatchPublisher {
@@ -46,7 +46,7 @@ export class BatchPublisher {
   #draining = false;
   #onCapacity: (() => void) | undefined;
 
-  /** At most `most` bundles are in flight, each sent by `send`, which resolves when it is stored. */
+  /** At most `maxInFlight` batches are in flight, each sent by `send`, which resolves when it is stored. */
   constructor(
     private readonly maxInFlight: number,
     private readonly send: (message: Batch) => Promise<void>,
@@ -55,7 +55,7 @@ export class BatchPublisher {
   /** Resolves when the message is stored. @throws PublishCancelled, and what `send` throws. */
   publish({ subject, data, headers, shouldSend }: PublishRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      const pending = { subject, data, headers, wanted: shouldSend, resolve, reject };
+      const pending = { subject, data, headers, shouldSend, resolve, reject };
       const queue = this.#queues.get(subject);
       if (queue === undefined) this.#queues.set(subject, [pending]);
       else queue.push(pending);
@@ -103,7 +103,7 @@ export class BatchPublisher {
     }
   }
 
-  /** Removes the oldest messages of the next subject, up to the limits of a bundle. */
+  /** Removes the oldest messages of the next subject, up to the limits of a batch. */
   #nextBatch(): readonly PendingPublish[] {
     for (const [subject, pending] of this.#queues) {
       let bytes = pending[0]?.data.length ?? 0;

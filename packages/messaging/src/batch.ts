@@ -2,7 +2,7 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 
 // Bundles messages of one subject into one: the server and both ends pay the cost of one message for all of them.
 
-/** Header that marks a bundle; its value is the number of messages in it. */
+/** Header that marks a batch; its value is the number of messages in it. */
 export const BATCH_HEADER = "Flyte-Bundle";
 
 const LENGTH_BYTES = 4;

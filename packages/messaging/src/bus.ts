@@ -33,7 +33,7 @@ export interface SubscribeOptions {
   readonly durable: string;
   readonly subjects: readonly string[];
   /**
-   * Maximum of unacknowledged messages over all sharers, for backpressure. Bundles are fetched whole, so there may
+   * Maximum of unacknowledged messages over all sharers, for backpressure. Batches are fetched whole, so there may
    * briefly be several times as many.
    */
   readonly maxInFlight: number;
@@ -78,7 +78,7 @@ export interface Bus {
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
    * Resolves when the stream has stored the message; retries while the server is unreachable. Messages on one subject
-   * keep their order and may be bundled.
+   * keep their order and may be sent as a batch.
    *
    * @throws BusClosed when the bus is closed first, PublishCancelled when `shouldSend` returned false, MessageTooLarge.
    */
@@ -165,7 +165,7 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
   });
 }
 
-/** Largest volatile message that is accepted, bytes. */
+/** Maximum size of an ephemeral message, bytes. */
 const MAX_EPHEMERAL_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
@@ -195,7 +195,7 @@ class NatsBus implements Bus {
     return streams.ensure(spec);
   }
 
-  publish(subject: string, message: Uint8Array, { shouldSend: shouldSend }: PublishOptions = {}): Promise<void> {
+  publish(subject: string, message: Uint8Array, { shouldSend }: PublishOptions = {}): Promise<void> {
     try {
       checkSubject(subject);
       const { data, headers } = compressIfTooLarge(message, this.deps.connection.info?.max_payload);

@@ -106,7 +106,7 @@ describe("a message that cannot be unpacked", () => {
     ],
     ["says that it unfolds to less", lying(), marked("Flyte-Encoding", "gzip"), /larger when decompressed than its gzip trailer says/],
     ["is damaged", Buffer.from("none"), marked("Flyte-Encoding", "gzip"), /cannot be decompressed/],
-    ["holds 250,000 empty messages", new Uint8Array(1_000_000), marked("Flyte-Bundle", "250000"), /no bundle of 1 to 1024 messages/],
+    ["holds 250,000 empty messages", new Uint8Array(1_000_000), marked("Flyte-Bundle", "250000"), /no batch of 1 to 1024 messages/],
   ])("one that %s goes to the dead letters, and what comes after it is taken", async (_, data, fields, reason) => {
     const bus = await process();
     const { seen, take } = collector();
@@ -181,7 +181,7 @@ describe("a message that crashes its consumers", () => {
       // As in a SIGKILL: nothing is settled or handed back.
       const at = buses.indexOf(bus);
       buses.splice(at, 1);
-      await (bus as unknown as { readonly parts: { readonly connection: NatsConnection } }).parts.connection.close();
+      await (bus as unknown as { readonly deps: { readonly connection: NatsConnection } }).deps.connection.close();
     }
     return ended;
   }

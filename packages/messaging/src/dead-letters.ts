@@ -23,7 +23,7 @@ export type DeadLetterKind = "refused" | "limits" | "crashed";
 export interface DeadLetter {
   /** Name of the consumer that could not take it. */
   readonly durable: string;
-  /** Sequence in its stream, and index in its bundle. */
+  /** Sequence in its stream, and index in its batch. */
   readonly id: string;
   readonly subject: string;
   readonly data: Uint8Array;
@@ -72,7 +72,7 @@ export class DeadLetters {
     return this.#streamReady;
   }
 
-  /** Stores a copy. @throws the server's refusal or timeout. */
+  /** Stores a copy. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged after the timeout. */
   async store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
     await this.#publishCopy(letter, kind, reason);
     const { durable, subject, data, deliveries } = letter;

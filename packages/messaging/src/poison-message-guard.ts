@@ -1,3 +1,4 @@
+import { BoundedSet } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { BATCH_HEADER, decodeBatch } from "./batch.js";
 import type { DeadLetter, DeadLetters } from "./dead-letters.js";
@@ -29,14 +30,14 @@ interface PoisonMessageGuardDeps {
 
 /**
  * Bounds how often a message may crash its consumers. A message that was delivered before, and that this process has
- * not taken yet, is handled alone, with a note that it is held until it is settled. The note is renewed meanwhile: an
- * outage of the handler's dependencies may last long. A process that gets a message whose note was neither settled nor
+ * not taken yet, is handled alone, with a marker until it is settled. The marker is renewed meanwhile: an
+ * outage of the handler's dependencies may last long. A process that gets a message whose marker was neither cleared nor
  * renewed for twice the acknowledgement time makes it a dead letter.
  */
 export class PoisonMessageGuard {
   /** Messages that this process took and survived: their redelivery only means that settling took long. */
-  readonly #accepted = new Set<number>();
-  /** Held messages, with the timers that renew their notes. */
+  readonly #accepted = new BoundedSet<number>(MAX_ACCEPTED);
+  /** Messages in progress, with the timers that renew their markers. */
   readonly #markerTimers = new Map<number, NodeJS.Timeout>();
   /** Queued suspects. */
   readonly #queued = new Set<number>();
@@ -54,7 +55,6 @@ export class PoisonMessageGuard {
       this.#accepted.clear();
       return;
     }
-    if (this.#accepted.size >= MAX_ACCEPTED) this.#accepted.clear();
     this.#accepted.add(seq);
   }
 
@@ -65,7 +65,7 @@ export class PoisonMessageGuard {
     return true;
   }
 
-  /** Notes that a suspect is held, to handle it alone; undefined when it became a dead letter, or is redelivered later. */
+  /** Marks a suspect as in progress, to handle it alone; undefined when it became a dead letter, or is redelivered later. */
   async beginProcessing(message: Delivery): Promise<Delivery | undefined> {
     const { markers, ackWaitMs } = this.deps;
     const letter = this.#toDeadLetter(message);
@@ -91,7 +91,7 @@ export class PoisonMessageGuard {
     return undefined;
   }
 
-  /** Settles all notes: this process ends in order. */
+  /** Clears all markers: this process shuts down in order. */
   async close(): Promise<void> {
     await Promise.all([...this.#markerTimers.keys()].map((seq) => this.#clearMarker(seq)));
   }
@@ -100,7 +100,7 @@ export class PoisonMessageGuard {
     const messages = message.headers?.has(BATCH_HEADER) === true ? (decodeBatch(message.data, MAX_RECEIVED_BATCH_MESSAGES) ?? []) : [];
     if (messages.length <= 1) await this.deps.deadLetters.store(letter, "crashed", REASON);
     else {
-      // One of the bundle is to blame: publish each alone.
+      // One message of the batch crashes its consumers: publish each alone.
       for (const data of messages) await this.deps.publish({ subject: message.subject, data });
       await this.deps.markers.clear(letter);
       this.deps.logger.warn(
@@ -136,7 +136,7 @@ export class PoisonMessageGuard {
       .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "cannot clear the processing marker of a settled message"));
   }
 
-  /** Settles the note before the message. */
+  /** Clears the marker before the message is settled. */
   #clearMarkerOnAck(message: Delivery): Delivery {
     const { subject, data, headers, seq, info } = message;
     return {

@@ -3,7 +3,7 @@ import type { OutgoingMessage } from "./acked-publisher.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
 /**
- * Notes of suspected messages that processes hold. A note is a subject without content, read from the list of subjects
+ * Markers of suspected messages that processes handle. A marker is a subject without content, read from the list of subjects
  * in the stream's information: a user that could read stored content could have the server send it to any subject as
  * the answer to a request, and so speak for other services.
  */
@@ -30,7 +30,7 @@ interface ProcessingMarkersDeps {
 }
 
 /**
- * Records which suspected messages a process holds: `flyte.held.<consumer>.<id>.held.<ms>`, then
+ * Records which suspected messages a process handles: `flyte.held.<consumer>.<id>.held.<ms>`, then
  * `flyte.held.<consumer>.<id>.settled.<ms>`.
  */
 export class ProcessingMarkers {
@@ -47,17 +47,17 @@ export class ProcessingMarkers {
     return this.#streamReady;
   }
 
-  /** Records that a process holds the message. @throws the server's refusal or timeout. */
+  /** Records that a process handles the message. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged after the timeout. */
   mark(message: MarkedMessage): Promise<void> {
     return this.#publishMarker(message, "held");
   }
 
-  /** Records that no process holds the message any more. */
+  /** Records that no process handles the message any more. */
   clear(message: MarkedMessage): Promise<void> {
     return this.#publishMarker(message, "settled");
   }
 
-  /** Time since which a process holds the message, ms since the epoch; undefined when none does. */
+  /** Time since which a process handles the message, ms since the epoch; undefined when none does. */
   async markedSince(message: MarkedMessage): Promise<number | undefined> {
     await this.ensureStream();
     const { state } = await this.deps.manager.streams.info(PROCESSING_MARKER_STREAM.name, { subjects_filter: `${subjectOf(message)}.>` });

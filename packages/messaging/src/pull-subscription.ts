@@ -20,10 +20,10 @@ import { PoisonMessageGuard } from "./poison-message-guard.js";
 /** Time in handlers that never wait after which the loop yields to the event loop, ms. */
 const MAX_BLOCKING_MS = 4;
 
-/** Assumed number of messages per bundle when the messages in flight are bounded. */
+/** Assumed number of messages per batch when the messages in flight are bounded. */
 const BATCH_SIZE_ESTIMATE = 4;
 
-/** Delay before a lost consumer is recreated, at first and after a refusal, ms. */
+/** Delay before a lost consumer is recreated, at first and after a failure, ms. */
 const RESUBSCRIBE_MS = { first: 250, refused: 5_000 };
 
 /** API error: the consumer exists with another configuration. */

@@ -17,7 +17,7 @@ export class PackedDelivery {
 }
 
 /**
- * Stores a part of a message as a dead letter; `index` is its place in the bundle, undefined for a single message.
+ * Stores a part of a message as a dead letter; `index` is its index in the batch, undefined for a single message.
  * Resolves when it is stored.
  */
 export type StoreDeadLetter = (data: Uint8Array, index: number | undefined, reason: string) => Promise<void>;

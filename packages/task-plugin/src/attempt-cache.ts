@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { BusMessage } from "./plugin-bus.js";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { TaskStatus } from "./status.js";
@@ -7,7 +8,7 @@ export interface Delivery {
   readonly request: TaskRequest;
   /** Its message; undefined once it is acknowledged and only this process holds the request. */
   readonly message: BusMessage | undefined;
-  /** Number of earlier tries. */
+  /** Number of earlier attempts to process it. */
   readonly retries: number;
 }
 
@@ -29,31 +30,33 @@ export interface AttemptRecord {
   lastPublished: PublishedStatus | undefined;
   /** The first event with phase RUNNING: propeller may have missed it. */
   firstRunning: PublishedStatus | undefined;
-  /** True while a request is handled. */
+  /** True while a request is processed. */
   inProgress: boolean;
   /** The newest request that arrived meanwhile. */
   pendingDelivery: Delivery | undefined;
-  /** Cancels the next try of a postponed request. */
+  /** Cancels the next retry of a requeued request. */
   cancelRetry: (() => void) | undefined;
 }
 
 export interface AttemptCacheOptions {
-  /** Maximum of remembered ended attempts; beyond it the oldest are dropped. */
+  /** Maximum number of cached terminal attempts; beyond it the oldest are dropped. */
   readonly maxTerminal: number;
-  /** Maximum size of an ended attempt's last event to keep for a repeat, bytes. */
+  /** Maximum size of a terminal attempt's last event to keep for a repetition, bytes. */
   readonly maxEventBytes: number;
 }
 
 /**
- * Remembers all live attempts and a bounded number of ended ones. Dropping an ended one is safe for plugins that can
+ * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe for plugins that can
  * report its end again.
  */
 export class AttemptCache {
   readonly #active = new Map<string, AttemptRecord>();
   // In order of their end.
-  readonly #terminal = new Map<string, AttemptRecord>();
+  readonly #terminal: BoundedMap<string, AttemptRecord>;
 
-  constructor(private readonly options: AttemptCacheOptions) {}
+  constructor(private readonly options: AttemptCacheOptions) {
+    this.#terminal = new BoundedMap(options.maxTerminal);
+  }
 
   get activeCount(): number {
     return this.#active.size;
@@ -83,16 +86,11 @@ export class AttemptCache {
     return this.#active.values();
   }
 
-  /** Marks an attempt as ended, which may be dropped. */
+  /** Marks an attempt as terminal, which may be dropped. */
   markTerminal(record: AttemptRecord): void {
     if ((record.lastPublished?.data.length ?? 0) > this.options.maxEventBytes) record.lastPublished = undefined;
     if ((record.firstRunning?.data.length ?? 0) > this.options.maxEventBytes) record.firstRunning = undefined;
     this.#active.delete(record.key);
-    this.#terminal.delete(record.key);
     this.#terminal.set(record.key, record);
-    for (const key of this.#terminal.keys()) {
-      if (this.#terminal.size <= this.options.maxTerminal) break;
-      this.#terminal.delete(key);
-    }
   }
 }

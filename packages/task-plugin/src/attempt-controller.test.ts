@@ -1,4 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -6,7 +7,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { decodeHeartbeat } from "./heartbeat.js";
-import { ManualClock, MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest, flushPromises } from "./harness.js";
+import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "./harness.js";
 import { RetryLater } from "./retry-later.js";
 import { definePlugin, type Plugin, type PluginHost } from "./plugin.js";
 import { type RunningPlugin, runPlugin } from "./run-plugin.js";
@@ -104,7 +105,7 @@ describe("the conformance cases detect", () => {
 
 describe("AttemptController", () => {
   let bus: MemoryBus;
-  let clock: ManualClock;
+  let clock: ManualTime;
   let running: RunningPlugin;
   let host: PluginHost;
   const request = sampleRequest("t");
@@ -131,13 +132,13 @@ describe("AttemptController", () => {
   const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
     const sent = { ...sampleRequest("t"), ...over, desired };
     await bus.send(taskRequestSubject("t", sent.shard), toBinary(TaskRequestSchema, sent));
-    await flushPromises();
+    await settlePromises();
   };
   const told = () => bus.events.map(({ event }) => [Phase[event?.phase ?? 0], event?.phaseVersion, event?.reason]);
 
   beforeEach(() => {
     bus = new MemoryBus();
-    clock = new ManualClock();
+    clock = new ManualTime();
   });
 
   it("reports the requests in progress and the age of the oldest", async () => {
@@ -149,7 +150,7 @@ describe("AttemptController", () => {
     await clock.advance(90_000);
     expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([1, 90]);
     answer({ phase: "RUNNING" });
-    await flushPromises();
+    await settlePromises();
     expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([0, 0]);
   });
 
@@ -252,7 +253,7 @@ describe("AttemptController", () => {
     await send(DesiredState.FINALIZE);
     expect(bus.unacknowledged).toBe(1);
     await bus.redeliver();
-    await flushPromises();
+    await settlePromises();
     expect(bus.unacknowledged).toBe(0);
     expect(told()).toEqual([]);
   });
@@ -264,7 +265,7 @@ describe("AttemptController", () => {
     await send(DesiredState.ABORT);
     await host.publishStatus(request, { phase: "FAILED", failure: new RetryableFailure({ code: "x", message: "killed", kind: "SYSTEM" }) });
     stopped();
-    await flushPromises();
+    await settlePromises();
     expect(told().map(([phase]) => phase)).toEqual(["RUNNING", "ABORTED"]);
   });
 
@@ -284,7 +285,7 @@ describe("AttemptController", () => {
   it("fails a request with readable ids and a template of another task type", async () => {
     await serve({});
     await bus.send(taskRequestSubject("t", 7), toBinary(TaskRequestSchema, sampleRequest("other")));
-    await flushPromises();
+    await settlePromises();
     expect(told()[0]?.[0]).toBe("FAILED");
     expect(bus.events[0]?.failure?.recoverable).toBe(false);
   });

@@ -1,3 +1,4 @@
+import type { Time } from "@flyte-ts/async";
 import { encodeMessage, isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -6,7 +7,6 @@ import { attemptLogFields } from "./attempt-log-fields.js";
 import { attemptKey } from "./attempt-key.js";
 import { AttemptCache, type AttemptRecord, type Delivery, type PublishedStatus } from "./attempt-cache.js";
 import { redeliveryDelay } from "./backoff.js";
-import type { Clock } from "./clock.js";
 import { desiredRank } from "./desired-rank.js";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { statusFingerprint } from "./fingerprint.js";
@@ -21,25 +21,25 @@ export interface AttemptControllerDeps {
   readonly plugin: Plugin;
   readonly bus: Pick<PluginBus, "publish">;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly random: () => number;
   readonly producerId: string;
   readonly maxTerminalAttempts: number;
   readonly metrics?: PluginMetrics | undefined;
 }
 
-// Larger last events of ended attempts are rebuilt rather than kept.
+// Larger last events of terminal attempts are rebuilt rather than kept.
 const MAX_CACHED_EVENT_BYTES = 4 * 1024;
 
 /**
- * Passes requests to the plugin and publishes its answers. The rules:
+ * Passes requests to the plugin and publishes the resulting events. The rules:
  *
- * - One verb at a time per attempt; of requests that arrive meanwhile only the newest is kept.
- * - The desired state only moves RUN → ABORT → FINALIZE; an overtaken request starts nothing.
+ * - One call of the plugin at a time per attempt; of requests that arrive meanwhile only the newest is kept.
+ * - The desired state only moves RUN → ABORT → FINALIZE; an outdated request starts nothing.
  * - An attempt's phase never goes back, and within a phase the version only grows.
- * - A repeated request is answered with the current state, by the same event where it is kept; before an end, with
+ * - A repeated request is answered with the current state, by the same event where it is kept; before a terminal event, with
  * RUNNING, when the request shows that propeller missed it.
- * - A message is acknowledged when the attempt is under the plugin's control and the answer is stored.
+ * - A message is acknowledged when the plugin controls the attempt and the event is stored.
  *
  * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it did not acknowledge
  * is redelivered. It shows as an event of an attempt that propeller considers ended; propeller answers such an event
@@ -59,7 +59,7 @@ export class AttemptController implements PluginHost {
     return this.#cache.activeCount;
   }
 
-  /** Number of requests being handled now. */
+  /** Number of requests in progress. */
   get inProgress(): number {
     return this.#inProgress.size;
   }
@@ -67,7 +67,7 @@ export class AttemptController implements PluginHost {
   /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestPendingMs(): number {
     const [oldest] = this.#pendingSince.values();
-    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now().getTime() - oldest);
+    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now() - oldest);
   }
 
   /** Accepts a request and handles it asynchronously. */
@@ -80,7 +80,7 @@ export class AttemptController implements PluginHost {
     this.#track(this.#abortAll(request, message));
   }
 
-  /** Hands back postponed requests and resolves when no other is being handled. */
+  /** Cancels the retries of requeued requests and resolves when no other is being handled. */
   async stop(): Promise<void> {
     for (const record of this.#cache.active) record.cancelRetry?.();
     while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
@@ -133,13 +133,13 @@ export class AttemptController implements PluginHost {
     const record = this.#cache.findOrAdd(attemptKey(request));
     const rank = desiredRank(request.desired);
     if (rank < record.desiredRank) {
-      // Overtaken by a later one: it must not start anything.
+      // A later request arrived before: this one must not start anything.
       await this.#republish(record).catch(() => undefined);
       message?.ack();
       return;
     }
     record.desiredRank = rank;
-    if (!this.#pendingSince.has(record)) this.#pendingSince.set(record, this.deps.clock.now().getTime());
+    if (!this.#pendingSince.has(record)) this.#pendingSince.set(record, this.deps.clock.now());
     record.cancelRetry?.();
     record.cancelRetry = undefined;
     if (record.inProgress) {
@@ -232,7 +232,7 @@ export class AttemptController implements PluginHost {
       const published = this.#recordStatus(record, request, status);
       if (published !== undefined) await this.#publish(published);
     }
-    record.cancelRetry = clock.after(delay, () => {
+    record.cancelRetry = clock.schedule(delay, () => {
       record.cancelRetry = undefined;
       this.#start({ request, message: undefined, retries: retries + 1 });
     });
@@ -246,7 +246,7 @@ export class AttemptController implements PluginHost {
     if (!isNewer(record.lastPublished, request, { status, fingerprint })) return undefined;
     const phaseVersion = nextPhaseVersion(record.lastPublished, request, status);
     const pluginIdentifier = plugin.pluginIdentifierFor?.(request.template?.type ?? "") ?? plugin.name;
-    const event = buildTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: clock.now() });
+    const event = buildTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: new Date(clock.now()) });
     record.lastPublished = {
       phase: status.phase,
       phaseVersion,
@@ -291,7 +291,7 @@ function toProgressPhase(phase: string | undefined): ProgressPhase | undefined {
 function isNewer(published: PublishedStatus | undefined, request: TaskRequest, next: { status: TaskStatus; fingerprint: string }): boolean {
   const rank = phaseRank(next.status.phase);
   if (published === undefined) {
-    // Memory may be lost; propeller's knowledge is the minimum.
+    // The cache may be lost in a restart; the phase that propeller knows is the lower bound.
     const known = toProgressPhase(TaskExecution_Phase[request.knownPhase]);
     return known === undefined || rank >= phaseRank(known);
   }

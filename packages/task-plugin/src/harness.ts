@@ -2,5 +2,4 @@
 export { pluginConformance, type ConformanceCase, type PluginEnvironment } from "./harness/conformance.js";
 export { collectTaskEvents } from "./harness/collect-events.js";
 export { MemoryBus } from "./harness/memory-bus.js";
-export { ManualClock, flushPromises } from "./harness/manual-clock.js";
 export { sampleRequest } from "./harness/sample-request.js";

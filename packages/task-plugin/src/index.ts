@@ -20,7 +20,6 @@ export { inputsForFile, inputsFromFile } from "./item-inputs.js";
 
 // For plugin services
 export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
-export { systemClock, type Clock } from "./clock.js";
 export type { PluginBus } from "./plugin-bus.js";
 
 // For clients of plugin services

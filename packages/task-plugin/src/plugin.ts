@@ -15,7 +15,7 @@ export interface PluginHost {
 export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
 
 /**
- * Runs attempts of tasks to their end. The three verbs are called one at a time per attempt, may be repeated, and may
+ * Runs attempts of tasks to their end. The three methods are called one at a time per attempt, may be repeated, and may
  * meet an attempt that an earlier process started.
  *
  * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other error, retries the

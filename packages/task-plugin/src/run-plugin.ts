@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Time } from "@flyte-ts/async";
 import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptLogFields } from "./attempt-log-fields.js";
 import { AttemptController } from "./attempt-controller.js";
-import type { Clock } from "./clock.js";
 import { decodeRequest } from "./decode-request.js";
 import { PermanentFailure } from "./failure.js";
 import { encodeHeartbeat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.js";
@@ -15,13 +15,13 @@ export interface RunPluginOptions {
   readonly plugin: Plugin;
   readonly bus: PluginBus;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly metrics?: Metrics | undefined;
   /** Maximum of unacknowledged requests per task type, over all replicas. Default 256. */
   readonly maxInFlight?: number;
   /** `producer_id` of events. Default `propeller`, as in Go Flyte's single cluster. */
   readonly producerId?: string;
-  /** Maximum of remembered ended attempts. Default 10,000. */
+  /** Maximum number of cached terminal attempts. Default 10,000. */
   readonly maxTerminalAttempts?: number;
   /** Identifies this process among its replicas and predecessors. Default: random. */
   readonly instance?: string;
@@ -106,12 +106,12 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   );
 
   const { name, taskTypes } = plugin;
-  const startedAtMs = clock.now().getTime();
+  const startedAtMs = clock.now();
   let cancelHeartbeat: () => void = () => undefined;
   const sendHeartbeat = () => {
-    const uptimeMs = clock.now().getTime() - startedAtMs;
+    const uptimeMs = clock.now() - startedAtMs;
     bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, instance, uptimeMs }));
-    cancelHeartbeat = clock.after(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
+    cancelHeartbeat = clock.schedule(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
   };
   sendHeartbeat();
   logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin service started");

@@ -1,4 +1,4 @@
-// The limit of Go Flyte's event recorder: 100 KiB, the middle left out.
+// The limit of Go Flyte's event recorder: 100 KiB, without the middle.
 const MAX_BYTES = 100 * 1024;
 const OMISSION_MARK = "\n... (cut) ...\n";
 

@@ -1,3 +1,5 @@
+import { BoundedMap } from "@flyte-ts/async";
+
 export interface LogSamplerOptions {
   /** Minimum interval between two lines of one key, ms. */
   readonly intervalMs: number;
@@ -9,7 +11,7 @@ const MAX_KEYS = 1_000;
 
 /** Rate-limits log lines: at most one line per key and interval. */
 export class LogSampler {
-  readonly #last = new Map<string, { at: number; left: number }>();
+  readonly #last = new BoundedMap<string, { at: number; left: number }>(MAX_KEYS);
 
   constructor(private readonly options: LogSamplerOptions) {}
 
@@ -21,12 +23,7 @@ export class LogSampler {
       last.left++;
       return undefined;
     }
-    this.#last.delete(key);
     this.#last.set(key, { at: now, left: 0 });
-    for (const oldest of this.#last.keys()) {
-      if (this.#last.size <= MAX_KEYS) break;
-      this.#last.delete(oldest);
-    }
     return last?.left ?? 0;
   }
 }

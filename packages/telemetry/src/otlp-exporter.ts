@@ -1,3 +1,4 @@
+import { retry, type RetryOptions } from "@flyte-ts/async";
 import type { Span, SpanSink } from "./span.js";
 
 export interface OtlpOptions {
@@ -16,7 +17,7 @@ export interface OtlpOptions {
 
 const BATCH_SIZE = 512;
 const TIMEOUT_MS = 10_000;
-const MAX_TRIES = 3;
+const RETRIES: RetryOptions = { initialMs: 100, maxMs: 1_000, jitter: 0.5, maxRetries: 2 };
 /** OTLP constants: SPAN_KIND_INTERNAL, SPAN_KIND_SERVER. */
 const SPAN_KINDS = { internal: 1, server: 2 } as const;
 const STATUS_OK = 1;
@@ -59,22 +60,20 @@ export class OtlpExporter implements SpanSink {
   async #send(spans: readonly Span[]): Promise<boolean> {
     const { endpoint, service, headers } = this.options;
     const body = JSON.stringify(otlpJson(service, spans));
-    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      try {
-        const response = await fetch(`${endpoint.replace(/\/+$/, "")}/v1/traces`, {
-          method: "POST",
-          headers: { "content-type": "application/json", ...headers },
-          body,
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        });
-        await response.body?.cancel();
-        if (response.ok) return true;
-        if (response.status < 500 && response.status !== 429) return false;
-      } catch {
-        // Unreachable: retried, then dropped.
-      }
-    }
-    return false;
+    const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+    const post = async (): Promise<boolean> => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
+      return response.ok;
+    };
+    // Dropped when the receiver stays unreachable or busy.
+    return retry(post, RETRIES).catch(() => false);
   }
 }
 

@@ -85,7 +85,7 @@ export class Readiness {
     const { timeoutMs = 2_000 } = this.options;
     let timer: NodeJS.Timeout | undefined;
     const timedOut = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`${name} has not answered for ${timeoutMs} ms`), timeoutMs);
+      timer = setTimeout(() => resolve(`${name}: check timed out after ${timeoutMs} ms`), timeoutMs);
     });
     try {
       return await Promise.race([this.#checks[name]?.(), timedOut]);

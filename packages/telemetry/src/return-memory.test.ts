@@ -75,14 +75,14 @@ it("collects again what was held the first time, after pauses that double while 
   expect(collected.length).toBe(until);
 });
 
-it("leaves a busy process alone", async () => {
+it("does not collect in a busy process", async () => {
   let collections = 0;
   end = startIdleGc({ intervalMs: 5, minGrowthBytes: 0, maxIdleUtilization: 0, runGc: () => collections++ });
   await sleep(50);
   expect(collections).toBe(0);
 });
 
-it("collects what nobody holds", async () => {
+it("collects unreachable memory", async () => {
   const garbage = new WeakRef({ large: Array.from({ length: 1_000 }, () => 0) });
   // A reference is held until the turn in which it was made has ended.
   await sleep(1);

@@ -12,15 +12,15 @@ export function onShutdown(stop: () => Promise<void>, { logger, timeoutMs = 20_0
   const handleSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1);
     stopping = true;
-    logger.info({ signal }, "stopping");
+    logger.info({ signal }, "shutting down");
     setTimeout(() => {
-      logger.error("stopping took too long");
+      logger.error("shutdown timed out");
       process.exit(1);
     }, timeoutMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        logger.error({ error: String(error) }, "stopping failed");
+        logger.error({ error: String(error) }, "shutdown failed");
         process.exit(1);
       },
     );

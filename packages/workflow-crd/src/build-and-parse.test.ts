@@ -213,14 +213,14 @@ function edited(path: readonly string[], value: unknown): unknown {
 }
 
 test.each([
-  [["metadata"], undefined, "metadata: must be an object, is not there"],
+  [["metadata"], undefined, "metadata: must be an object, is absent"],
   [["metadata", "name"], 5, "metadata.name: must be text, is 5"],
-  [["spec"], undefined, "spec: must be an object, is not there"],
+  [["spec"], undefined, "spec: must be an object, is absent"],
   [["spec", "nodes", "n0", "kind"], "magic", 'spec.nodes.n0.kind: must be task, branch, workflow, gate, array, start or end, is "magic"'],
   [["spec", "nodes", "n0", "task"], "nothing", "spec.nodes.n0.task: there is no task nothing"],
   [["spec", "nodes", "n0", "id"], "n1", 'spec.nodes.n0.id: must be "n0", the key of the node, is "n1"'],
   [["spec", "nodes", "n0", "retry"], { minAttempts: -1 }, "spec.nodes.n0.retry.minAttempts: must be a whole number from 0 on, is -1"],
-  [["spec", "nodes", "n0", "executionDeadline"], "soon", 'spec.nodes.n0.executionDeadline: must be a duration as 1h2m3.5s, is "soon"'],
+  [["spec", "nodes", "n0", "executionDeadline"], "soon", 'spec.nodes.n0.executionDeadline: must be a duration such as 1h2m3.5s, is "soon"'],
   [["spec", "nodes", "n0", "inputBindings"], [{ var: 7 }], "spec.nodes.n0.inputBindings.0: is no flyteidl.core.Binding:"],
   [["spec", "nodes", "a b"], 1, 'spec.nodes["a b"]: must be an object'],
   [["spec", "edges", "downstream", "n0"], ["ghost"], 'spec.edges.downstream.n0.0: there is no node "ghost"'],
@@ -228,17 +228,17 @@ test.each([
   [["spec", "onFailurePolicy"], "SHRUG", "spec.onFailurePolicy: must be"],
   [["tasks"], [], "tasks: must be an object, is []"],
   [["executionConfig", "MaxParallelism"], "many", 'executionConfig.MaxParallelism: must be a whole number from 0 on, is "many"'],
-  [["acceptedAt"], "yesterday", "acceptedAt: must be a time"],
+  [["acceptedAt"], "yesterday", "acceptedAt: must be an RFC 3339 time"],
   [["status", "nodeStatus"], { n0: { phase: "Running" } }, 'status.nodeStatus.n0.phase: must be a whole number from 0 on, is "Running"'],
   [
     ["status", "nodeStatus"],
     { n0: { subNodeStatus: { x: { queuedAt: "?" } } } },
-    "status.nodeStatus.n0.subNodeStatus.x.queuedAt: must be a time",
+    "status.nodeStatus.n0.subNodeStatus.x.queuedAt: must be an RFC 3339 time",
   ],
   [["inputs"], { literals: 3 }, "inputs: is no flyteidl.core.LiteralMap:"],
   [["workflowClosureReference"], "s3://b/closure", "workflowClosureReference: the closure is in the blob store and was not fetched"],
-  [["offloadedInputs"], "s3://b/inputs", "offloadedInputs: the inputs stand elsewhere and were not fetched"],
-] as const)("%j as %j is refused by its path", (path, value, message) => {
+  [["offloadedInputs"], "s3://b/inputs", "offloadedInputs: the inputs are in the blob store and were not fetched"],
+] as const)("%j as %j is rejected with its path", (path, value, message) => {
   const json = edited(path, value);
   expect(() => parseFlyteWorkflow(json)).toThrow(WorkflowFormatError);
   expect(() => parseFlyteWorkflow(json)).toThrow(message);

@@ -50,7 +50,7 @@ export interface SliceRoot {
 /** Status version that this build understands: see `requires`. Raised one build before a build that writes it. */
 export const STATUS_VERSION = 1;
 
-/** Version of the root and of the slices; resources with greater ones are left to newer builds, others refused. */
+/** Version of the root and of the slices; resources with greater ones are left to newer builds, others are rejected. */
 export const SLICE_VERSION = 1;
 
 export interface NodeStatus {

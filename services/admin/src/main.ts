@@ -18,27 +18,17 @@ import {
   startOpsServer,
 } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
-import { watchClusters } from "./clusters/health/health.js";
-import { clusterStatus } from "./clusters/health/status.js";
-import { clusterMetrics, countProbes } from "./clusters/health/metrics.js";
-import { startSync } from "./clusters/resources/start.js";
-import type { AdminDeps, Cluster } from "./deps.js";
-import { OUTBOX_CHANNEL } from "./executions/store/execution/insert.js";
-import { startCompletionProcessor } from "./automation/completion/start.js";
+import { createAccess } from "./identity/index.js";
+import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
+import { OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
+import { startCompletionProcessor, startRetention, startTriggers } from "./automation/index.js";
+import { startIngest } from "./events/index.js";
+import { startLauncher, startMaintenance } from "./dispatch/index.js";
+import { CompilerWorker, seedProjects } from "./registry/index.js";
+import type { AdminDeps } from "./deps.js";
 import { adminHttpPolicy } from "./http-policy.js";
-import { startIngest } from "./events/ingest/start.js";
-import { outboxMetrics } from "./executions/store/outbox/metrics.js";
-import { expediteEntries } from "./executions/store/outbox/outbox.js";
-import { startLauncher } from "./dispatch/launcher/start.js";
-import { startMaintenance } from "./dispatch/maintenance/start.js";
-import { publishChanged } from "./executions/streaming/change-notifications.js";
-import { startStreaming } from "./executions/streaming/start.js";
-import { seedProjects } from "./registry/project/rpc.js";
 import { adminLimits } from "./request-limits.js";
-import { startRetention } from "./automation/retention/start.js";
 import { adminRoutes, adminServices, mapInfrastructureErrors } from "./server.js";
-import { startTriggers } from "./automation/trigger/start.js";
-import { CompilerWorker } from "./registry/workflow/compiler/compiler-worker.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(adminConfigSchema, "admin", process);
@@ -80,9 +70,9 @@ const health = await watchClusters({
   now: Date.now,
   onProbe: countProbes(metrics),
   onRecovered: (cluster) =>
-    void expediteEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
-      logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on"),
-    ),
+    void outboxQueue
+      .expediteEntries(db, cluster, OUTBOX_CHANNEL)
+      .catch((error: unknown) => logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on")),
 });
 clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.
@@ -126,10 +116,7 @@ const background = [
   ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),
 ];
 const servers: RpcServer[] = [];
-const access =
-  config.auth.mode === "required"
-    ? await (await import("./identity/access/start.js")).createAccess({ ...deps, listenAddress: () => ownAddress(servers) })
-    : undefined;
+const access = config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => ownAddress(servers) }) : undefined;
 // Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
 const services = adminServices({ ...deps, live }, { version, revision, time: new Date().toISOString() }, access);

@@ -14,7 +14,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { createAccess } from "./identity/access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
-import { type Streaming, startStreaming } from "./executions/streaming/start.js";
+import { type Streaming, startStreaming } from "./executions/streaming/api/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
 import { seedProjects } from "./registry/project/rpc.js";
 import { adminLimits } from "./request-limits.js";

@@ -13,37 +13,45 @@ import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitOutcomeUnknownError, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
 import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, unimplementedService } from "@flyte-ts/rpc";
-import type { Access } from "./identity/access/start.js";
-import { agentRpcs } from "./platform/server-info/agents-rpc.js";
-import { attributeRpcs } from "./registry/attributes/rpc.js";
-import { clusterRpcs } from "./clusters/rpc.js";
+import type { Access } from "./identity/index.js";
+import {
+  attributeRpcs,
+  decodeWorkflowRequest,
+  descriptionEntityRpcs,
+  launchPlanRpcs,
+  namedEntityRpcs,
+  projectRpcs,
+  type ScopeChange,
+  taskRpcs,
+  workflowRpcs,
+} from "./registry/index.js";
+import { clusterRpcs, enqueueSync } from "./clusters/index.js";
+import {
+  dataProxyRpcs,
+  executionRpcs,
+  nodeExecutionRpcs,
+  signalRpcs,
+  type Streaming,
+  streamingRpcs,
+  taskExecutionRpcs,
+} from "./executions/index.js";
+import { eventRpcs, historyRpcs } from "./events/index.js";
+import {
+  createSecretDeriver,
+  type DeriveSecret,
+  notificationRpcs,
+  retentionRpcs,
+  scheduleRpcs,
+  triggerRpcs,
+  webhookRoute,
+} from "./automation/index.js";
+import { agentRpcs } from "./server-info/agents-rpc.js";
+import { type Build, versionRpcs } from "./server-info/version-rpc.js";
 import type { AdminDeps } from "./deps.js";
-import { dataProxyRpcs } from "./executions/data-proxy/rpc.js";
-import { descriptionEntityRpcs } from "./registry/description/rpc.js";
-import { eventRpcs } from "./events/rpc/rpc.js";
-import { executionRpcs } from "./executions/execution/rpc.js";
-import { historyRpcs } from "./events/import/rpc.js";
-import { launchPlanRpcs } from "./registry/launch-plan/rpc.js";
-import { streamingRpcs } from "./executions/streaming/rpc.js";
-import type { Streaming } from "./executions/streaming/start.js";
-import { namedEntityRpcs } from "./registry/named-entity/rpc.js";
-import { nodeExecutionRpcs } from "./executions/node/rpc.js";
-import { notificationRpcs } from "./automation/notification/rpc.js";
-import { projectRpcs } from "./registry/project/rpc.js";
-import { retentionRpcs } from "./automation/retention/rpc.js";
-import { scheduleRpcs } from "./automation/schedule/rpc.js";
-import { signalRpcs } from "./executions/signal/rpc.js";
-import { taskRpcs } from "./registry/task/rpc.js";
-import { taskExecutionRpcs } from "./executions/attempt/rpc.js";
-import { triggerRpcs } from "./automation/trigger/rpc.js";
-import { createSecretDeriver, type DeriveSecret } from "./automation/trigger/secret.js";
-import { webhookRoute } from "./automation/trigger/webhook-route.js";
-import { type Build, versionRpcs } from "./platform/server-info/version-rpc.js";
-import { decodeWorkflowRequest } from "./registry/workflow/decode-request.js";
-import { workflowRpcs } from "./registry/workflow/rpc.js";
 
 /** All services of admin. */
-export function adminServices(deps: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
+export function adminServices(given: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
+  const deps = { ...given, onScopeChanged: (scope: ScopeChange) => enqueueSync(given.db, given.config, scope) };
   return [
     implement(
       AdminService,

@@ -4,7 +4,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "./database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "./served-admin.fixture.js";
 
 let database: AdminDatabase;

@@ -25,7 +25,7 @@ afterAll(async () => {
   await stop(server);
 });
 
-test("blobs of any size and key come back as they went", async () => {
+test("blobs of any size and key are returned unchanged", async () => {
   const part = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom("..", ".", "", "a+b", "%2F", "x".repeat(255)));
   const key = fc
     .array(part, { minLength: 1, maxLength: 4 })
@@ -42,7 +42,7 @@ test("blobs of any size and key come back as they went", async () => {
   );
 });
 
-test("a signed address is good for its key, its method and its time, and from pages of allowed origins", async () => {
+test("a presigned URL is valid for its key, method and time, and for allowed origins", async () => {
   await blobs.put("s3://bucket/deck é.html", bytes("<p>"));
   const { url } = await blobs.presignGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
   const answer = await fetch(url, { headers: { origin: "http://console" } });
@@ -56,7 +56,7 @@ test("a signed address is good for its key, its method and its time, and from pa
   server.skewMs = 0;
 });
 
-test("a server that closes answers what is under way, and does not wait for clients that would go on", async () => {
+test("a closing server finishes current requests and drops idle clients", async () => {
   const own = await serverFixture();
   const client = createBlobStore({ s3: { ...config(), endpoint: `http://127.0.0.1:${own.port}` } });
   let last = 0;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop(server));
 
-test("health is told without a signature, and nothing else", async () => {
+test("only health is served without a signature", async () => {
   const health = await fetch(`http://127.0.0.1:${server.port}/healthz`);
   expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
   expect(await codeOf(await fetch(`http://127.0.0.1:${server.port}/bucket/x`))).toEqual([403, "AccessDenied"]);
@@ -367,7 +367,7 @@ test("buckets", async () => {
   expect(await codeOf(await request({ method: "GET", path: "/bucket", query: { acl: "" } }))).toEqual([501, "NotImplemented"]);
 });
 
-test("an upload that breaks off leaves what was there", async () => {
+test("an interrupted upload keeps the previous object", async () => {
   await put("broken", "before");
   const { headers } = sign({ method: "PUT", path: "/bucket/broken", payloadHash: "UNSIGNED-PAYLOAD" }, `127.0.0.1:${server.port}`);
   const head = Object.entries({ ...headers, "content-length": "1000000" }).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -405,7 +405,7 @@ test("a client that waits to be asked for the body is not asked when it is refus
   expect(await (await get("waited")).text()).toBe("waited");
 });
 
-test("pages of allowed origins may ask first", async () => {
+test("preflight requests of allowed origins succeed", async () => {
   const headers = { origin: "http://console", "access-control-request-method": "PUT", "access-control-request-headers": "content-md5" };
   const answer = await fetch(`http://127.0.0.1:${server.port}/bucket/x`, { method: "OPTIONS", headers });
   expect([answer.status, answer.headers.get("access-control-allow-headers")]).toEqual([200, "content-md5"]);

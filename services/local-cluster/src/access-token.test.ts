@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a token stays over restarts, for its owner alone", () => {
+test("a token is kept across restarts and readable by its owner only", () => {
   const file = join(folder, "token");
   const token = readOrCreateToken(file);
   expect(token).toMatch(/^[0-9a-f]{48}$/);

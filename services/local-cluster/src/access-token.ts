@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { replaceFile } from "@flyte-ts/host";
 
 /** Format of a token, as in the configuration. */
 const TOKEN_PATTERN = /^[\w-]{16,256}$/;
@@ -12,16 +13,7 @@ export function readOrCreateToken(file: string): string {
   const kept = read(file);
   if (TOKEN_PATTERN.test(kept)) return kept;
   const token = randomBytes(24).toString("hex");
-  const staged = `${file}.new`;
-  rmSync(staged, { force: true });
-  const fd = openSync(staged, "wx", 0o600);
-  try {
-    writeFileSync(fd, token);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(staged, file);
+  replaceFile(file, token);
   return token;
 }
 

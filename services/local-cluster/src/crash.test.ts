@@ -34,7 +34,7 @@ async function call(method: string, path: string, body?: unknown): Promise<{ sta
 const CM = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 
-test("every acknowledged write is there after SIGKILL in the middle of writing", async () => {
+test("acknowledged writes survive SIGKILL", async () => {
   const acknowledged = new Map<string, { revision: number; value: string | undefined }>();
   const deleted = new Set<string>();
   let running = true;

@@ -34,7 +34,7 @@ async function call(method: string, path: string, body?: object): Promise<{ stat
 
 const put = (name: string, bytes = 8_000) => call("POST", CM, { metadata: { name }, data: { text: "x".repeat(bytes) } });
 
-test.runIf(mounted)("a full disk is told, survives a crash and is gone when there is room; nothing acknowledged is lost", async () => {
+test.runIf(mounted)("a full disk is reported, also after a crash, and loses no acknowledged write", async () => {
   service = await startService(folder);
   const acknowledged: string[] = [];
   let refused = "";

@@ -171,7 +171,7 @@ export class Execution implements ServedExecution {
         ? { maxInlineStatusBytes: random.pick([0, 300, 1_000]), sliceLimits: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
         : {}),
       cache: this.world.shared.config,
-      retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
+      retryBackoff: { initialMs: random.pick([0, 100, 1_000]), factor: 2, maxMs: 10_000, jitter: 0.5 },
       unstartedAbortTimeout: Number.POSITIVE_INFINITY,
       abortTimeout: 0,
       ...this.world.announcements?.config,
@@ -252,7 +252,7 @@ export class Execution implements ServedExecution {
 
   /** Wake-up from admin to its propeller; may be lost or duplicated. */
   wake(subject: Wake): void {
-    const { busLoss, busDuplicate: busDuplicate } = this.#faults;
+    const { busLoss, busDuplicate } = this.#faults;
     const times = (this.#random.chance(busLoss * 3) ? 0 : 1) + (this.#random.chance(busDuplicate) ? 1 : 0);
     for (let i = 0; i < times; i++) this.#notifyPropellers((propeller) => propeller.onWakeup(subject));
   }

@@ -12,11 +12,11 @@ export type Invariant =
   /** An execution publishes one terminal event, equal to the resource's end, only after that is durable. */
   | "oneTerminalEvent"
   /**
-   * Liveness. From `FAIR_FROM` on the schedule is fair: messages arrive, calls get results, processes stay up, stopped
+   * Liveness. From `FAULTS_END_MS` on the schedule is fair: messages arrive, calls get results, processes stay up, stopped
    * ones return; only a task type without plugin may stay unserved. Then every admitted execution ends and is recorded
    * within `PATIENCE` from the start, whatever happened to its attempts before. All waits are finite in these worlds:
    * tasks have deadlines or end by themselves, signals have them too, and attempts of unserved types fail by
-   * `pluginDeadline`. A world that takes more than `MOST_STEPS` counts as endless: it loops.
+   * `pluginUnavailableTimeout`. A world that takes more than `MAX_STEPS` counts as endless: it loops.
    */
   | "everyExecutionEnds"
   /**

@@ -1,7 +1,7 @@
 import type { RuntimeNode } from "../src/engine/graph/runtime.js";
-import { defaultPolicy, type EnginePolicy } from "../src/engine/run/engine-policy.js";
-import type { ReadinessTracking } from "../src/engine/run/readiness.js";
-import { type ReconcileQueue, resyncScope } from "../src/engine/run/resync.js";
+import { defaultPolicy, type EnginePolicy } from "../src/engine/state/engine-policy.js";
+import type { ReadinessTracking } from "../src/engine/state/readiness.js";
+import { type ReconcileQueue, resyncScope } from "../src/engine/state/resync.js";
 
 /** Mistakes of the engine that an invariant must detect, each as one replaced decision. */
 export const ENGINE_MUTANTS = {

@@ -18,7 +18,7 @@ import {
 } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
-import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
+import { executionDataDir, slicesPrefix } from "./engine/graph/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminCallHandlers } from "./shell/calls/admin.js";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { systemTime } from "@flyte-ts/async";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { clientCredentials } from "@flyte-ts/auth";
@@ -10,7 +11,6 @@ import { schedulerConfigSchema } from "./config.js";
 import { registerGauges, schedulerMetrics } from "./metrics.js";
 import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
-import { systemClock } from "./system-clock.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(schedulerConfigSchema, "scheduler", process);
@@ -27,7 +27,7 @@ const scheduler = new Scheduler({
   config,
   admin: createAdminClient({ channel, logger }),
   watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
-  clock: systemClock,
+  clock: systemTime,
   random: Math.random,
   metrics: schedulerMetrics(metrics),
   logger,

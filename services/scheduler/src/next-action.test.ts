@@ -4,9 +4,9 @@ import { nextAction } from "./next-action.js";
 import type { CatchUpPolicy } from "./schedule.js";
 
 const MINUTE = 60_000;
-const recurrence = intervalRecurrence(MINUTE, 0);
-const decideAt = (catchUp: CatchUpPolicy, now: number, doneThrough = 0) =>
-  nextAction({ recurrence, catchUp }, { watermark: doneThrough, now, missedAfterMs: 90_000 });
+const recurrence = interval(MINUTE, 0);
+const decideAt = (catchUp: CatchUpPolicy, now: number, watermark = 0) =>
+  nextAction({ recurrence, catchUp }, { watermark: watermark, now, missedAfterMs: 90_000 });
 
 describe.each(["all", "last", "none"] as const)("%s", (policy) => {
   test("nothing is due", () => {
@@ -31,8 +31,8 @@ test("when runs were missed the policy speaks", () => {
 });
 
 test("the last one may itself have been missed", () => {
-  const hourly = { recurrence: intervalRecurrence(60 * MINUTE, 0) };
-  const situation = { doneThrough: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
+  const hourly = { recurrence: interval(60 * MINUTE, 0) };
+  const situation = { watermark: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
   expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({
     kind: "start",
     at: 120 * MINUTE,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { systemTime } from "@flyte-ts/async";
 import { scheduledExecutionName } from "@flyte-ts/domain";
 import { type ExecutionCreateRequest, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
@@ -18,7 +19,6 @@ import { schedulerConfigSchema } from "./config.js";
 import { schedulerMetrics } from "./metrics.js";
 import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
-import { systemClock } from "./system-clock.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const stops: (() => Promise<void>)[] = [];
@@ -71,7 +71,7 @@ async function replica(): Promise<Scheduler> {
     config,
     admin: createAdminClient({ channel, logger }),
     watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
-    clock: systemClock,
+    clock: systemTime,
     random: Math.random,
     metrics: schedulerMetrics(new Metrics()),
     logger,

@@ -2,22 +2,11 @@ import { scheduledExecutionName } from "@flyte-ts/domain";
 import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminClient } from "./admin-client.js";
 import type { SchedulerConfig } from "./config.js";
+import { type Backoff, backoffDelay, DelayQueue, type Time, TokenBucket } from "@flyte-ts/async";
 import { type ScheduleAction, nextAction } from "./next-action.js";
-import { DelayQueue } from "@flyte-ts/async";
 import type { RunOutcome, SchedulerMetrics, Operation } from "./metrics.js";
 import type { WatermarkStore } from "./watermark-store.js";
-import { RateLimiter } from "./rate-limiter.js";
 import { type Schedule, scheduleName } from "./schedule.js";
-
-/** Clocks and timers of the scheduler. */
-export interface Clock {
-  /** Ms since the epoch. */
-  now(): number;
-  /** Milliseconds of a monotonic clock. */
-  elapsed(): number;
-  /** Calls back once after this time, ms, unless the returned function is called before. */
-  after(ms: number, callback: () => void): () => void;
-}
 
 export interface SchedulerDeps {
   readonly config: Pick<SchedulerConfig, "refreshMs" | "concurrency" | "claimMs" | "missedAfterMs" | "catchUp"> & {
@@ -25,7 +14,7 @@ export interface SchedulerDeps {
   };
   readonly admin: AdminClient;
   readonly watermarks: WatermarkStore;
-  readonly clock: Clock;
+  readonly clock: Pick<Time, "now" | "elapsed" | "schedule">;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly metrics: SchedulerMetrics;
@@ -36,8 +25,7 @@ export interface SchedulerDeps {
 const LEASE_POLL_MS = 1_000;
 /** Remaining time of a claim below which no run is started, ms. */
 const LEASE_MARGIN_MS = 1_000;
-const INITIAL_BACKOFF_MS = 250;
-const MAX_BACKOFF_MS = 30_000;
+const RETRY_BACKOFF: Backoff = { initialMs: 250, maxMs: 30_000, jitter: 0.5 };
 const RETENTION_DAYS = 7;
 const PRUNE_EVERY_MS = 3_600_000;
 /** Minimum interval between logs of failures of one kind and schedule, ms. */
@@ -66,7 +54,7 @@ interface Entry {
 export class Scheduler {
   #entries = new Map<string, Entry>();
   readonly #queue = new DelayQueue<Entry>();
-  readonly #limit: RateLimiter;
+  readonly #limit: TokenBucket;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
   #listedAt: number | undefined;
@@ -78,7 +66,7 @@ export class Scheduler {
   #onIdle: (() => void) | undefined;
 
   constructor(private readonly deps: SchedulerDeps) {
-    this.#limit = new RateLimiter(deps.config.catchUp.perSecond);
+    this.#limit = permitsOfASecond(deps.config.catchUp.perSecond);
     this.#sampler = new LogSampler({ intervalMs: LOG_EVERY_MS, now: () => deps.clock.elapsed() });
   }
 
@@ -135,7 +123,7 @@ export class Scheduler {
     if (this.#stopped) return;
     // Nothing is known before the first answer, and admin may be about to start.
     const pause = this.#listedAt === undefined ? Math.min(config.refreshMs, FIRST_LIST_RETRY_MS) : config.refreshMs;
-    this.#cancelRefresh = clock.after(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
+    this.#cancelRefresh = clock.schedule(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
     this.#wake();
   }
 
@@ -179,7 +167,7 @@ export class Scheduler {
       if (entry === undefined) {
         const next = this.#queue.nextDueAt();
         // Bounded, since the clock may be set.
-        if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
+        if (next !== undefined) this.#cancelWake = clock.schedule(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;
       }
       this.#dispatch(entry);
@@ -265,7 +253,7 @@ export class Scheduler {
       return clock.now();
     }
     entry.leasePolls = leasePolls + 1;
-    return clock.now() + Math.min(Math.max(there.leaseRemainingMs, 1), LEASE_POLL_MS * 2 ** leasePolls);
+    return clock.now() + backoffDelay({ initialMs: LEASE_POLL_MS, maxMs: Math.max(there.leaseRemainingMs, 1) }, leasePolls);
   }
 
   async #start(schedule: Schedule, at: number, deadlineMs: number): Promise<void> {
@@ -305,13 +293,18 @@ export class Scheduler {
   #failed(entry: Entry, what: Operation, error: unknown): number {
     const { clock, logger, metrics, random } = this.deps;
     metrics.failures.inc({ what });
-    const pause = Math.min(INITIAL_BACKOFF_MS * 2 ** entry.failures, MAX_BACKOFF_MS) * (0.5 + random() / 2);
+    const delayMs = backoffDelay(RETRY_BACKOFF, entry.failures, random);
     entry.failures++;
     const launchPlan = scheduleName(entry.schedule.launchPlan);
     const left = this.#sampler.sample(launchPlan);
     if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run cannot be started now, it is tried again");
-    return clock.now() + pause;
+    return clock.now() + delayMs;
   }
+}
+
+/** Permits of one second may be saved up. */
+function permitsOfASecond(perSecond: number): TokenBucket {
+  return new TokenBucket({ burst: Math.max(perSecond, 1), intervalMs: 1_000 / perSecond });
 }
 
 /** A version's expression never changes, but other fields may. */

@@ -33,16 +33,16 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
   test("it begins at the activation and is kept; a later activation begins anew, an earlier one changes nothing", async () => {
     const a = known("a");
     const replica = store();
-    expect((await replica.ensureRows([a])).get(a.key)).toEqual({ activatedAt: 1_000_123, doneThrough: 1_000_123, claimedForMs: 0 });
+    expect((await replica.ensureRows([a])).get(a.key)).toEqual({ activatedAt: 1_000_123, watermark: 1_000_123, leaseRemainingMs: 0 });
     await replica.advance(a, 2_000_000);
-    expect((await store().ensureRows([a, known("b")])).get(a.key)).toMatchObject({ doneThrough: 2_000_000 });
+    expect((await store().ensureRows([a, known("b")])).get(a.key)).toMatchObject({ watermark: 2_000_000 });
     expect((await replica.ensureRows([known("a", 3_000_000)])).get(a.key)).toMatchObject({
       activatedAt: 3_000_000,
-      doneThrough: 3_000_000,
+      watermark: 3_000_000,
     });
     await replica.advance(a, 9_000_000);
-    expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ activatedAt: 3_000_000, doneThrough: 3_000_000 });
-    expect(await replica.acquireLease(a, 3_000_000)).toMatchObject({ won: false });
+    expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ activatedAt: 3_000_000, watermark: 3_000_000 });
+    expect(await replica.acquireLease(a, 3_000_000)).toMatchObject({ acquired: false });
   });
 
   test("it never goes back", async () => {
@@ -51,7 +51,7 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     await replica.ensureRows([a]);
     await replica.advance(a, 3_000_000);
     await replica.advance(a, 2_000_000);
-    expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ doneThrough: 3_000_000 });
+    expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ watermark: 3_000_000 });
   });
 
   test("of many that claim one gets it, until the run is done", async () => {
@@ -59,33 +59,33 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     const replicas = Array.from({ length: 6 }, () => store());
     await replicas[0]?.ensureRows([a]);
     const claims = await Promise.all(replicas.map((replica) => replica.acquireLease(a, a.activatedAt)));
-    expect(claims.filter(({ acquired: won }) => won)).toHaveLength(1);
-    const winner = replicas[claims.findIndex(({ acquired: won }) => won)];
-    const loser = replicas[claims.findIndex(({ acquired: won }) => !won)];
-    expect(await winner?.acquireLease(a, a.activatedAt)).toEqual({ won: true });
+    expect(claims.filter(({ acquired }) => acquired)).toHaveLength(1);
+    const winner = replicas[claims.findIndex(({ acquired }) => acquired)];
+    const loser = replicas[claims.findIndex(({ acquired }) => !acquired)];
+    expect(await winner?.acquireLease(a, a.activatedAt)).toEqual({ acquired: true });
     const lost = await loser?.acquireLease(a, a.activatedAt);
-    expect(lost).toMatchObject({ won: false, progress: { doneThrough: a.activatedAt } });
+    expect(lost).toMatchObject({ acquired: false, watermark: { watermark: a.activatedAt } });
     const left = lost?.acquired === false ? (lost.watermark?.leaseRemainingMs ?? 0) : 0;
     expect(left).toBeGreaterThan(30_000);
     expect(left).toBeLessThanOrEqual(60_000);
     await winner?.advance(a, 2_000_000);
     expect(await loser?.acquireLease(a, a.activatedAt)).toMatchObject({
-      won: false,
-      progress: { doneThrough: 2_000_000, claimedForMs: 0 },
+      acquired: false,
+      watermark: { watermark: 2_000_000, leaseRemainingMs: 0 },
     });
-    expect(await loser?.acquireLease(a, 2_000_000)).toEqual({ won: true });
+    expect(await loser?.acquireLease(a, 2_000_000)).toEqual({ acquired: true });
   });
 
   test("a claim ends by itself", async () => {
     const a = known("ends");
     const [first, second] = [store(20), store(20)];
     await first.ensureRows([a]);
-    expect(await first.acquireLease(a, a.activatedAt)).toEqual({ won: true });
+    expect(await first.acquireLease(a, a.activatedAt)).toEqual({ acquired: true });
     await expect.poll(async () => (await second.acquireLease(a, a.activatedAt)).acquired).toBe(true);
   });
 
   test("nothing is known of what was never opened", async () => {
-    expect(await store().acquireLease(known("unknown"), 1)).toEqual({ won: false, progress: undefined });
+    expect(await store().acquireLease(known("unknown"), 1)).toEqual({ acquired: false, watermark: undefined });
   });
 });
 

@@ -22,8 +22,8 @@ type Known = Pick<Schedule, "key" | "launchPlan" | "activatedAt">;
 export interface WatermarkStore {
   /** Registers the schedules, from their activation on, and returns the progress of each by its key. */
   ensureRows(schedules: readonly Known[]): Promise<ReadonlyMap<string, Watermark>>;
-  /** Claims the start of the run after `doneThrough`. The holder of a claim may claim again. */
-  acquireLease(schedule: Known, doneThrough: number): Promise<LeaseResult>;
+  /** Claims the start of the run after `watermark`. The holder of a claim may claim again. */
+  acquireLease(schedule: Known, watermark: number): Promise<LeaseResult>;
   /** Records that all runs due until `through` are done, which ends a claim. No effect when that is recorded already. */
   advance(schedule: Known, through: number): Promise<void>;
   /** Deletes rows untouched for `days` that belong to none of these. */

@@ -76,7 +76,7 @@ const OUTSIDE = (place: string) => [
 ];
 
 describe.each(["viewer", "runner", "contributor", "admin"])("a %s of one project", (subject) => {
-  test.each(OUTSIDE("kept/secret"))("is not given an address to read %j", async (nativeUrl) => {
+  test.each(OUTSIDE("kept/secret"))("gets no URL to read %j", async (nativeUrl) => {
     const answer = await codeOf(clientAs(subject).createDownloadLocation({ nativeUrl, expiresIn: { seconds: 60n } }));
     expect(["PERMISSION_DENIED", "INVALID_ARGUMENT", "NOT_FOUND"]).toContain(answer);
   });
@@ -94,12 +94,12 @@ describe.each(["viewer", "runner", "contributor", "admin"])("a %s of one project
     "http://127.0.0.1/",
     "file:///etc/passwd",
     "",
-  ])("is not given the data behind %j", async (flyteUrl) => {
+  ])("gets no data of %j", async (flyteUrl) => {
     expect(["PERMISSION_DENIED", "INVALID_ARGUMENT", "NOT_FOUND"]).toContain(await codeOf(clientAs(subject).getData({ flyteUrl })));
   });
 });
 
-describe("an upload stays in its project", () => {
+describe("an upload location stays in its project", () => {
   test.each<
     [
       string,
@@ -150,7 +150,7 @@ async function signedRead(): Promise<URL> {
   return new URL((await clientAs("viewer").createDownloadLocation({ nativeUrl, expiresIn: { seconds: 600n } })).signedUrl);
 }
 
-describe("an address that was signed for one object", () => {
+describe("a URL signed for one object", () => {
   const changed: readonly (readonly [string, (url: URL) => URL])[] = [
     ["of another object", (url) => alterUrl(url, { path: url.pathname.replace(/\/flytesnacks\/.*/, "/other/development/kept/secret") })],
     ["that climbs", (url) => alterUrl(url, { path: `${url.pathname}/../../../../other/development/kept/secret` })],
@@ -190,7 +190,7 @@ describe("an address that was signed for one object", () => {
     expect(await (await fetch(await signedRead())).text()).toBe("mine");
   });
 
-  test("is as it was for the right request", async () => {
+  test("still works for the signed request", async () => {
     expect(await (await fetch(await signedRead())).text()).toBe("mine");
   });
 });
@@ -254,7 +254,7 @@ describe("the store itself", () => {
   });
 });
 
-test("what was kept is as it was", async () => {
+test("no stored object has changed", async () => {
   const { signedUrl } = await victim.root.dataProxy.createDownloadLocation({ nativeUrl: secretUrl, expiresIn: { seconds: 60n } });
   expect(await (await fetch(signedUrl)).text()).toBe(CONTENT);
 });

@@ -52,7 +52,7 @@ const REFUSED = /^(PERMISSION_DENIED|INVALID_ARGUMENT|NOT_FOUND|[A-Z]+ (403|400|
 const REFUSED_FOR_THE_ROLE = /^(PERMISSION_DENIED|[A-Z]+ 403)$/;
 
 describe.each(SCOPED_ROLES)("a %s of one domain", (role) => {
-  describe.each(PLACES)("in %s", (place, about) => {
+  describe.each(PLACES)("in %s", (_scope, about) => {
     const named = about.project === "other" || about.domain === "production";
     const methods = SCOPED.filter(({ name }) => !(about.domain === "production" && PROJECT_READS.includes(name)));
     test.each(methods.map((method) => [method.name, method] as const))("%s", async (_, method) => {

@@ -105,7 +105,7 @@ const TARGETS: readonly Target[] = [
 describe.each(TARGETS)("on $subject, as $user", ({ user, subject, kind, consumers }) => {
   const send = ({ data, headers }: HostilePayload) => connectAs(user).publish({ subject, data, headers });
 
-  test("what cannot be read is put aside, counted and kept", async () => {
+  test("undecodable messages become counted dead letters", async () => {
     const payloads = UNREADABLE_NAMES.map((name) => unreadablePayload(kind, name));
     const before = { counted: await deadLetters(), kept: await stored("FLYTE_DEAD_LETTERS") };
     for (const payload of payloads) send(payload);
@@ -116,7 +116,7 @@ describe.each(TARGETS)("on $subject, as $user", ({ user, subject, kind, consumer
     await runChain();
   }, 120_000);
 
-  test("what is forged, repeated or about what is not there does no harm", async () => {
+  test("forged and repeated messages, and those about missing objects, do no harm", async () => {
     const payloads = Object.values(forgedPayloads(kind));
     for (const payload of [...payloads, ...payloads, ...payloads]) send(payload);
     expect(await connectAs(user).flush()).toEqual([]);
@@ -151,7 +151,7 @@ describe("on subjects that no stream stores", () => {
     ["plugin-pod", ["flyte.plugin.hello"]],
     ["admin", ["flyte.admin.changed", "flyte.wake.3", "flyte.recorded.3", "flyte.wake.99", "flyte.recorded.x"]],
   ] as const)(
-    "%s does no harm by what cannot be read",
+    "%s does no harm with undecodable messages",
     async (user, subjects) => {
       const payloads = Object.values(unstoredPayloads());
       for (const subject of subjects) for (const { data, headers } of payloads) connectAs(user).publish({ subject, data, headers });

@@ -1,16 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mayPublish, subscriptionSubjects, PUBLISHED_SUBJECTS, USERS, type User } from "./bus-permissions.fixture.js";
 import { openRawBus, type RawBus } from "./raw-bus.fixture.js";
+import { root } from "../../repository.js";
 
 // Checks the users of deploy/bus/users.json on a real NATS server: each may do what its service
 // needs and nothing else.
 
-const usersFile = resolve(dirname(fileURLToPath(import.meta.url)), "../../../deploy/bus/users.json");
+const usersFile = join(root, "deploy", "bus", "users.json");
 const permissions = JSON.parse(readFileSync(usersFile, "utf8")) as Record<string, object>;
 const folder = mkdtempSync(join(tmpdir(), "attack-bus-"));
 const STREAMS = {
@@ -64,7 +64,7 @@ async function make(call: string, body: object): Promise<void> {
   if (error !== undefined) throw new Error(`${call}: ${JSON.stringify(error)}`);
 }
 
-test("the table names every user of the file", () => {
+test("the table lists every user of deploy/bus/users.json", () => {
   expect(Object.keys(permissions).sort()).toEqual([...USERS].sort());
 });
 
@@ -107,7 +107,7 @@ describe("subscriptions", () => {
   });
 });
 
-describe("what a service could have the server do in its place", () => {
+describe("actions of the server on behalf of a user", () => {
   const services: readonly User[] = ["plugin-echo", "plugin-pod"];
   const hijacks = (user: User): Readonly<Record<string, object>> => ({
     "copy what it publishes to events": { republish: { src: `flyte.probe.${user}`, dest: "flyte.event.execution.3" } },
@@ -136,7 +136,7 @@ describe("what a service could have the server do in its place", () => {
     expect(await configOf(stream)).toEqual(before);
   });
 
-  test.each(services)("what %s stores comes to none of the subjects of others, whatever it asks for", async (user) => {
+  test.each(services)("%s cannot make the server republish its messages on subjects of other users", async (user) => {
     const heard = ["flyte.event.>", "flyte.wake.>", "flyte.recorded.>", "flyte.task.>"].map((subject) => operator.subscribe(subject));
     await operator.flush();
     const durable = user === "plugin-echo" ? user : "plugin-container";
@@ -163,7 +163,7 @@ describe("what a service could have the server do in its place", () => {
   }
 });
 
-test("a plugin service takes no requests of a task type that another serves, by a wider consumer of its own either", async () => {
+test("a plugin service cannot consume requests of another service's task types, not even by a consumer with a wider filter", async () => {
   const wider = (filters: readonly string[]) => ({
     stream_name: "FLYTE_TASKS",
     action: "update",

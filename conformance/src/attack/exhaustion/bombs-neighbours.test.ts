@@ -14,7 +14,7 @@ const CALLS = 500;
 const ROUNDS = 5;
 
 test.runIf(FULL)(
-  "others wait twice as long at most while a hundred bombs are refused at a time",
+  "calls take at most twice as long while a hundred concurrent bombs are refused",
   async () => {
     const victim = await startVictim();
     const attackers: Attacker[] = [];

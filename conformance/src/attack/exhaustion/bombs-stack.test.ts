@@ -193,7 +193,7 @@ describe("the blob store", () => {
     });
   });
 
-  test("headers that are signed again and again", async () => {
+  test("headers that are signed repeatedly", async () => {
     const request = { method: "GET", path: "/my-s3-bucket/k", headers: { "x-pad": "p".repeat(12_000) } };
     const headers = signedBlobHeaders(request, `localhost:${blobs.port}`, blobs.key);
     const authorization = headers["authorization"]?.replace("SignedHeaders=", `SignedHeaders=${"x-pad;".repeat(2_500)}`) ?? "";
@@ -236,7 +236,7 @@ describe("every listener of the stack", () => {
   });
 });
 
-test("the stack serves as before, by the same processes", async () => {
+test("the same processes of the stack still serve", async () => {
   expect(
     listenersOf(stack.folder)
       .map(({ pid, port }) => `${pid} ${port}`)

@@ -17,6 +17,7 @@ import { type HostileResource, hostileResources, type ResourceJson } from "./hos
 interface SeenResource extends KubeObject {
   readonly status?: {
     readonly phase?: unknown;
+    readonly notice?: string;
     readonly message?: string;
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -92,7 +93,7 @@ function isSettled(one: HostileResource): boolean {
   return refused.has(name) || isTerminalWorkflow(Number(status?.phase)) || (status?.notice ?? "").includes("no plugin service serves");
 }
 
-test("each of hundreds ends or is refused, and a chain beside them succeeds", { timeout: 240_000 }, async () => {
+test("each hostile resource ends or is refused, and a chain beside them succeeds", { timeout: 240_000 }, async () => {
   expect(cases.length).toBeGreaterThan(300);
   const begun = performance.now();
   for (let first = 0; first < cases.length; first += BATCH)
@@ -120,7 +121,7 @@ test("each of hundreds ends or is refused, and a chain beside them succeeds", { 
   expect(pids()).toBe(processes);
 });
 
-test("those that cannot be run have failed, with a reason", () => {
+test("hostile resources that cannot run have failed with a reason", () => {
   for (const one of cases) {
     const status = seen.get(nameOf(one))?.status;
     if (one.outcome !== "fails" || refused.has(nameOf(one))) continue;
@@ -132,7 +133,7 @@ test("those that cannot be run have failed, with a reason", () => {
   }
 });
 
-test("none of them has reached anything outside of its own execution", async () => {
+test("no hostile resource has accessed anything outside its own execution", async () => {
   expect(requestCount).toBe(0);
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect((await stack.execution(victim)).closure?.phase).toBe(WorkflowExecution_Phase.RUNNING);
@@ -140,7 +141,7 @@ test("none of them has reached anything outside of its own execution", async () 
   expect(WorkflowExecution_Phase[(await waitForEnd(stack.client, victim, 60_000)).closure?.phase ?? 0]).toBe("ABORTED");
 });
 
-test("one that is edited to nonsense while it runs fails, whatever the edit", { timeout: 120_000 }, async () => {
+test("a running workflow fails after any invalid edit of its resource", { timeout: 120_000 }, async () => {
   const edits: readonly object[] = [
     { spec: { nodes: { n1: { kind: "teapot" } } } },
     { spec: { nodes: { n1: { kind: "workflow", workflow: { subWorkflowRef: "s0" } } } }, subWorkflows: { s1: {} } },

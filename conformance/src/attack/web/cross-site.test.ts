@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-test("the listeners are those of a whole stack", () => {
+test("the test finds all listeners of the stack", () => {
   const names = new Set(listeners.map(({ name }) => name));
   const services = [...DEPLOYED.flatMap(({ manifest }) => (manifest.optional ? [] : [manifest.id])), "local-blobstore", "local-cluster"];
   for (const name of services) expect(names).toContain(name);
@@ -28,7 +28,7 @@ test("the listeners are those of a whole stack", () => {
   expect([...ports].filter(([, count]) => count === 0)).toEqual([]);
 });
 
-test("the listeners are bound to loopback alone", () => {
+test("all listeners are bound to loopback addresses", () => {
   // 127.0.0.1, ::1 and ::ffff:127.0.0.1.
   const loopback = ["0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F"];
   expect(listeners.filter(({ address }) => !loopback.includes(address))).toEqual([]);
@@ -41,7 +41,7 @@ describe.each(Object.entries({ ...SENDERS, ...FOREIGN_ADDRESSES }))("%s", (_, se
   });
 });
 
-test("programs of this machine are still served", async () => {
+test("the stack still serves local programs", async () => {
   const attacker = openAttacker(stack.api);
   expect((await attacker.http({ method: "GET", path: "/api/v1/projects", headers: { host: `localhost:${stack.api}` } })).status).toBe(200);
   attacker.close();

@@ -68,7 +68,7 @@ function signedAsGithub(delivery: string, body = BODY) {
   return { "x-github-delivery": delivery, "x-github-event": "push", "x-hub-signature-256": `sha256=${signature}` };
 }
 
-test("a rightly signed delivery starts an execution", async () => {
+test("a delivery with a valid signature starts an execution", async () => {
   expect(await post({ headers: signed("first") })).toBe(202);
   expect(await post({ path: hook("github").path, headers: signedAsGithub("first") })).toBe(202);
 });
@@ -115,12 +115,12 @@ describe("forged deliveries", () => {
     ["a name with a quote", () => ({ path: hook("standard").path.replace("/standard", "/'%20OR%20'1'='1"), headers: validDelivery() })],
     ["a name that is a wildcard", () => ({ path: hook("standard").path.replace("/standard", "/%25"), headers: validDelivery() })],
     ["a token instead of a signature", () => ({ headers: { authorization: `Bearer ${victim.tokenOf("root")}` } })],
-  ])("%s: refused", async (_, posted) => {
+  ])("%s is refused", async (_, posted) => {
     expect([307, 401, 404, 431]).toContain(await post(posted()));
   });
 });
 
-test.each(["standard", "github"])("a %s delivery that is replayed starts nothing again", async (name) => {
+test.each(["standard", "github"])("a replayed %s delivery starts no second execution", async (name) => {
   const headers = name === "github" ? signedAsGithub("replayed") : signed("replayed");
   const body = BODY;
   const first = await post({ path: hook(name).path, headers, body });
@@ -128,13 +128,13 @@ test.each(["standard", "github"])("a %s delivery that is replayed starts nothing
   for (let count = 0; count < 5; count++) expect(await post({ path: hook(name).path, headers, body })).toBe(200);
 });
 
-test("a GitHub delivery that is replayed under another id starts nothing again", async () => {
+test("a GitHub delivery replayed under another id starts no second execution", async () => {
   const body = '{"a":11}';
   expect(await post({ path: hook("github").path, headers: signedAsGithub("original", body), body })).toBe(202);
   expect(await post({ path: hook("github").path, headers: signedAsGithub("copied", body), body })).not.toBe(202);
 });
 
-describe("bodies without a signature that could hold", () => {
+describe("bodies without a valid signature", () => {
   test.each<[string, string | Uint8Array]>([
     ["32 MiB", Buffer.alloc(32 * 1024 * 1024, "a")],
     ["a form", "a=1&".repeat(500_000)],

@@ -69,7 +69,7 @@ function whole(change: (records: Record<"a" | "b" | "p" | "c", ExecutionRecord>)
   };
 }
 
-test("whole ends are found whole", () => {
+test("completely recorded ends have no findings", () => {
   expect(findInconsistencies(whole())).toEqual([]);
 });
 
@@ -127,11 +127,11 @@ const PLANTED: readonly (readonly [string, Plant, string])[] = [
   ["a start before the creation", (r) => void (r.a = { ...r.a, startedAt: START - 1 }), "it started before it was created"],
 ];
 
-test.each(PLANTED)("a loss is found: %s", (_, plant, told) => {
+test.each(PLANTED)("the check finds: %s", (_, plant, told) => {
   expect(findInconsistencies(whole(plant))).toContainEqual(expect.stringContaining(told));
 });
 
-test("losses of cached tasks are found", () => {
+test("the check finds lost cache statuses", () => {
   const evidence = whole();
   const requested = evidence.requested.map((each) => (each.name === "a" ? { ...each, scenario: "cached" as const } : each));
   expect(findInconsistencies({ ...evidence, requested })).toEqual([
@@ -139,7 +139,7 @@ test("losses of cached tasks are found", () => {
   ]);
 });
 
-test("losses in the database are found", () => {
+test("the check finds inconsistent database rows", () => {
   const evidence = whole();
   const rows = (change: (row: Row) => Row[]) => findInconsistencies({ ...evidence, rows: evidence.rows.flatMap(change) });
   const only = (id: string, change: Partial<Row>) => rows((row) => [row.id === id ? { ...row, ...change } : row]);
@@ -150,7 +150,7 @@ test("losses in the database are found", () => {
   expect(rows((row) => (row.id === "b" ? [] : [row]))).toContain("b: no row");
 });
 
-test("what the journal knows better is found", () => {
+test("the check finds contradictions to the journal", () => {
   const evidence = whole();
   const [line] = evidence.journal;
   if (line === undefined) throw new Error("an empty journal");

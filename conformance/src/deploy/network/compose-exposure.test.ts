@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { DEPLOYED } from "../../services.js";
@@ -17,7 +16,7 @@ interface ComposeService {
   readonly command?: readonly string[];
 }
 
-const file = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "docker-compose.yml");
+const file = join(root, "docker-compose.yml");
 const { services } = parse(readFileSync(file, "utf8"), { merge: true }) as { services: Readonly<Record<string, ComposeService>> };
 const entries = Object.entries(services);
 const idsOf = (uses: boolean) =>
@@ -28,32 +27,32 @@ const apartFromCluster = idsOf(false);
 const withVolume = (pattern: RegExp) =>
   entries.filter(([, { volumes = [] }]) => volumes.some((volume) => pattern.test(volume))).map(([name]) => name);
 
-test("ports are published on the loopback address, and only those of listeners that ask for keys or sign-in", () => {
+test("only ports of listeners with authentication are published, on loopback", () => {
   const published = entries.flatMap(([name, { ports = [] }]) => ports.map((port) => ({ name, port })));
   expect(published.map(({ name }) => name).sort()).toEqual(["api", "blobs", "cluster"]);
   for (const { name, port } of published) expect([name, port]).toEqual([name, expect.stringMatching(/^127\.0\.0\.1:/)]);
   expect(entries.filter(([, { network_mode: mode }]) => mode === "host")).toEqual([]);
 });
 
-test("tasks reach neither the database nor the message bus nor the data catalog", () => {
+test("tasks cannot reach the database, the bus or the data catalog", () => {
   const besideTasks = entries.filter(([, { networks = [] }]) => networks.includes("tasks")).map(([name]) => name);
   for (const name of ["postgres", "nats", ...apartFromCluster]) expect(besideTasks).not.toContain(name);
 });
 
-test.each(DEPLOYED.map(({ manifest }) => manifest.id))("the secrets of %s are its own", (service) => {
+test.each(DEPLOYED.map(({ manifest }) => manifest.id))("%s mounts only its own secrets", (service) => {
   expect(withVolume(new RegExp(`^secrets-${service}:`))).toEqual(["configure", service]);
   const secrets = (services[service]?.volumes ?? []).filter((volume) => volume.startsWith("secrets"));
   expect(secrets).toEqual([`secrets-${service}:/secrets/services:ro`]);
 });
 
-test("the cluster's credentials and the clients' secrets are mounted where they are needed", () => {
+test("credentials of the cluster and of clients are mounted only where they are needed", () => {
   expect(withVolume(/^kubeconfig:/)).toEqual(["configure", "cluster", ...besideCluster]);
   expect(withVolume(/^sign-in:/)).toEqual(["configure", "admin", "scheduler", "propeller"]);
   expect(withVolume(/^sign-in:.*(?<!:ro)$/)).toEqual(["configure", "admin"]);
   expect(withVolume(/docker\.sock|^\/|^~/)).toEqual([]);
 });
 
-test("no password stands in the file, and sign-in is asked for by one variable", () => {
+test("the file contains no password, and one variable enables authentication", () => {
   const words = entries.flatMap(([name, { environment = {}, command = [] }]) => [
     ...Object.entries(environment).map(([variable, value]) => `${name} ${variable}=${String(value)}`),
     ...command.map((word) => `${name} ${word}`),

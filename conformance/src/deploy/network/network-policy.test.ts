@@ -12,7 +12,7 @@ const one = pod({ app: "one" });
 const two = pod({ app: "two" });
 const http = { port: 80, protocol: "TCP" } as const;
 
-test("pods that no policy selects are free, and those of other namespaces are not selected", () => {
+test("pods that no policy of their namespace selects accept every connection", () => {
   const closed = policy({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
   expect(allows([], { from: one, to: two, ...http })).toBe(true);
   expect(allows([closed], { from: one, to: two, ...http })).toBe(false);
@@ -52,13 +52,13 @@ test("peers are of the policy's namespace unless they name one, and names of por
   expect(allows([named], { from: { ip: "192.0.2.1" }, to, ...http })).toBe(false);
 });
 
-test("addresses are those of a block", () => {
+test("an address matches its CIDR block", () => {
   const block = policy({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }] });
   const to = [{ ip: "10.255.0.1" }, { ip: "11.0.0.1" }, two];
   expect(to.map((end) => allows([block], { from: one, to: end, ...http }))).toEqual([true, false, false]);
 });
 
-test("what is not known is an error, not an allowance", () => {
+test("an unsupported field of a policy is an error", () => {
   const except = { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } as { cidr: string };
   const block = policy({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ ipBlock: except }] }] });
   expect(() => allows([block], { from: one, to: { ip: "10.2.0.1" }, ...http })).toThrow("except");

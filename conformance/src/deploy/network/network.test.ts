@@ -20,7 +20,7 @@ describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (servic
     schema = JSON.parse((await promisify(execFile)(process.execPath, [program, "--print-schema"])).stdout) as object;
   });
 
-  test("are all in the table", () => {
+  test("are all in the table of addresses", () => {
     const found = [...textsIn(schema)].filter((path) => isAddress(path) && !NOT_OUTBOUND.has(path));
     expect(found.toSorted()).toEqual(Object.keys(ADDRESSES[service] ?? {}).toSorted());
   });
@@ -34,7 +34,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
   const named = [...JSON.stringify(objects).matchAll(/"(?:port|containerPort)":(\d+)/g)].map(([, port]) => Number(port));
   const candidates = new Set([22, 53, 80, 8080, ...named]);
 
-  test("let each service reach what its settings may name outside, and nothing else", () => {
+  test("allow each service exactly the external addresses of its settings", () => {
     for (const { name, service, end } of pods) {
       const open = (to: End, protocol: "TCP" | "UDP") =>
         sorted([...candidates].filter((port) => allows(policies, { from: end, to, port, protocol })));
@@ -46,7 +46,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
     }
   });
 
-  test("let services reach each other as their settings say, and not otherwise", () => {
+  test("allow exactly the connections between services that their settings name", () => {
     const addresses = pods.flatMap(({ name, service }) =>
       addressesOf(objects, service).map((address) => ({ name, address, ...target(address) })),
     );
@@ -66,7 +66,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
     expect(sorted(allowed)).toEqual(sorted(new Set(needed)));
   });
 
-  test("let others reach the API and, from the namespaces that are named, metrics", () => {
+  test("allow others the API and, from labelled namespaces, metrics", () => {
     const stranger: End = { namespace: "default", namespaceLabels: {}, labels: { "app.kubernetes.io/name": "flytepropeller" }, ports: {} };
     const watcher: End = { namespace: "monitoring", namespaceLabels: { "flyte-ts/metrics": "allowed" }, labels: {}, ports: {} };
     const open = (from: End) =>

@@ -47,12 +47,12 @@ describe.skipIf(!hasKubectl()).each(DEPLOYED)("the source of $manifest.id", ({ m
       ).filter((right) => right.account === account)
     : [];
 
-  test("asks for nothing that its account may not", () => {
+  test("makes no request that its account may not make", () => {
     const lines = new Set(allowed.map(({ verb, resource }) => `${verb} ${resource}`));
     expect(callsIn(source).filter((call) => !lines.has(call))).toEqual([]);
   });
 
-  test("names no kind of which its account has no right", () => {
+  test("names no kind without permissions of its account", () => {
     const resources = new Set(allowed.map(({ resource }) => resource));
     const named = [...KINDS].filter(([name]) =>
       new RegExp(`^import [^;]*\\b${name}\\b[^;]*from "@flyte-ts/(?:kubernetes|workflow-crd)"`, "m").test(source),
@@ -64,7 +64,7 @@ describe.skipIf(!hasKubectl()).each(DEPLOYED)("the source of $manifest.id", ({ m
   });
 });
 
-test("calls are found however they are written", () => {
+test("the test finds calls in every notation", () => {
   const text =
     "kube.get<Pod>(PODS, x); client.mergePatch(\n  EVENTS, {}); createInformer<Pod>({ client, ref: PODS }); kube.podLog({}); map.get(OTHER)";
   expect(callsIn(text).toSorted()).toEqual(["get pods", "get pods/log", "list pods", "patch events", "watch pods"]);

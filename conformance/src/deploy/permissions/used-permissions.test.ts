@@ -38,7 +38,7 @@ const RARELY_USED: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
-describe.skipIf(unavailable)("each service with the rights of its own account alone", () => {
+describe.skipIf(unavailable)("services with the permissions of their accounts", () => {
   let cluster: AuditedCluster;
   let stack: RunningStack;
   let client: FlyteClient;
@@ -73,7 +73,7 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
     rmSync(templates, { recursive: true, force: true });
   }, 60_000);
 
-  test("workflows succeed, fail, are tried again and terminated; nothing is refused, and no right is left over", async () => {
+  test("run, retry and terminate workflows without a refused request and without an unused permission", async () => {
     const start = async (name: string, script: string) => {
       const launchPlan = await registerShellWorkflow(client, name, [{ id: "n0", script, after: [], retries: 1 }]);
       const id = { project: TARGET.project, domain: TARGET.domain, name: `x-${name}` };

@@ -39,16 +39,16 @@ function open(their: RunRecord, our: RunRecord): string[] {
   return new Classification(GO_ADMIN_CLASSES).add("case", found).map(({ path }) => path);
 }
 
-test("addresses of values that Go FlyteAdmin has written are covered, and so are their files", () => {
+test("URIs of values that Go FlyteAdmin wrote are covered, and so are their files", () => {
   expect(differences(theirs, ours)).toHaveLength(7);
   expect(open(theirs, ours)).toEqual([]);
 });
 
-test("a wrong value at any place of ours is not covered", () => {
+test("a wrong value at any path of ours is not covered", () => {
   expect(findAcceptedPlants(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
 });
 
-test("nothing is covered when the roles are changed", () => {
+test("nothing is covered when the records are swapped", () => {
   expect(open(ours, theirs)).toHaveLength(7);
 });
 

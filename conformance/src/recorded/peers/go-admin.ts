@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createKubeClient, isAlreadyExists, NAMESPACES } from "@flyte-ts/kubernetes";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { ensureDatabase } from "@flyte-ts/postgres";
 import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";

@@ -15,12 +15,12 @@ const open = (theirs: RunRecord, ours: RunRecord): RunDifference[] =>
     .map((each): RunDifference => ({ ...each, theirs, ours }))
     .filter((each) => !GO_PROPELLER_CLASSES.some(({ covers }) => covers(each)));
 
-test("an exit that was recorded and an interruption that is told here are covered, and not the other way round", () => {
+test("a recorded exit with a reported interruption is covered, and not the other way round", () => {
   expect(differences(exited, interrupted).length).toBeGreaterThan(10);
   expect(open(exited, interrupted)).toEqual([]);
   expect(open(interrupted, exited)).toHaveLength(differences(interrupted, exited).length);
 });
 
-test("a wrong value at any place of ours is not covered", () => {
+test("a wrong value at any path of ours is not covered", () => {
   expect(findAcceptedPlants(exited, interrupted, GO_PROPELLER_CLASSES)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
 import { reconfigure, settingsOf } from "./reconfigure.js";

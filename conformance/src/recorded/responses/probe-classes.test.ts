@@ -19,7 +19,7 @@ describe("a request that cannot be decoded", () => {
   };
   const line = "code: INVALID_ARGUMENT want INTERNAL (message: 'field 1 is longer than the request')";
 
-  test("is the caller's fault, whatever the case is called", () => {
+  test("is a client error in a case of any name", () => {
     expect(classOf(recorded, line)).toBe("request-that-cannot-be-decoded");
   });
 
@@ -59,12 +59,12 @@ describe("an array with lists", () => {
     "Code: MismatchingTypes, Node Id: end-node, Description: The output variable 'n3.o' has type [simple:FLOAT], but it's assigned to the input variable 'r' which has type type [collection_type:{simple:FLOAT}].";
   const created = "code: OK want INVALID_ARGUMENT (message: '')";
 
-  test("is compiled, whatever the case and its types are called", () => {
+  test("is compiled in a case with any names", () => {
     expect(classOf(workflow(plans, bindings, bound, types), created)).toBe("array-with-lists");
     expect(classOf(workflow({ node: { task_node: {} }, is_original_sub_node_interface: true }, types), created)).toBe("array-with-lists");
   });
 
-  test("does not excuse what else is wrong with the workflow", () => {
+  test("does not cover other errors of the workflow", () => {
     expect(classOf(workflow(plans, bindings, types.replace("n3.o", "n4.o")), created)).toBeUndefined();
     expect(classOf(workflow(plans, bindings.replaceAll("n3", "n4")), created)).toBeUndefined();
     expect(classOf(workflow(plans, bound.replace("[b]", "[c]")), created)).toBeUndefined();
@@ -72,41 +72,41 @@ describe("an array with lists", () => {
     expect(classOf(workflow(plans, "Code: CycleDetected, Node Id: n3, Description: n3 n4"), created)).toBeUndefined();
   });
 
-  test("is no other node, and may not end otherwise", () => {
+  test("does not cover another node or another outcome", () => {
     expect(classOf(workflow({ node: { task_node: {} } }, bindings), created)).toBeUndefined();
     expect(classOf(workflow(plans, bindings), "code: INTERNAL want INVALID_ARGUMENT (message: 'x')")).toBeUndefined();
     expect(classOf({ ...workflow(plans, bindings), rpc: "AdminService/CreateTask" }, created)).toBeUndefined();
     expect(classOf(workflow(plans, bindings), created, 'response.id: unexpected "x"')).toBeUndefined();
   });
 
-  test("a message that was cut off shows nothing", () => {
+  test("is not recognized in a truncated message", () => {
     const cut = workflow(plans, bindings);
     expect(classOf({ ...cut, message: cut.message?.replace("Errors: 1", "Errors: 2") ?? "" }, created)).toBeUndefined();
   });
 });
 
-describe("an address that was signed in another second", () => {
+describe("a URL that was signed in another second", () => {
   const recorded = { id: "new/03", rpc: "DataProxyService/CreateDownloadLink", code: "OK" };
   const moment = 'response.pre_signed_urls.signed_url[1]: "<url>" want "${signed}"';
 
-  test("may be another one", () => {
+  test("may differ", () => {
     expect(classOf(recorded, moment, moment.replace("pre_signed_urls.", ""))).toBe("signed-in-another-second");
     expect(classOf({ id: "new/04", method: "POST", path: "/api/v1/dataproxy/artifact_link" }, moment)).toBe("signed-in-another-second");
   });
 
-  test("is an address still, of a call that signs, and differs in nothing else", () => {
+  test("is still a URL of a signing call and differs in nothing else", () => {
     expect(classOf(recorded, moment.replace('"<url>"', '""'))).toBeUndefined();
     expect(classOf(recorded, moment, "code: INTERNAL want OK (message: 'x')")).toBeUndefined();
     expect(classOf({ id: "new/05", rpc: "AdminService/GetExecutionData" }, moment)).toBeUndefined();
   });
 });
 
-describe("an execution whose start is told twice", () => {
+describe("an execution whose start is reported twice", () => {
   const recorded = { id: "new/06", rpc: "AdminService/GetExecution" };
   const start = (ours: string, theirs: string) =>
     `response.closure.started_at: "2024-03-01T10:00:${ours}Z" want "2024-03-01T10:00:${theirs}Z"`;
 
-  test("keeps the first, and lasts from there", () => {
+  test("keeps the first start and counts its duration from there", () => {
     expect(classOf(recorded, 'response.closure.duration: "9s" want "6s"', start("01", "04"))).toBe("first-start-stands");
     const listed = [start("01", "04"), 'response.closure.duration: "9s" want "6s"'].map((line) =>
       line.replace("closure", "executions[7].closure"),
@@ -114,7 +114,7 @@ describe("an execution whose start is told twice", () => {
     expect(classOf({ id: "new/07", rpc: "AdminService/ListExecutions" }, ...listed)).toBe("first-start-stands");
   });
 
-  test("keeps no later one, and the duration follows from the start", () => {
+  test("may not keep the later start", () => {
     expect(classOf(recorded, start("04", "01"))).toBeUndefined();
     expect(classOf(recorded, 'response.closure.duration: "10s" want "6s"', start("01", "04"))).toBeUndefined();
     expect(classOf(recorded, 'response.closure.duration: "9s" want "6s"')).toBeUndefined();
@@ -127,26 +127,26 @@ describe("an execution that ends before it starts", () => {
   const closure = { started_at: "2024-03-01T10:00:09Z", updated_at: "2024-03-01T10:00:05Z", duration: "<dur>" };
   const line = 'response.closure.duration: "0s" want "<dur>"';
 
-  test("lasts for no time", () => {
+  test("has a duration of zero", () => {
     expect(classOf({ id: "new/08", response: { closure } }, line)).toBe("no-negative-durations");
     const listed = { id: "new/09", response: { executions: [{}, { closure }] } };
     expect(classOf(listed, line.replace("closure", "executions[1].closure"))).toBe("no-negative-durations");
     expect(classOf(listed, line.replace("closure", "executions[0].closure"))).toBeUndefined();
   });
 
-  test("is no other", () => {
+  test("does not cover another execution", () => {
     const updated = { ...closure, updated_at: "2024-03-01T10:00:10Z" };
     expect(classOf({ id: "new/10", response: { closure: updated } }, line)).toBeUndefined();
     expect(classOf({ id: "new/11", response: { closure } }, line.replace("0s", "3s"))).toBeUndefined();
   });
 });
 
-describe("an origin that may call", () => {
+describe("an allowed origin", () => {
   const recorded = { id: "new/12", method: "GET", path: "/api/v1/tasks", headers: { Origin: "https://a.example" } };
   const named = 'headers.access-control-allow-origin: "https://a.example" want "*"';
   const varies = 'headers.vary: "Origin" want null';
 
-  test("is named, and no other", () => {
+  test("is named in the response, and no other origin is", () => {
     expect(classOf(recorded, named, varies)).toBe("origin-is-named");
     expect(classOf(recorded, named.replace("a.example", "b.example"), varies)).toBeUndefined();
     expect(classOf(recorded, varies)).toBeUndefined();

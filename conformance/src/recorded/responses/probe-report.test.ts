@@ -8,7 +8,7 @@ DIFF list/02 [GET /api/v1/projects]
     response.projects: 1 items, want 2
 `;
 
-test("differing cases are read with what differs, and the count of all", () => {
+test("differing cases are parsed with their differences and the total", () => {
   expect(
     readReport(`${DIFFERING}\ninfra: 26/27\nlist: 1/2\nTOTAL 29 cases, 2 differ, 27 agree, 3 with loosely different messages\n`),
   ).toEqual({
@@ -23,7 +23,7 @@ test("differing cases are read with what differs, and the count of all", () => {
   });
 });
 
-test("a run without its end, or whose count is another than that of the cases, has no total", () => {
+test("an incomplete report, or one with a wrong count, has no total", () => {
   expect(readReport(DIFFERING).total).toBeUndefined();
   expect(readReport(`${DIFFERING}\nTOTAL 29 cases, 3 differ, 26 agree, 0 with loosely different messages\n`).total).toBeUndefined();
 });

@@ -18,19 +18,17 @@ function found({ theirs, ours }: RunPair): RunDifference[] {
 describe.each(CASES)("a case that was never recorded: $label", (given) => {
   const pair = runPair(given);
 
-  test("falls under the classes by their rules, and each class is met", () => {
+  test("is covered by the rules of the classes, and each class is used", () => {
     const classification = new Classification(ENGINE_CLASSES);
-    expect(
-      classification.add(given.label, found(pair)).map(({ path, recorded, observed }) => ({ path, recorded, here: observed })),
-    ).toEqual([]);
+    expect(classification.add(given.label, found(pair)).map(({ path, recorded, observed }) => ({ path, recorded, observed }))).toEqual([]);
     expect(classification.usages().filter(({ differences: count }) => count === 0)).toEqual([]);
   });
 
-  test("a wrong value at any place of ours is not covered", () => {
+  test("a wrong value at any path of ours is not covered", () => {
     expect(findAcceptedPlants(pair.theirs, pair.ours, ENGINE_CLASSES)).toEqual([]);
   });
 
-  test("no class covers a difference the other way round", () => {
+  test("no class covers a difference of swapped records", () => {
     const swapped = found({ theirs: pair.ours, ours: pair.theirs });
     expect(swapped.length).toBeGreaterThan(0);
     expect(swapped.filter((each) => ENGINE_CLASSES.some(({ covers }) => covers(each))).map(({ path }) => path)).toEqual([]);
@@ -48,7 +46,7 @@ function recordedAs(change: (theirs: RunRecord) => RunRecord): RunPair {
 /** Replaces a text everywhere in a record. */
 const replacing = (from: string, to: string) => (record: RunRecord) => JSON.parse(JSON.stringify(record).replaceAll(from, to)) as RunRecord;
 
-describe("a record that holds more than the reason explains is not covered:", () => {
+describe("a record with more differences than the reason explains is not covered:", () => {
   const open = (pair: RunPair) => new Classification(ENGINE_CLASSES).add("case", found(pair)).map(({ path }) => path);
 
   test.each([
@@ -91,7 +89,7 @@ describe("a record that holds more than the reason explains is not covered:", ()
     expect(open(recordedAs(replacing(from, to)))).toContain(path);
   });
 
-  test("a key that another execution of the record has stored", () => {
+  test("a cache key stored by another execution of the record is not populated here", () => {
     const { theirs, ours } = runPair(GIVEN);
     const again = (record: RunRecord, name: string): RunRecord => ({
       ...record,
@@ -102,7 +100,7 @@ describe("a record that holds more than the reason explains is not covered:", ()
   });
 });
 
-test("how often each class was met is told, and which none meets", () => {
+test("the report counts the uses of each class and marks unused ones", () => {
   const classes = [
     { name: "even", reason: "", covers: (number: number) => number % 2 === 0 },
     { name: "large", reason: "", covers: (number: number) => number > 100 },
@@ -118,7 +116,7 @@ test("how often each class was met is told, and which none meets", () => {
   ]);
 });
 
-test("names of classes are told apart", () => {
+test("names of classes are unique", () => {
   const twice = { name: "same", reason: "", covers: () => true };
   expect(() => new Classification([twice, twice])).toThrow("two classes are called same");
 });

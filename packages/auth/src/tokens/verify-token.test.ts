@@ -21,17 +21,17 @@ afterEach(() => idp.stop());
 function verifierOf({
   requiredScopes,
   cooldownMs = 0,
-  rememberMs = 0,
+  cacheTtlMs = 0,
 }: {
   requiredScopes: string[];
   cooldownMs?: number;
-  rememberMs?: number;
+  cacheTtlMs?: number;
 }): VerifyToken {
   const { keys } = createProvider({ issuer: idp.issuer, clock, cooldownMs });
   return createVerifier({
     issuers: [{ issuer: idp.issuer, audience: [AUDIENCE], keys, requiredScopes, groupsClaim: "groups" }],
     clock,
-    cacheTtlMs: rememberMs,
+    cacheTtlMs,
   });
 }
 
@@ -130,7 +130,7 @@ test("unknown keys do not make it ask again and again", async () => {
 });
 
 test("a token that was accepted is remembered until its end and no longer", async () => {
-  verify = verifierOf({ requiredScopes: [], rememberMs: 3_600_000 });
+  verify = verifierOf({ requiredScopes: [], cacheTtlMs: 3_600_000 });
   const token = idp.token({ exp: seconds() + 100 });
   await verify(token);
   idp.rotate({ keep: false });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 
@@ -53,16 +54,15 @@ interface CachedIdentity {
 
 export function createVerifier({ issuers, clock, clockSkewSeconds = 5, cacheTtlMs = 60_000 }: VerifyOptions): VerifyToken {
   const byName = new Map(issuers.map((issuer) => [issuer.issuer, issuer]));
-  const known = new Map<string, CachedIdentity>();
+  const known = new BoundedMap<string, CachedIdentity>(MAX_CACHED);
   return async (token) => {
     const key = createHash("sha256").update(token).digest("base64");
     const now = clock();
     const found = known.get(key);
     if (found !== undefined && now.getTime() < found.until) return found.identity;
     known.delete(key);
-    const identity = await verify(token, byName, { now, toleranceSeconds: clockSkewSeconds });
+    const identity = await verify(token, byName, { now, clockSkewSeconds });
     const until = Math.min(identity.expiresAt + clockSkewSeconds * 1000, now.getTime() + cacheTtlMs);
-    if (known.size >= MAX_CACHED) known.delete(known.keys().next().value ?? "");
     known.set(key, { identity, until });
     return identity;
   };
@@ -71,7 +71,7 @@ export function createVerifier({ issuers, clock, clockSkewSeconds = 5, cacheTtlM
 async function verify(
   token: string,
   issuers: ReadonlyMap<string, Issuer>,
-  { now, toleranceSeconds: clockSkewSeconds }: { readonly now: Date; readonly toleranceSeconds: number },
+  { now, clockSkewSeconds }: { readonly now: Date; readonly clockSkewSeconds: number },
 ): Promise<Identity> {
   if (token.length > MAX_TOKEN_CHARACTERS) throw rejectToken("the token is too long");
   const issuer = issuers.get(claimedIssuer(token) ?? "");

@@ -1,4 +1,5 @@
 import type * as Sdk from "@azure/storage-blob";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobLocation } from "../blob-uri.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
@@ -17,7 +18,7 @@ interface Connection {
 /** Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is slow. */
 export class AzureDriver implements BlobDriver {
   readonly #config: AzureConfig;
-  #connecting: Promise<Connection> | undefined;
+  #connecting: Lazy<Connection> | undefined;
 
   constructor(config: AzureConfig) {
     this.#config = config;
@@ -127,7 +128,7 @@ export class AzureDriver implements BlobDriver {
   }
 
   close(): void {
-    this.#connecting?.then(
+    this.#connecting?.loaded?.then(
       ({ close }) => close(),
       () => undefined,
     );
@@ -151,8 +152,9 @@ export class AzureDriver implements BlobDriver {
     // Sends keys and tokens to no other account than the configured one.
     if (location.host !== undefined && location.host.split(".")[0] !== account.name)
       throw new BlobError(location.uri, `stands in another storage account than ${account.name}, which is configured`);
-    this.#connecting ??= connect(account, this.#config.maxConnections ?? 64);
-    return mapErrors(location.uri, () => this.#connecting as Promise<Connection>);
+    this.#connecting ??= new Lazy(() => connect(account, this.#config.maxConnections ?? 64));
+    const loading = this.#connecting;
+    return mapErrors(location.uri, () => loading.get());
   }
 }
 

@@ -23,7 +23,7 @@ describe("requests", () => {
   });
   afterAll(() => blobs.close());
 
-  test("a blob that must not replace is put on the condition that none is there", async () => {
+  test("a put with ifAbsent carries a condition", async () => {
     server.answer = () => trouble(409, "BlobAlreadyExists");
     expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifAbsent: true })).toBe("exists");
     expect(server.received).toMatchObject([
@@ -35,7 +35,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("trouble of the moment is tried again, and told when it stays", async () => {
+  test("transient errors are retried and reported when they persist", async () => {
     server.answer = () => (server.received.length < 3 ? trouble(503, "ServerBusy") : { status: 201 });
     expect(await blobs.put("abfs://c/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
@@ -44,7 +44,7 @@ describe("requests", () => {
     expect(server.received).toHaveLength(7);
   });
 
-  test("failures tell whether to try again", async () => {
+  test("errors distinguish transient from permanent failures", async () => {
     server.answer = () => trouble(403, "AuthorizationPermissionMismatch");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
     await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
@@ -54,13 +54,13 @@ describe("requests", () => {
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
   });
 
-  test("a folder of a hierarchical namespace stays while something is in it", async () => {
+  test("a directory of a hierarchical namespace is kept while it has contents", async () => {
     server.answer = () => trouble(409, "DirectoryIsNotEmpty");
     await blobs.deleteAll(["abfs://c/folder"]);
     expect(server.received).toHaveLength(1);
   });
 
-  test("keys and tokens go to no other account, whoever names it", async () => {
+  test("keys and tokens are never sent to another account", async () => {
     server.answer = () => trouble(404, "BlobNotFound");
     expect(await blobs.get("abfss://c@one.dfs.core.windows.net/k")).toBeUndefined();
     expect(server.received).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("an identity", () => {
   });
   afterEach(() => vi.unstubAllEnvs());
 
-  test("one that the cloud does not know is an error for good", async () => {
+  test("an identity unknown to the cloud is a permanent error", async () => {
     server.answer = () => ({ status: 400, body: { error: "invalid_request", error_description: "Identity not found" } });
     const failing = createBlobStore({ azure: { account: "one", endpoint: "https://127.0.0.1:1" } }).get("abfs://c/k");
     await expect(failing).rejects.toThrow(BlobError);

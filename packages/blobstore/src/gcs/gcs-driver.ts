@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import type * as Sdk from "@google-cloud/storage";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobLocation } from "../blob-uri.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
 import type { GcsConfig } from "./gcs-config.js";
 import { undefinedIfMissing, mapErrors, statusOf } from "./gcs-errors.js";
-import { readLimited } from "./read-limited.js";
+import { readLimited } from "./read-with-limit.js";
 
 /** Blobs in Google Cloud Storage. The SDK is loaded on the first call, since loading is slow. */
 export class GcsDriver implements BlobDriver {
   readonly #config: GcsConfig;
-  #loading: Promise<Sdk.Storage> | undefined;
+  readonly #loading = new Lazy(async () => createStorage(await import("@google-cloud/storage"), this.#config));
 
   constructor(config: GcsConfig) {
     this.#config = config;
@@ -140,8 +141,7 @@ export class GcsDriver implements BlobDriver {
   }
 
   #load(uri: string): Promise<Sdk.Storage> {
-    this.#loading ??= import("@google-cloud/storage").then((sdk) => createStorage(sdk, this.#config));
-    return mapErrors(uri, () => this.#loading as Promise<Sdk.Storage>);
+    return mapErrors(uri, () => this.#loading.get());
   }
 }
 

@@ -35,7 +35,7 @@ describe("requests", () => {
     blobs = createBlobStore({ gcs: { endpoint: server.url, anonymous: true } });
   });
 
-  test("a blob that must not replace is put where there is no generation, with its MD5", async () => {
+  test("a put with ifAbsent requires generation 0 and sends the MD5", async () => {
     server.answer = () => apiError(412, "At least one of the pre-conditions you specified did not hold.");
     expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifAbsent: true, metadata: { kind: "test" } })).toBe("exists");
     expect(server.received).toHaveLength(1);
@@ -47,13 +47,13 @@ describe("requests", () => {
     expect(body).toContain(`"metadata":{"kind":"test"}`);
   });
 
-  test("trouble of the moment is tried again, a blob that is put twice too", async () => {
+  test("transient errors are retried, also for puts", async () => {
     server.answer = () => (server.received.length < 3 ? apiError(503, "Backend Error") : { status: 200, body: { name: "k" } });
     expect(await blobs.put("gs://b/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
   });
 
-  test("failures tell whether to try again", async () => {
+  test("errors distinguish transient from permanent failures", async () => {
     server.answer = () => apiError(403, "writer does not have storage.objects.get access");
     await expect(blobs.get("gs://b/k")).rejects.toThrow("gs://b/k: ");
     await expect(blobs.head("gs://b/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
@@ -61,7 +61,7 @@ describe("requests", () => {
     await expect(blobs.delete("gs://b/k")).rejects.toBeInstanceOf(BlobUnavailableError);
   });
 
-  test("a bucket that is not there is not a blob that is missing", async () => {
+  test("a missing bucket is an error and not a missing blob", async () => {
     server.answer = () => ({ status: 404, body: "No such object: b/k" });
     expect(await blobs.get("gs://b/k")).toBeUndefined();
     expect(await blobs.get("gs://b/k", { maxBytes: 5 })).toBeUndefined();
@@ -78,7 +78,7 @@ describe("requests", () => {
 describe("credentials", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  test("a key file of the environment signs as Google documents it", async () => {
+  test("a key file signs as documented by Google", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", keyFile);
     const blobs = createBlobStore({});
     const sum = createHash("md5").update("x").digest("base64");
@@ -94,7 +94,7 @@ describe("credentials", () => {
     expect(new URL(get.url).searchParams.get("X-Goog-Expires")).toBe("604800");
   });
 
-  test("without a key the identity of the pod signs, through IAM", async () => {
+  test("without a key, the pod's identity signs through IAM", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "");
     vi.stubEnv("CLOUDSDK_CONFIG", folder);
     vi.stubEnv("HOME", folder);
@@ -119,7 +119,7 @@ describe("credentials", () => {
     expect(asked).toMatchObject({ method: "POST", url: "/sign/pod@p.example.com:signBlob", headers: { authorization: "Bearer a-token" } });
   });
 
-  test("no credentials at all is an error for good", async () => {
+  test("missing credentials are a permanent error", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", join(folder, "none.json"));
     const missing = createBlobStore({});
     const failing = missing.get("gs://b/k");

@@ -1,3 +1,4 @@
+import { mapConcurrent } from "@flyte-ts/async";
 import { type FileHandle, open } from "node:fs/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
 
@@ -53,28 +54,17 @@ async function uploadParts(
 ): Promise<Sdk.CompletedPart[]> {
   const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
   const count = Math.ceil(size / partBytes);
-  const parts: Sdk.CompletedPart[] = [];
-  let next = 0;
-  let failed = false;
-  const uploadNext = async () => {
-    // One buffer for all parts of a worker: garbage would add up.
-    const memory = new Uint8Array(partBytes);
-    while (next < count && !failed) {
-      const index = next++;
-      try {
-        const start = index * partBytes;
-        const bytes = memory.subarray(0, Math.min(partBytes, size - start));
-        await readPart(file, bytes, start);
-        parts[index] = await upload(index + 1, bytes);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: Math.min(UPLOAD_CONCURRENCY, count) }, uploadNext));
-  for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
-  return parts;
+  // One buffer for each part in flight: garbage would add up.
+  const buffers = Array.from({ length: Math.min(UPLOAD_CONCURRENCY, count) }, () => new Uint8Array(partBytes));
+  return mapConcurrent(Array(count).keys(), UPLOAD_CONCURRENCY, async (index) => {
+    const buffer = buffers.pop() as Uint8Array<ArrayBuffer>;
+    const start = index * partBytes;
+    const bytes = buffer.subarray(0, Math.min(partBytes, size - start));
+    await readPart(file, bytes, start);
+    const part = await upload(index + 1, bytes);
+    buffers.push(buffer);
+    return part;
+  });
 }
 
 /** Fills `bytes` from the file at `start`. @throws Error when the file has become shorter meanwhile. */

@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
+import { Lazy } from "@flyte-ts/async";
 import type { BlobLocation } from "../blob-uri.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
 import { deleteOneByOne } from "../delete-one-by-one.js";
@@ -33,7 +34,10 @@ interface Connection {
 /** Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow. */
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
-  #connecting: Promise<Connection> | undefined;
+  readonly #connecting = new Lazy(async (): Promise<Connection> => {
+    const sdk = await import("@aws-sdk/client-s3");
+    return { sdk, client: new sdk.S3Client(clientConfig(this.#config)) };
+  });
   /** False once the service has answered that it has no batch deletes. */
   #supportsBatchDelete = true;
   #presigning: Promise<Sdk.S3Client> | undefined;
@@ -184,7 +188,7 @@ export class S3Driver implements BlobDriver {
   }
 
   close(): void {
-    for (const client of [this.#connecting?.then((loaded) => loaded.client), this.#presigning]) {
+    for (const client of [this.#connecting.loaded?.then((loaded) => loaded.client), this.#presigning]) {
       client?.then(
         (loaded) => loaded.destroy(),
         () => undefined,
@@ -213,8 +217,7 @@ export class S3Driver implements BlobDriver {
   }
 
   #connect(): Promise<Connection> {
-    this.#connecting ??= import("@aws-sdk/client-s3").then((sdk) => ({ sdk, client: new sdk.S3Client(clientConfig(this.#config)) }));
-    return this.#connecting;
+    return this.#connecting.get();
   }
 }
 

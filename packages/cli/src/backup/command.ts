@@ -9,7 +9,8 @@ import { importWorkflows, exportWorkflows } from "./workflows.js";
 
 type Write = (text: string) => void;
 
-const NOTHING_NAMED = "nothing was named: --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig or --clusters\n";
+const NOTHING_NAMED =
+  "nothing to process; name at least one of --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig, --clusters\n";
 const logger = () => createLogger({ service: "backup", level: "silent" });
 
 /**
@@ -23,7 +24,7 @@ export async function backupCommand(argv: readonly string[], write: Write): Prom
     write(NOTHING_NAMED);
     return 2;
   }
-  if (existsSync(config.to)) throw new BackupError(`${config.to} is there already: a backup goes into a folder of its own`);
+  if (existsSync(config.to)) throw new BackupError(`${config.to} exists already; name a new folder for the backup`);
   const to = resolve(config.to);
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   // Renamed when complete. For its owner alone: rows hold users' data and the issuer's keys.
@@ -74,7 +75,7 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
   const fileOf = (kind: "databases" | "clusters", name: string) => {
     const file = manifest[kind].find((entry) => entry.name === name)?.file;
     if (file === undefined)
-      throw new BackupError(`${config.from} holds nothing of ${kind === "databases" ? "database" : "data plane"} ${name}`);
+      throw new BackupError(`${config.from} holds no backup of ${kind === "databases" ? "database" : "data plane"} ${name}`);
     return join(config.from, file);
   };
   // Checked before anything is changed.
@@ -86,7 +87,7 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
   }
   for (const cluster of clusters) {
     const { made: created, there: existing } = await importWorkflows(cluster, fileOf("clusters", cluster.name));
-    write(`data plane ${cluster.name}: ${created} FlyteWorkflows made${existing === 0 ? "" : `, ${existing} were there`}\n`);
+    write(`data plane ${cluster.name}: ${created} FlyteWorkflows created${existing === 0 ? "" : `, ${existing} existed already`}\n`);
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 import { loadServices } from "@flyte-ts/service-manifest";
 import { z } from "zod";
-import { repositoryRoot } from "../stack/paths.js";
+import { repositoryRoot } from "@flyte-ts/local-stack";
 
 const cluster = z.strictObject({
   /** Name in admin's `clusters`. */

@@ -34,7 +34,7 @@ export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): P
 export async function restoreDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
   await ensureDatabase(url);
   const { major, tables } = await inspectDatabase(url, logger);
-  if (tables > 0) throw new BackupError(`database ${name} holds ${tables} tables: a backup is restored to an empty one`);
+  if (tables > 0) throw new BackupError(`database ${name} holds ${tables} tables; restore into an empty database`);
   const args = [
     "--no-owner",
     "--no-privileges",

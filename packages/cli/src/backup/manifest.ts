@@ -31,7 +31,7 @@ export function readManifest(folder: string): Manifest {
   try {
     written = JSON.parse(readFileSync(join(folder, FILE_NAME), "utf8"));
   } catch (cause) {
-    throw new BackupError(`${folder} holds no whole backup: there is no ${FILE_NAME}, which is written last, or not all of it`, { cause });
+    throw new BackupError(`${folder} holds no complete backup: ${FILE_NAME}, which is written last, is missing or truncated`, { cause });
   }
   const { data, error } = schema.safeParse(written);
   if (data === undefined) throw new BackupError(`${join(folder, FILE_NAME)}: ${z.prettifyError(error)}`);

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip, createGzip } from "node:zlib";
+import { forEachConcurrent, mapConcurrent, SingleFlight } from "@flyte-ts/async";
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   createKubeClient,
@@ -16,7 +17,10 @@ import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-
 import type { NamedCluster } from "./config.js";
 import { BackupError } from "./manifest.js";
 
+/** Maximum of concurrent requests. */
 const CONCURRENCY = 16;
+/** Workflows in memory before they are written. */
+const BATCH = 64;
 const CRD_SERVED_TIMEOUT_MS = 30_000;
 
 /** Metadata set by the former server, or of an object being deleted: a restored object is new. */
@@ -45,10 +49,9 @@ export function exportWorkflows(cluster: NamedCluster, file: string): Promise<nu
     const { items } = await client.list(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true });
     let count = 0;
     const lines = async function* () {
-      for (let from = 0; from < items.length; from += CONCURRENCY) {
-        const part = items.slice(from, from + CONCURRENCY);
-        const found = await Promise.all(
-          part.map(({ metadata: { namespace, name } }) => client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name })),
+      for (let from = 0; from < items.length; from += BATCH) {
+        const found = await mapConcurrent(items.slice(from, from + BATCH), CONCURRENCY, ({ metadata: { namespace, name } }) =>
+          client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name }),
         );
         // A workflow deleted meanwhile is not restored.
         for (const workflow of found) {
@@ -67,26 +70,25 @@ export function exportWorkflows(cluster: NamedCluster, file: string): Promise<nu
 export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
   return withClient(cluster, async (client) => {
     await ensureDefinition(client);
-    const namespaces = new Set<string>();
+    const namespaces = new SingleFlight<boolean>();
+    const known = new Set<string>();
+    const ensureNamespace = async (name: string) => {
+      if (known.has(name)) return;
+      await namespaces.run(name, () =>
+        createUnlessExists(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } })),
+      );
+      known.add(name);
+    };
     const result = { made: 0, there: 0 };
-    let inProgress: Promise<void>[] = [];
-    for await (const line of readGzipLines(file)) {
+    await forEachConcurrent(readGzipLines(file), CONCURRENCY, async (line) => {
       const workflow = JSON.parse(line) as KubeObject;
-      const { namespace = "" } = workflow.metadata;
-      if (!namespaces.has(namespace))
-        await createUnlessExists(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
-      namespaces.add(namespace);
-      const creation = createUnlessExists(() =>
+      await ensureNamespace(workflow.metadata.namespace ?? "");
+      const made = await createUnlessExists(() =>
         client.create(FLYTE_WORKFLOW_RESOURCE, stripServerFields(workflow), { metadataOnly: true }),
-      ).then((made) => void (made ? result.made++ : result.there++));
-      // Prevents an unhandled rejection while the next line is read; the final wait reports the error.
-      creation.catch(() => undefined);
-      inProgress.push(creation);
-      if (inProgress.length < CONCURRENCY) continue;
-      await Promise.all(inProgress);
-      inProgress = [];
-    }
-    await Promise.all(inProgress);
+      );
+      if (made) result.made++;
+      else result.there++;
+    });
     return result;
   });
 }

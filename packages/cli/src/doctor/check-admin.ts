@@ -13,7 +13,7 @@ export async function checkAdmin(endpoint: string, timeoutMs: number): Promise<r
     return [found, ...(await checkClock(endpoint, timeoutMs))];
   } catch (error) {
     if (error instanceof RpcError && error.code === Code.UNAUTHENTICATED)
-      return [passed(SUBJECT, `${endpoint} answers, and asks who you are`)];
+      return [passed(SUBJECT, `${endpoint} answers and requires sign-in`)];
     return [
       failed(
         SUBJECT,

@@ -4,7 +4,7 @@ import type { DoctorConfig } from "./config.js";
 import { type Finding, failed, rootCauseMessage, warning, passed } from "./finding.js";
 
 const SUBJECT = "blob store";
-const CONTENT = "well";
+const CONTENT = "flyte-ts doctor";
 
 /** Remedies by URI scheme: the source of credentials and other requirements of a store. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
@@ -24,7 +24,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const PRESIGNING_HINT =
-  "clients upload and download by signed addresses, which admin makes: on GCS without a key file it needs the role Service Account Token Creator on its own account, on Azure without the account's key Storage Blob Delegator";
+  "clients upload and download by presigned URLs from admin: on GCS without a key file it needs the role Service Account Token Creator on its own account, on Azure without the account's key Storage Blob Delegator";
 
 /** Writes, reads, signs and deletes a small blob. */
 export async function checkBlobStore(
@@ -42,7 +42,7 @@ export async function checkBlobStore(
     await store.put(uri, Buffer.from(CONTENT));
     step = "reading";
     const read = await store.get(uri);
-    if (read === undefined || Buffer.from(read).toString() !== CONTENT) throw new Error("what was written is not there");
+    if (read === undefined || Buffer.from(read).toString() !== CONTENT) throw new Error("the blob that was written cannot be read");
     const presigning = await checkPresigning(store, uri, patience * 1_000);
     step = "deleting";
     await store.delete(uri);
@@ -61,8 +61,8 @@ async function checkPresigning(store: BlobStore, uri: string, timeoutMs: number)
   try {
     const { url } = await store.presignGet(uri, { expiresInSeconds: 60 });
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-    if (!response.ok || (await response.text()) !== CONTENT) throw new Error(`a signed address is answered with status ${response.status}`);
-    return [passed(SUBJECT, "addresses can be signed")];
+    if (!response.ok || (await response.text()) !== CONTENT) throw new Error(`a presigned URL returned status ${response.status}`);
+    return [passed(SUBJECT, "presigned URLs work")];
   } catch (error) {
     return [warning(SUBJECT, `signing: ${rootCauseMessage(error)}`, PRESIGNING_HINT)];
   }

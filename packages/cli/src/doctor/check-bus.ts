@@ -17,7 +17,7 @@ export async function checkBus(
     try {
       // Deletes a nonexistent consumer: a reply proves that JetStream is enabled.
       await Promise.race([bus.removeConsumer("FLYTE_TS_DOCTOR", "nobody"), timedOut]);
-      return [passed(SUBJECT, "takes connections, and JetStream is on")];
+      return [passed(SUBJECT, "accepts connections, and JetStream is enabled")];
     } finally {
       await bus.close();
     }

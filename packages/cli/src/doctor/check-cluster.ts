@@ -1,7 +1,7 @@
 import { type AccessOptions, createKubeClient, isNotFound, type KubeClient, type KubeObject, type ResourceRef } from "@flyte-ts/kubernetes";
 import { loadServices, type PermissionRule, permissionSets } from "@flyte-ts/service-manifest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import { repositoryRoot } from "../stack/paths.js";
+import { repositoryRoot } from "@flyte-ts/local-stack";
 import { type Finding, failed, rootCauseMessage, warning, passed } from "./finding.js";
 
 const SUBJECT = "data plane";
@@ -36,15 +36,15 @@ export async function checkCluster({ access, namespace, timeoutMs }: ClusterChec
 async function checkDefinition(client: KubeClient): Promise<Finding> {
   try {
     await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
-    return passed(SUBJECT, "answers, and serves FlyteWorkflows");
+    return passed(SUBJECT, "answers and serves FlyteWorkflows");
   } catch (error) {
     if (isNotFound(error))
       return failed(
         SUBJECT,
-        "answers, and does not know FlyteWorkflows",
+        "answers, but the FlyteWorkflow CRD is missing",
         "kubectl apply -f deploy/kubernetes/data-plane/resource-definition.yaml",
       );
-    if ((error as { status?: number }).status === 403) return passed(SUBJECT, "answers; these credentials may not list FlyteWorkflows");
+    if ((error as { status?: number }).status === 403) return passed(SUBJECT, "answers; these credentials cannot list FlyteWorkflows");
     throw error;
   }
 }
@@ -57,11 +57,11 @@ async function checkPermissions(client: KubeClient, namespace: string): Promise<
     const missing = (await Promise.all(applicable.map((rule) => missingVerbs(client, rule, namespace)))).flat();
     findings.push(
       missing.length === 0
-        ? passed(`${SUBJECT}: rights`, `enough for ${role}`)
+        ? passed(`${SUBJECT}: permissions`, `sufficient for ${role}`)
         : warning(
-            `${SUBJECT}: rights`,
-            `not enough for ${role}: ${missing.join(", ")}`,
-            `if these are the credentials of ${role}, give it what deploy/kubernetes says`,
+            `${SUBJECT}: permissions`,
+            `missing for ${role}: ${missing.join(", ")}`,
+            `if these are the credentials of ${role}, apply its role from deploy/kubernetes`,
           ),
     );
   }
@@ -70,7 +70,7 @@ async function checkPermissions(client: KubeClient, namespace: string): Promise<
 
 /** Drops rules for resources of operators that the cluster does not have. */
 async function rulesThatApply(client: KubeClient, rules: readonly PermissionRule[]): Promise<readonly PermissionRule[]> {
-  const applies = await Promise.all(rules.map((rule) => rule.whenServed === undefined || isServed(client, rule)));
+  const applies = await Promise.all(rules.map(async (rule) => rule.whenServed === undefined || (await isServed(client, rule))));
   return rules.filter((_, index) => applies[index]);
 }
 

@@ -47,12 +47,8 @@ export async function checkDatabase(url: string, logger: Logger): Promise<readon
 function* findings({ version, name, standby, connections, may_create: mayCreate }: Facts): Generator<Finding> {
   if (version < MIN_MAJOR) yield failed(SUBJECT, `PostgreSQL ${version}`, `PostgreSQL ${MIN_MAJOR} or newer is needed`);
   else yield passed(SUBJECT, `${name} on PostgreSQL ${version}`);
-  if (standby) yield failed(SUBJECT, "is a standby, which takes no writes", "name the primary");
-  if (!mayCreate) yield failed(SUBJECT, "the user may not make tables", "GRANT CREATE ON SCHEMA public, or make it the database's owner");
+  if (standby) yield failed(SUBJECT, "is a read-only standby", "name the primary");
+  if (!mayCreate) yield failed(SUBJECT, "the user cannot create tables", "GRANT CREATE ON SCHEMA public, or make it the database's owner");
   if (connections < MIN_CONNECTIONS)
-    yield warning(
-      SUBJECT,
-      `takes ${connections} connections in all`,
-      "raise max_connections, or lower database.maxConnections of the services",
-    );
+    yield warning(SUBJECT, `max_connections is ${connections}`, "raise max_connections, or lower database.maxConnections of the services");
 }

@@ -8,7 +8,7 @@ import { checkDatabase } from "./check-database.js";
 import { type DoctorConfig, doctorConfigSchema } from "./config.js";
 import type { Finding } from "./finding.js";
 
-const MARKS = { well: "ok     ", warning: "warning", ill: "ill    " } as const;
+const MARKS = { ok: "ok     ", warning: "warning", error: "error  " } as const;
 
 /** `flyte-ts doctor`: checks the configured endpoints, prints findings and remedies. Resolves to the exit status: 1 when a check failed. */
 export async function doctorCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
@@ -16,14 +16,14 @@ export async function doctorCommand(argv: readonly string[], write: (text: strin
   const config = loadConfig(doctorConfigSchema, { service: "doctor", argv: args, env: process.env });
   const findings = await runChecks(config);
   if (findings.length === 0) {
-    write("nothing was named to look at: --admin, --database, --nats, --blobs, --kubeconfig or --inCluster\n");
+    write("nothing to check; name at least one of --admin, --database, --nats, --blobs, --kubeconfig or --inCluster\n");
     return 2;
   }
   for (const { subject, severity, detail, hint } of findings) {
     write(`${MARKS[severity]}  ${subject}: ${detail}\n`);
     if (hint !== undefined) write(`         → ${hint}\n`);
   }
-  return findings.some(({ severity }) => severity === "ill") ? 1 : 0;
+  return findings.some(({ severity }) => severity === "error") ? 1 : 0;
 }
 
 /** Runs all checks concurrently; findings are in the order of the settings. */

@@ -3,15 +3,15 @@ export interface Finding {
   /** Subject of the check. */
   readonly subject: string;
   /** `warning`: works now, but will cause trouble. */
-  readonly severity: "well" | "warning" | "ill";
+  readonly severity: "ok" | "warning" | "error";
   readonly detail: string;
   /** Remedy, unless the check passed. */
   readonly hint?: string;
 }
 
-export const passed = (subject: string, detail: string): Finding => ({ subject, severity: "well", detail });
+export const passed = (subject: string, detail: string): Finding => ({ subject, severity: "ok", detail });
 export const warning = (subject: string, detail: string, hint: string): Finding => ({ subject, severity: "warning", detail, hint });
-export const failed = (subject: string, detail: string, hint: string): Finding => ({ subject, severity: "ill", detail, hint });
+export const failed = (subject: string, detail: string, hint: string): Finding => ({ subject, severity: "error", detail, hint });
 
 /** Clock skew above this makes signed requests, tokens and Leases fail eventually, ms. */
 const MAX_CLOCK_SKEW_MS = 2_000;
@@ -25,7 +25,7 @@ export function clockFinding(subject: string, differenceMs: number, uncertaintyM
   return warning(
     `${subject}: clock`,
     `${seconds} s ${side} of this machine's`,
-    "set both clocks by NTP: signatures, tokens and Leases go by them",
+    "synchronize both clocks with NTP: signatures, tokens and Leases depend on them",
   );
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/client";
 
 /** Page size of lists; large enough to be fast, small enough for large templates to fit into one answer. */
@@ -6,18 +6,9 @@ const PAGE_SIZE = 100;
 const RETRY_TIMEOUT_MS = 60_000;
 
 /** Retries a call while the server is unreachable, with growing delays, for a minute. All calls of an import are idempotent. */
-export async function retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + RETRY_TIMEOUT_MS;
-  for (let pause = 200; ; pause = Math.min(pause * 2, 5_000)) {
-    try {
-      return await call();
-    } catch (error) {
-      const transient =
-        error instanceof RpcError && [Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.ABORTED].some((code) => code === error.code);
-      if (!transient || Date.now() > deadline) throw error;
-      await sleep(pause);
-    }
-  }
+export function retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
+  const isRetryable = (error: unknown) => [Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.ABORTED].some((code) => isCode(error, code));
+  return retry(call, { initialMs: 200, maxMs: 5_000, timeoutMs: RETRY_TIMEOUT_MS, isRetryable });
 }
 
 /** Iterates over all rows of a list, page by page. */
@@ -42,15 +33,6 @@ export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T 
     if (error instanceof RpcError && error.code === Code.NOT_FOUND) return undefined;
     throw error;
   }
-}
-
-/** Processes all items with bounded concurrency. */
-export async function forEachConcurrent<T>(items: readonly T[], concurrency: number, operation: (item: T) => Promise<void>): Promise<void> {
-  const next = items.values();
-  const worker = async () => {
-    for (const item of next) await operation(item);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
 /** Returns the message of a permanent refusal; rethrows other errors, which end the import: it can be restarted. */

@@ -1,9 +1,10 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import { Code } from "@flyte-ts/client";
 import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { type LaunchPlan, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { paginate, forEachConcurrent, undefinedIfNotFound, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
+import { paginate, undefinedIfNotFound, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
 import type { ImportContext, ProjectDomain } from "./run-import.js";
 import { toRegisteredTemplate } from "./to-registered-template.js";
 

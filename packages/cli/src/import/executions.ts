@@ -1,3 +1,4 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import { Code } from "@flyte-ts/client";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Execution, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -5,7 +6,7 @@ import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { paginate, forEachConcurrent, undefinedIfNotFound, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
+import { paginate, undefinedIfNotFound, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
 import type { ImportContext, ProjectDomain } from "./run-import.js";
 
 const TERMINAL_PHASES: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];

@@ -1,8 +1,14 @@
 import { join } from "node:path";
-import { createStackDirs } from "../stack/stack-dirs.js";
-import { repositoryRoot, stackPaths } from "../stack/paths.js";
-import { ensurePythonEnvironment } from "../stack/python-environment.js";
-import { installPackages, listPackages, type StackPython, uninstallPackages } from "./stack-packages.js";
+import {
+  createStackDirs,
+  repositoryRoot,
+  stackPaths,
+  ensurePythonEnvironment,
+  installPackages,
+  listPackages,
+  type StackPython,
+  uninstallPackages,
+} from "@flyte-ts/local-stack";
 
 /**
  * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the

@@ -2,7 +2,7 @@ import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type CastContext, isCastableWithin, newCastContext } from "../type/castable.js";
 import { MAX_NESTING } from "../type/nesting.js";
-import { literalTypeOf } from "./type-of.js";
+import { literalTypeOf } from "./literal-type.js";
 
 /**
  * True when a literal may be given for an input of this type: `castable` of its own type, with lists and maps checked

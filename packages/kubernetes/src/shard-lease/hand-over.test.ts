@@ -197,18 +197,18 @@ class Process {
     switch (step.kind) {
       case "join":
         return;
-      case "expire":
+      case "expireMember":
         if (this.bug === "takesWithoutEnding") {
           for (const [name, { holder, version }] of this.#view)
             if (name.startsWith("shard-") && holder === step.member) this.#send(() => world.write(name, version, member), ignore);
         } else this.#send(() => world.write(step.member, Number(step.version), undefined), ignore);
         return;
-      case "take": {
+      case "acquire": {
         const version = step.version === undefined ? undefined : Number(step.version);
         this.#send(() => world.write(`shard-${step.shard}`, version, member), ignore);
         return;
       }
-      case "giveUp":
+      case "release":
         this.#book.onShardLease(step.shard, { member: "", version: step.version });
         this.#send(() => world.write(`shard-${step.shard}`, Number(step.version), ""), ignore);
     }

@@ -8,7 +8,7 @@ export interface LeaderElectionOptions extends Omit<ShardLeasesOptions, "shards"
 export interface LeaderElection {
   /** Resolves when this process becomes the leader. */
   readonly becameLeader: Promise<void>;
-  /** Gives up leadership, so that another process need not wait for the lease time. */
+  /** Releases leadership, so that another process need not wait for the lease time. */
   stop(): Promise<void>;
 }
 

@@ -22,9 +22,9 @@ test("a single member acquires all shards, and a new member joins first", () => 
 
 test("a new member gets its fair share, which the others release", () => {
   const old = book("a", { members: ["a", "b"], holders: all("a") });
-  expect(kinds(old.nextActions(1))).toEqual(["giveUp 4", "giveUp 5", "giveUp 6", "giveUp 7"]);
+  expect(kinds(old.nextActions(1))).toEqual(["release 4", "release 5", "release 6", "release 7"]);
   const fresh = book("b", { members: ["a", "b"], holders: { ...all("a"), 4: "", 5: "", 6: "" } });
-  expect(kinds(fresh.nextActions(1))).toEqual(["take 4", "take 5", "take 6"]);
+  expect(kinds(fresh.nextActions(1))).toEqual(["acquire 4", "acquire 5", "acquire 6"]);
 });
 
 test("a new member does not take the only shard from its holder", () => {
@@ -48,7 +48,7 @@ test("a silent member loses its membership before its shards, and only after the
   for (const at of [3_000, 6_000, 9_000]) b.onRenewed(String(at), at);
   expect(kinds(b.nextActions(10_000))).toEqual([]);
   b.onRenewed("10001", 10_001);
-  expect(b.nextActions(10_002)).toEqual([{ kind: "expire", member: "a", version: "1" }]);
+  expect(b.nextActions(10_002)).toEqual([{ kind: "expireMember", member: "a", version: "1" }]);
   b.onMemberGone("a");
   expect(kinds(b.nextActions(10_003))).toHaveLength(SHARDS);
 });
@@ -60,19 +60,19 @@ test("a member without connection stops before others may take over, and spares 
   expect(a.held(7_000)).toEqual([]);
   a.onRenewed("2", 60_000);
   expect(a.holds(3, 60_001)).toBe(true);
-  expect(kinds(a.nextActions(63_900)).filter((kind) => kind === "expire")).toEqual([]);
+  expect(kinds(a.nextActions(63_900)).filter((kind) => kind === "expireMember")).toEqual([]);
   // But no longer: it may have died meanwhile.
   a.onRenewed("3", 63_300);
-  expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expire")).toEqual(["expire"]);
+  expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expireMember")).toEqual(["expireMember"]);
 });
 
 test("a released shard can be acquired again, whether the response or the watch event came first", () => {
   const first = book("a", { members: ["a"], holders: all("a") });
   first.onReleased(0, "7");
-  expect(first.nextActions(1)).toEqual([{ kind: "take", shard: 0, version: "7" }]);
+  expect(first.nextActions(1)).toEqual([{ kind: "acquire", shard: 0, version: "7" }]);
   const late = book("a", { members: ["a"], holders: all("a") });
   late.onShardLease(0, { member: "", version: "7" });
   late.onShardLease(0, { member: "b", version: "8" });
   late.onReleased(0, "7");
-  expect(late.nextActions(1)).toEqual([{ kind: "take", shard: 0, version: "8" }]);
+  expect(late.nextActions(1)).toEqual([{ kind: "acquire", shard: 0, version: "8" }]);
 });

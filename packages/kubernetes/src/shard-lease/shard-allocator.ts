@@ -27,11 +27,11 @@ interface Holder {
   readonly version: string;
 }
 
-/** Part of the lease time after which a process that could not renew stops by itself, before others may end it. */
+/** Fraction of the lease time after which a process that could not renew stops by itself, before others may end it. */
 const SELF_EXPIRY_FRACTION = 0.7;
 
 /**
- * Minimum part of the lease time for which others are spared after this process was cut off. Live ones renew within it;
+ * Minimum fraction of the lease time for which others are spared after this process lost its connection. Live ones renew within it;
  * ending them would be safe but needless. A longer grace would delay taking over from one that died just then.
  */
 const RECONNECT_GRACE_FRACTION = 0.4;

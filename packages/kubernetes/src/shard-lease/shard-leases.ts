@@ -41,7 +41,7 @@ export interface ShardLeasesOptions {
   readonly onLost: (shard: number) => Promise<void>;
 }
 
-/** Longest delay before an unanswered write is retried, ms, whatever the lease time. */
+/** Maximum delay before a write without response is retried, ms, whatever the lease time. */
 const RETRY_MS = 1_000;
 
 /** Distributes shards evenly among the processes of a group; see ShardAllocator for the rules. */

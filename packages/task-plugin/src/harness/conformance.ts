@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "../run-plugin.js";
-import { ManualClock, flushPromises } from "./manual-clock.js";
 import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */
 export interface PluginEnvironment {
   /** Creates a process of the plugin, without memory. */
-  plugin(clock: ManualClock): Plugin;
+  plugin(clock: ManualTime): Plugin;
   /** A valid request. */
   request(): TaskRequest;
   /** The same with a template that can never work. */
   invalidRequest?(): TaskRequest;
   /** Lets a started attempt succeed. */
-  complete(request: TaskRequest, clock: ManualClock): Promise<void> | void;
+  complete(request: TaskRequest, clock: ManualTime): Promise<void> | void;
   /** Number of starts of the attempt; undefined for a plugin without external effects. */
   startCount?(request: TaskRequest): number;
   /** True while anything of the attempt runs. */
@@ -169,7 +169,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
 /** A world with one process of the plugin at a time. */
 class Scenario {
   readonly bus = new MemoryBus();
-  readonly clock = new ManualClock();
+  readonly clock = new ManualTime();
   readonly request: TaskRequest;
   readonly subject: string;
   #process: RunningPlugin | undefined;
@@ -188,7 +188,7 @@ class Scenario {
       clock: this.clock,
       random: () => 0.5,
     });
-    await flushPromises();
+    await settlePromises();
   }
 
   async stopProcess(): Promise<void> {
@@ -200,7 +200,7 @@ class Scenario {
     await this.stopProcess();
     await this.startProcess();
     await this.bus.redeliver();
-    await flushPromises();
+    await settlePromises();
   }
 
   async send(desired: DesiredState, request: TaskRequest = this.request): Promise<void> {
@@ -208,7 +208,7 @@ class Scenario {
     copy.desired = desired;
     copy.deleteResources = desired !== DesiredState.RUN;
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, copy));
-    await flushPromises();
+    await settlePromises();
   }
 
   /** The request names the resource but no attempt; it is redelivered until it is acknowledged. */
@@ -226,14 +226,14 @@ class Scenario {
     for (let attempt = 0; attempt < 5; attempt++) {
       await this.settleTimers();
       await this.bus.redeliver();
-      await flushPromises();
+      await settlePromises();
     }
   }
 
   async complete(): Promise<void> {
-    await flushPromises();
+    await settlePromises();
     await this.environment.complete(this.request, this.clock);
-    await flushPromises();
+    await settlePromises();
   }
 
   /** Advances the clock for retries and slow stops. */

@@ -11,7 +11,7 @@ const MAX_TASK_TYPES = 100;
 /** Maximum length of a task type, characters: it is part of a message subject. */
 export const MAX_TASK_TYPE_LENGTH = 256;
 
-/** Reads the valid parts of a resource that `parseFlyteWorkflow` refuses. Never throws. */
+/** Reads the valid parts of a resource that `parseFlyteWorkflow` rejects. Never throws. */
 export function readMalformed(json: unknown): MalformedResource {
   const { tasks, status } = toFields(json);
   const types = new Set<string>();

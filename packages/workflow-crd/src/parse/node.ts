@@ -84,7 +84,7 @@ function parseTarget(node: Field, context: NodeContext): NodeTarget {
   }
 }
 
-/** Unknown tasks are refused once the whole graph is parsed. */
+/** Unknown tasks are rejected once the whole graph is parsed. */
 function parseTaskTarget(task: string, { tasks }: KnownTasks): NodeTarget {
   return tasks.get(task) ?? { kind: "task", task };
 }

@@ -4,7 +4,7 @@ import { loadConfig } from "@flyte-ts/config";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "../config.js";
-import { runAccounts } from "../identity/accounts/run.js";
+import { runAccounts } from "../identity/index.js";
 
 const args = process.argv.slice(2);
 const options = args.findIndex((word) => word.startsWith("--"));

@@ -1,18 +1,18 @@
 import type { Database } from "@flyte-ts/postgres";
 import { planExecutions } from "../executions/execution/list.js";
 import { executionEntity } from "../executions/store/execution/list-entity.js";
-import { executionColumns } from "../executions/execution/row.js";
-import { launchPlanEntity } from "../registry/store/launch-plan-list-entity.js";
-import { namedEntityEntity } from "../registry/store/named-entity-list-entity.js";
+import { executionColumns } from "../executions/store/execution/find.js";
+import { launchPlanEntity } from "../registry/store/launch-plans.js";
+import { namedEntityEntity } from "../registry/store/named-entities.js";
 import { nodeExecutionEntity } from "../executions/store/node/list-entity.js";
-import { listedNodeColumns } from "../executions/node/row.js";
+import { listedNodeColumns } from "../executions/store/node/find.js";
 import { taskExecutionEntity } from "../executions/store/attempt/list-entity.js";
-import { taskColumns } from "../executions/attempt/row.js";
-import { taskEntity } from "../registry/store/task-list-entity.js";
-import { workflowEntity } from "../registry/store/workflow-list-entity.js";
+import { taskColumns } from "../executions/store/attempt/find.js";
+import { taskEntity } from "../registry/store/tasks.js";
+import { workflowEntity } from "../registry/store/workflows.js";
 import type { Combination, Listed } from "./combinations.fixture.js";
 import type { ListEntity } from "../platform/list-query/entity.js";
-import { BUSY, LARGE } from "./filled.fixture.js";
+import { BUSY, LARGE } from "./filled-lists.fixture.js";
 import { planList } from "../platform/list-query/plan.js";
 
 /** Every list of admin, for the objects with the most rows in a filled database. */

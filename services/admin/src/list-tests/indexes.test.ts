@@ -7,7 +7,7 @@ import { documentedLists } from "./documented-lists.fixture.js";
 import { planExecutions } from "../executions/execution/list.js";
 import { executionEntity } from "../executions/store/execution/list-entity.js";
 import { explain, page } from "./explain.fixture.js";
-import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled.fixture.js";
+import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled-lists.fixture.js";
 import { planList, selectPagePrepared } from "../platform/list-query/plan.js";
 
 /**

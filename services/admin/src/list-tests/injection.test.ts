@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyRequest, restCalls } from "@flyte-ts/testing";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { executionEntity } from "../executions/store/execution/list-entity.js";
-import { registerLaunchPlan, registerWorkflow, scope } from "../executions/execution/registered.fixture.js";
-import { launchPlanEntity } from "../registry/store/launch-plan-list-entity.js";
-import { namedEntityEntity } from "../registry/store/named-entity-list-entity.js";
+import { registerLaunchPlan, registerWorkflow, scope } from "../executions/execution/registered-workflow.fixture.js";
+import { launchPlanEntity } from "../registry/store/launch-plans.js";
+import { namedEntityEntity } from "../registry/store/named-entities.js";
 import { nodeExecutionEntity } from "../executions/store/node/list-entity.js";
 import { projectEntity } from "../registry/store/projects.js";
-import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { signalEntity } from "../executions/store/signal/list-entity.js";
+import { serveAdmin, type ServedAdmin } from "../served-admin.fixture.js";
+import { signalEntity } from "../executions/store/signals.js";
 import { taskExecutionEntity } from "../executions/store/attempt/list-entity.js";
-import { taskEntity } from "../registry/store/task-list-entity.js";
-import { workflowEntity } from "../registry/store/workflow-list-entity.js";
+import { taskEntity } from "../registry/store/tasks.js";
+import { workflowEntity } from "../registry/store/workflows.js";
 import type { ListEntity } from "../platform/list-query/entity.js";
 
 // Sends SQL to every list of the API, in the value of every filterable field, in the field name, the sort key and the

@@ -3,10 +3,10 @@ import { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { Database } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { launchPlanEntity } from "../registry/store/launch-plan-list-entity.js";
-import { namedEntityEntity } from "../registry/store/named-entity-list-entity.js";
-import { taskEntity } from "../registry/store/task-list-entity.js";
-import { workflowEntity } from "../registry/store/workflow-list-entity.js";
+import { launchPlanEntity } from "../registry/store/launch-plans.js";
+import { namedEntityEntity } from "../registry/store/named-entities.js";
+import { taskEntity } from "../registry/store/tasks.js";
+import { workflowEntity } from "../registry/store/workflows.js";
 import type { ListEntity } from "../platform/list-query/entity.js";
 import { type ListRequest, planList, selectPage } from "../platform/list-query/plan.js";
 

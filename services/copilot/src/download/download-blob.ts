@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
+import { mapConcurrent } from "@flyte-ts/async";
 import { CopilotError } from "../copilot-error.js";
-import { fewAtOnce } from "../store/few-at-once.js";
 import type { Blobs } from "../store/retrying-store.js";
 
 const FILE_CONCURRENCY = 4;
@@ -26,7 +26,7 @@ export async function downloadDir(blobs: Blobs, uri: string, path: string): Prom
     .map((entry) => ({ uri: entry.uri, steps: entry.uri.slice(prefix.length).split("/") }))
     // Some tools mark folders by blobs whose names end in a slash.
     .filter(({ steps }) => steps.at(-1) !== "");
-  await fewAtOnce(files, FILE_CONCURRENCY, async (file) => {
+  await mapConcurrent(files, FILE_CONCURRENCY, async (file) => {
     if (file.steps.includes("..")) throw new CopilotError("USER", `${file.uri}: the name leads out of the folder`);
     const target = join(path, ...file.steps);
     await mkdir(dirname(target), { recursive: true });

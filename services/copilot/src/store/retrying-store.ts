@@ -1,3 +1,4 @@
+import { type Backoff, retry } from "@flyte-ts/async";
 import { type BlobEntry, type BlobStore, BlobUnavailableError } from "@flyte-ts/blobstore";
 
 /** The part of the blob store that is used here. */
@@ -13,8 +14,7 @@ export interface RetryBudget {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
+const RETRIES: Backoff = { initialMs: 200, maxMs: 10_000 };
 
 /** Wraps a blob store with retries, with growing delays, until the deadline. */
 export function retryingStore(store: BlobStore, budget: RetryBudget): Blobs {
@@ -35,13 +35,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-async function persist<T>(work: () => Promise<T>, { deadline: until, now, sleep }: RetryBudget): Promise<T> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof BlobUnavailableError) || now() + pause > until) throw error;
-      await sleep(pause);
-    }
-  }
+function persist<T>(work: () => Promise<T>, { deadline: until, now, sleep }: RetryBudget): Promise<T> {
+  const isRetryable = (error: unknown) => error instanceof BlobUnavailableError;
+  return retry(work, { ...RETRIES, timeoutMs: until - now(), isRetryable }, { elapsed: now, sleep });
 }

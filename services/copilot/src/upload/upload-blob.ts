@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { mapConcurrent } from "@flyte-ts/async";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type BlobType, BlobType_BlobDimensionality as Dimensionality } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotError } from "../copilot-error.js";
-import { fewAtOnce } from "../store/few-at-once.js";
 import type { Blobs } from "../store/retrying-store.js";
 import type { OutputFile } from "./output-file.js";
 
@@ -20,7 +20,7 @@ export async function uploadBlob(blobs: Blobs, file: OutputFile, { uri, type }: 
   if (file.isFolder) {
     const entries = await readdir(file.path, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    await fewAtOnce(files, FILE_CONCURRENCY, (path) => blobs.putFile(blobs.join(uri, path.slice(file.path.length + 1)), path));
+    await mapConcurrent(files, FILE_CONCURRENCY, (path) => blobs.putFile(blobs.join(uri, path.slice(file.path.length + 1)), path));
   } else await blobs.putFile(uri, file.path);
   return blobLiteral(uri, type);
 }

@@ -1,3 +1,4 @@
+import { mapConcurrent } from "@flyte-ts/async";
 import { parameter, type S3Request } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import type { XmlElement } from "../http/xml.js";
@@ -100,26 +101,22 @@ async function listPage({ request, store }: OperationContext, { after, skip }: P
 }
 
 async function keyElements(items: readonly Extract<ListEntry, { kind: "key" }>[], encode: (text: string) => string): Promise<XmlElement[]> {
-  const elements: XmlElement[] = [];
-  for (let from = 0; from < items.length; from += READ_CONCURRENCY) {
-    const read = items.slice(from, from + READ_CONCURRENCY).map(async ({ key, path }): Promise<XmlElement | undefined> => {
-      await using object = await openObject(path).catch(ignoreCorruptObject);
-      if (object === undefined) return undefined;
-      return [
-        "Contents",
-        [
-          ["Key", encode(key)],
-          ["LastModified", object.modifiedAt.toISOString()],
-          ["ETag", quoted(object.info.etag)],
-          ["Size", object.size],
-          ["StorageClass", "STANDARD"],
-        ],
-      ];
-    });
-    // The object may have been deleted after its name was read.
-    elements.push(...(await Promise.all(read)).filter((element) => element !== undefined));
-  }
-  return elements;
+  const elements = await mapConcurrent(items, READ_CONCURRENCY, async ({ key, path }): Promise<XmlElement | undefined> => {
+    await using object = await openObject(path).catch(ignoreCorruptObject);
+    if (object === undefined) return undefined;
+    return [
+      "Contents",
+      [
+        ["Key", encode(key)],
+        ["LastModified", object.modifiedAt.toISOString()],
+        ["ETag", quoted(object.info.etag)],
+        ["Size", object.size],
+        ["StorageClass", "STANDARD"],
+      ],
+    ];
+  });
+  // The object may have been deleted after its name was read.
+  return elements.filter((element) => element !== undefined);
 }
 
 /** Omits corrupt files from listings; reading one reports the error. */

@@ -1,4 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
+import { BoundedMap } from "@flyte-ts/async";
 import { compareKeys, decodeName } from "./key-path.js";
 import { isMissing } from "./object-file.js";
 
@@ -25,7 +26,7 @@ const MTIME_RESOLUTION_NS = 2_000_000_000n;
  * large directory for each page.
  */
 export class DirectoryCache {
-  readonly #listings = new Map<string, CachedListing>();
+  readonly #listings = new BoundedMap<string, CachedListing>(MAX_CACHED_DIRS);
 
   /** Empty when the directory does not exist. */
   async read(folder: string): Promise<readonly DirectoryEntry[]> {
@@ -36,16 +37,9 @@ export class DirectoryCache {
     this.#listings.delete(folder);
     const readNs = BigInt(Date.now()) * 1_000_000n;
     const entries = await readEntries(folder);
-    if (entries.length >= MIN_CACHED_ENTRIES && readNs - changedNs > MTIME_RESOLUTION_NS) this.#cache(folder, { changedNs, entries });
+    if (entries.length >= MIN_CACHED_ENTRIES && readNs - changedNs > MTIME_RESOLUTION_NS)
+      this.#listings.set(folder, { changedNs, entries });
     return entries;
-  }
-
-  #cache(folder: string, remembered: CachedListing): void {
-    if (this.#listings.size >= MAX_CACHED_DIRS) {
-      const [oldest] = this.#listings.keys();
-      if (oldest !== undefined) this.#listings.delete(oldest);
-    }
-    this.#listings.set(folder, remembered);
   }
 }
 

@@ -91,7 +91,7 @@ test("objects outlive the process, and what it left half done is cleared away", 
   await stage.discard();
 });
 
-test("a file that is damaged or none of ours is told, and hides no other", async () => {
+test("a corrupt or foreign file is reported and does not hide others", async () => {
   const folder = newFolder();
   const store = await open(folder);
   await put(store, "good");
@@ -136,7 +136,7 @@ test("writers and deleters of keys in one folder do not harm each other", async 
   for (const key of await listed(store)) expect(await read(store, key)).toMatch(/^(\d+|f\/g\/last)$/);
 });
 
-test("of many writers that must not replace, one writes", async () => {
+test("of concurrent writers with ifAbsent exactly one writes", async () => {
   const store = await open();
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, async (_, i) => {

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { KeyedMutex } from "@flyte-ts/async";
 import { S3Error } from "../http/s3-error.js";
 import { DirectoryCache } from "./directory-cache.js";
-import { KeyedMutex } from "./keyed-mutex.js";
 import { type KeyPath, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, type ObjectInfo, openObject, type OpenObject } from "./object-file.js";
 import { createDirDurably, StagedUpload, syncDir } from "./staged-upload.js";

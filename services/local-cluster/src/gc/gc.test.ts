@@ -38,7 +38,7 @@ async function settled(path: string, wanted: number): Promise<number> {
   return seen;
 }
 
-test("what an owner leaves behind is deleted, through several levels", async () => {
+test("dependents are deleted with their owner through several levels", async () => {
   const top = await create("top");
   await owned("child", [top]);
   const child = (await k.call("GET", `${CM}/child`)).body;
@@ -87,7 +87,7 @@ test("in the foreground the owner goes last", async () => {
   expect(await settled(`${FLYTE_PATH}/front`, 404)).toBe(404);
 });
 
-test("a namespace takes everything in it along, takes nothing new, and waits for finalizers", async () => {
+test("a deleted namespace deletes its contents, rejects new objects and waits for finalizers", async () => {
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "doomed" } } });
   const path = "/api/v1/namespaces/doomed/configmaps";
   expect(await settled("/api/v1/namespaces/doomed/serviceaccounts/default", 200)).toBe(200);

@@ -341,7 +341,7 @@ describe("delete", () => {
     expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
   });
 
-  test("a pod that is deleted while it starts hears of it", async () => {
+  test("a pod deleted during its start receives SIGTERM", async () => {
     const names = Array.from({ length: 10 }, (_, i) => `early-${i}`);
     const start = async (name: string, i: number) => {
       await run(name, { containers: [sh("sleep 600")] });
@@ -353,7 +353,7 @@ describe("delete", () => {
     expect(await Promise.all(names.map(start))).toEqual(names.map(() => true));
   });
 
-  test("kills those that do not listen, with their children, when the time is up", async () => {
+  test("kills processes that ignore SIGTERM, with their children, after the grace period", async () => {
     await run("deaf", { containers: [sh('trap "" TERM; sleep 5711 & setsid sleep 5712 & echo ready; while :; do sleep 0.05; done')] });
     await until("deaf", inPhase("Running"));
     // The script reports before it is ended.
@@ -487,7 +487,7 @@ describe("logs", () => {
   });
 });
 
-test("events tell the story of a pod", async () => {
+test("events report the life cycle of a pod", async () => {
   await run("story", { containers: [sh("true")] });
   await until("story", ended);
   const { body } = await k.call("GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dstory");

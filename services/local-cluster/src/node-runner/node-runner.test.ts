@@ -88,11 +88,20 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
   const ended = ({ status }: Pod) => status.phase === "Succeeded" || status.phase === "Failed";
   const outcome = ({ status }: Pod) => status.containerStatuses?.[0]?.state.terminated;
 
-  test("registers itself and renews its lease", async () => {
+  test("registers its node and renews the node's lease", async () => {
     const node = await client.get<KubeObject & { status: { allocatable: Record<string, string> } }>(NODES, { name: "this-machine" });
     expect(node?.status.allocatable).toMatchObject({ cpu: "4" });
-    const lease = await client.get<KubeObject & { spec: object }>(LEASES, { namespace: "kube-node-lease", name: "this-machine" });
-    expect(lease?.spec).toMatchObject({ holderIdentity: "this-machine" });
+    const lease = async () =>
+      (
+        await client.get<KubeObject & { spec: { holderIdentity: string; renewTime: string } }>(LEASES, {
+          namespace: "kube-node-lease",
+          name: "this-machine",
+        })
+      )?.spec;
+    // The first lease is written after the start has returned.
+    await expect.poll(lease).toMatchObject({ holderIdentity: "this-machine" });
+    const first = (await lease())?.renewTime;
+    await expect.poll(async () => (await lease())?.renewTime, { timeout: 100_000 }).not.toBe(first);
   });
 
   test("a pod gets the node, its secret and the configured environment, and its end is told", async () => {

@@ -1,5 +1,5 @@
 import { CONFIG_MAPS, type KubeClient, SECRETS } from "@flyte-ts/kubernetes";
-import { SingleFlight } from "@flyte-ts/async";
+import { BoundedMap, SingleFlight } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Lookup } from "../kubelet/container/environment.js";
 import { dataOf } from "../kubelet/pod/object-data.js";
@@ -19,7 +19,7 @@ const MAX_ENTRIES = 1_000;
 
 /** Caches the secrets and config maps of pods: reads them when a pod arrives, so that its start finds them. */
 export class PodSecretCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES);
   readonly #reading = new SingleFlight<void>();
 
   constructor(private readonly options: { readonly client: KubeClient; readonly logger: Logger; readonly now: () => number }) {}
@@ -50,12 +50,7 @@ export class PodSecretCache {
     try {
       const object = await client.get(kind === "Secret" ? SECRETS : CONFIG_MAPS, { namespace, name });
       const data = object === undefined ? undefined : dataOf(kind, object as unknown as KubeObject);
-      this.#entries.delete(key);
       this.#entries.set(key, { data, readAt: now() });
-      for (const oldest of this.#entries.keys()) {
-        if (this.#entries.size <= MAX_ENTRIES) break;
-        this.#entries.delete(oldest);
-      }
     } catch (error) {
       logger.warn({ kind, namespace, name, error: String(error) }, "failed to read secret or config map");
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { BINDINGS, isTransient, type KubeClient, KubeError, type KubeObject as ApiObject, PODS } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JsonObject, KubeObject } from "../object/model.js";
@@ -11,8 +12,7 @@ interface PendingPodWrite {
   release: boolean;
 }
 
-const INITIAL_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
+const RETRIES: Backoff = { initialMs: 100, maxMs: 5_000 };
 
 /**
  * Writes pods to the API, one request at a time per pod: the binding, then the status, then the deletion. Repeats a
@@ -64,13 +64,13 @@ export class PodWriter {
 
   async #writeAll(uid: string): Promise<void> {
     const { signal } = this.#abort;
-    let delay = INITIAL_BACKOFF_MS;
+    let failures = 0;
     // Changes merge while a write is in progress, so that a slow server receives only the latest.
     for (let next = this.#pending.get(uid); next !== undefined && !signal.aborted; next = this.#pending.get(uid)) {
       this.#pending.delete(uid);
       try {
         await this.#write(next);
-        delay = INITIAL_BACKOFF_MS;
+        failures = 0;
       } catch (error) {
         if (!isTransient(error)) {
           this.#handlePermanentError(next, error);
@@ -78,8 +78,7 @@ export class PodWriter {
         }
         this.options.logger.warn({ pod: next.pod.metadata.name, error: String(error) }, "pod update failed, will retry");
         this.#requeue(uid, next);
-        await sleep(delay, undefined, { signal }).catch(() => undefined);
-        delay = Math.min(delay * 2, MAX_BACKOFF_MS);
+        await sleep(backoffDelay(RETRIES, failures++), undefined, { signal }).catch(() => undefined);
       }
     }
   }

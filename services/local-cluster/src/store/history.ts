@@ -1,4 +1,4 @@
-import type { Stored } from "./stored.js";
+import type { Stored } from "./stored-object.js";
 
 export interface StoreEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";

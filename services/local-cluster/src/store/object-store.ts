@@ -2,7 +2,7 @@ import { diff, mergePatch, NOT_REPRESENTABLE } from "../object/merge-patch.js";
 import { isObject, type KubeObject, withMeta } from "../object/model.js";
 import { History, type StoreEvent } from "./history.js";
 import { type LogRecord, patchLine, putLine, removeLine } from "./log-record.js";
-import { LARGE_BYTES, Stored } from "./stored.js";
+import { LARGE_BYTES, Stored } from "./stored-object.js";
 import { Table } from "./table.js";
 
 export interface ObjectKey {

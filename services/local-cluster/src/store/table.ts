@@ -1,4 +1,4 @@
-import { objectKey, type Stored } from "./stored.js";
+import { objectKey, type Stored } from "./stored-object.js";
 
 /** Objects of one resource, indexed by key and namespace; sorted on demand. */
 export class Table {

@@ -1,5 +1,4 @@
-import { DelayQueue } from "@flyte-ts/async";
-import type { Clock } from "@flyte-ts/task-plugin";
+import { DelayQueue, type Time } from "@flyte-ts/async";
 
 /** Any number of alarms by key on one timer. */
 export class Alarms {
@@ -9,7 +8,7 @@ export class Alarms {
   #armedFor = Number.POSITIVE_INFINITY;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Time,
     private readonly ring: (key: string) => void,
   ) {}
 
@@ -36,13 +35,13 @@ export class Alarms {
     if (first === undefined || first >= this.#armedFor) return;
     this.#callOff?.();
     this.#armedFor = first;
-    this.#callOff = this.clock.after(Math.max(0, first - this.clock.now().getTime()), () => this.#due());
+    this.#callOff = this.clock.schedule(Math.max(0, first - this.clock.now()), () => this.#due());
   }
 
   #due(): void {
     this.#armedFor = Number.POSITIVE_INFINITY;
     this.#callOff = undefined;
-    const now = this.clock.now().getTime();
+    const now = this.clock.now();
     for (let key = this.#queue.popDue(now); key !== undefined; key = this.#queue.popDue(now)) this.ring(key);
     this.#arm();
   }

@@ -1,11 +1,12 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { systemTime } from "@flyte-ts/async";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type TaskEvent, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { runPlugin } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
@@ -13,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { echoPlugin } from "./plugin.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const clock = systemClock();
+const clock = systemTime;
 
 describe("the echo service over a real bus", () => {
   let nats: ServerFixture;

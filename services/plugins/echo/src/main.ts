@@ -1,7 +1,8 @@
+import { systemTime } from "@flyte-ts/async";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { manifest } from "./manifest.js";
@@ -10,7 +11,7 @@ import { echoPlugin } from "./plugin.js";
 installSourceMapSupport();
 const config = loadServiceConfig(echoConfig, manifest.id, process);
 const logger = createLogger({ service: manifest.id, level: config.logLevel });
-const clock = systemClock();
+const clock = systemTime;
 const metrics = new Metrics();
 const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -7,14 +8,7 @@ import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/fly
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import {
-  ManualClock,
-  MemoryBus,
-  pluginConformance,
-  type PluginEnvironment,
-  sampleRequest,
-  flushPromises,
-} from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, it } from "vitest";
 import { echoOutputs } from "./echo.js";
@@ -79,10 +73,10 @@ describe.each([
 describe("echo", () => {
   it("publishes one event, SUCCEEDED, with the outputs by value", async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     await runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     await bus.send(taskRequestSubject("echo", 7), toBinary(TaskRequestSchema, echoWorld(0).request()));
-    await flushPromises();
+    await settlePromises();
     expect(bus.events.map(({ event }) => event?.phase)).toEqual([Phase.SUCCEEDED]);
     expect(bus.events[0]?.outputs?.literals).toEqual({ o0: integer(1) });
     expect(bus.events[0]?.event?.metadata?.pluginIdentifier).toBe("echo");
@@ -123,11 +117,11 @@ describe("echo", () => {
 describe("core-sleep", () => {
   const stage = async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     const start = () => runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     const send = async (request: TaskRequest) => {
       await bus.send(taskRequestSubject("core-sleep", request.shard), toBinary(TaskRequestSchema, request));
-      await flushPromises();
+      await settlePromises();
     };
     return { bus, clock, start, send, running: await start() };
   };
@@ -149,7 +143,7 @@ describe("core-sleep", () => {
     await running.stop();
     await clock.advance(3_000);
     await start();
-    const requestedAt = timestampFromDate(clock.now());
+    const requestedAt = timestampFromMs(clock.now());
     await send(sleepRequest(5_000, { pluginState, knownPhase: Phase.RUNNING, requestedAt }));
     await clock.advance(1_999);
     expect(phases(bus)).not.toContain(Phase.SUCCEEDED);
@@ -165,7 +159,7 @@ describe("core-sleep", () => {
         taskRequestSubject("core-sleep", 7),
         toBinary(TaskRequestSchema, sleepRequest(((i * 7919) % 300) + 1, { generatedName: `a-n${i}-0` })),
       );
-    await flushPromises();
+    await settlePromises();
     expect(clock.pending).toBe(timersBefore + 1);
     await send(sleepRequest(0, { generatedName: "a-n5-0", desired: DesiredState.ABORT }));
     await clock.advance(300);

@@ -1,8 +1,8 @@
+import type { Time } from "@flyte-ts/async";
 import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,
-  type Clock,
   definePlugin,
   eventFields,
   type Plugin,
@@ -18,7 +18,7 @@ import { manifest } from "./manifest.js";
 import { sleepDurationMs } from "./sleep-duration.js";
 
 export interface EchoOptions {
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly logger: Logger;
   /** Duration of an echo task, ms. 0 answers at once. */
   readonly echoDelayMs: number;
@@ -51,8 +51,8 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     const key = attemptKey(request);
     let pending = pendingSleeps.get(key);
     if (pending === undefined) {
-      const wakeMs = wakeTime(request, durationMs, clock.now());
-      if (wakeMs <= clock.now().getTime()) {
+      const wakeMs = wakeTime(request, durationMs, new Date(clock.now()));
+      if (wakeMs <= clock.now()) {
         logger.debug({ object: key }, "the sleep has already finished");
         return result;
       }

@@ -30,7 +30,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
     .strictObject({
       /** Variables of every container. */
       env: stringMap,
-      /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
+      /** Variable of the container → variable of this service whose value it gets; unset ones are omitted. */
       envFromService: stringMap,
       /** Secrets whose keys become variables. */
       envFromSecrets: z.array(z.string()).default([]),
@@ -151,6 +151,7 @@ export const podServiceConfig = z.strictObject({
     .min(1)
     .default([...manifest.taskTypes]),
   pods: podConfig.prefault({}),
+  /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
   graces: z
     .strictObject({
       /** Time for which a pod may be in CreateContainerError, ms. */
@@ -170,7 +171,7 @@ export const podServiceConfig = z.strictObject({
         .int()
         .min(1)
         .default(10 * 1024 * 1024),
-      /** Maximum size of outputs that are passed by value, bytes. */
+      /** Maximum size of outputs passed by value, bytes. */
       inlineBytes: z
         .int()
         .min(0)
@@ -191,15 +192,15 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   /** PodTemplate for tasks that name none; empty: none. */
   defaultPodTemplate: z.string().default(""),
-  /** Namespace of templates for all namespaces; empty: none. */
+  /** Namespace of PodTemplates for all namespaces; empty: none. */
   templateNamespace: z.string().default(""),
-  /** Grace period of pods that are stopped, seconds. */
+  /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
-  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
+  /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
   stopTimeoutMs: z.int().min(0).default(20_000),
-  /** Number of pods that are observed concurrently. */
+  /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
-  /** Ends of pods that are older than this at the start are not reported, ms; propeller asks for them. */
+  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
@@ -210,3 +211,21 @@ export const podServiceConfig = z.strictObject({
   logLevel,
   ops: opsSettings(manifest.opsPort),
 });
+
+export type PodServiceConfig = z.infer<typeof podServiceConfig>;
+
+/** Returns the settings of the pod controller under the names that it uses. */
+export function controllerSettings(config: PodServiceConfig) {
+  const { limits, logLinks, defaultPodTemplate, templateNamespace, workers } = config;
+  return {
+    gracePeriods: config.graces,
+    limits,
+    logLinks,
+    defaultPodTemplate,
+    templateNamespace,
+    workers,
+    terminationGraceSeconds: config.stopSeconds,
+    deletionTimeoutMs: config.stopTimeoutMs,
+    reportEndedWithinMs: config.tellEndsOfMs,
+  };
+}

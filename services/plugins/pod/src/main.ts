@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceNames } from "@flyte-ts/service-manifest";
-import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { addServiceVariables } from "./build/environment.js";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
@@ -17,14 +18,13 @@ import { PodController } from "./pods/pod-controller.js";
 installSourceMapSupport();
 const config = loadServiceConfig(podServiceConfig, manifest.id, process);
 const logger = createLogger({ service: manifest.id, level: config.logLevel });
-const clock = systemClock();
+const clock = systemTime;
 const { userAgent } = serviceNames(manifest);
 const metrics = new Metrics();
 const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const client = await createKubeClient({ ...config.kubernetes, userAgent });
 const store = createBlobStore(config.storage);
-const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
 const controller = new PodController({
   archive,
@@ -33,15 +33,7 @@ const controller = new PodController({
   clock,
   logger,
   config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
-  gracePeriods: graces,
-  limits,
-  logLinks,
-  defaultPodTemplate,
-  templateNamespace,
-  terminationGraceSeconds: stopSeconds,
-  deletionTimeoutMs: stopTimeoutMs,
-  workers,
-  reportEndedWithinMs: tellEndsOfMs,
+  ...controllerSettings(config),
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;

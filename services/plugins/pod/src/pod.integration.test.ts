@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -23,12 +24,12 @@ import {
   SECRETS,
 } from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pods/pod-controller.js";
@@ -36,8 +37,8 @@ import { PodController } from "./pods/pod-controller.js";
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
 const logger = createLogger({ service: "test", level: "silent" });
-const clock = systemClock();
-const { pods, ...config } = podServiceConfig.parse({ nats: { url: "" } });
+const clock = systemTime;
+const config = podServiceConfig.parse({ nats: { url: "" } });
 const namespace = "p-development";
 
 describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
@@ -54,7 +55,10 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     const store = createBlobStore({});
     const archive = new LogArchive({ client, store, clock, logger, config: { enabled: true, maxBytes: 1_000 } });
     running = await runPlugin({
-      plugin: podPlugin(new PodController({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
+      plugin: podPlugin(
+        new PodController({ ...controllerSettings(config), config: config.pods, client, store, clock, logger, archive }),
+        config.taskTypes,
+      ),
       bus,
       logger,
       clock,

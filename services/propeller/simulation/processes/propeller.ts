@@ -5,7 +5,7 @@ import type { EngineConfig } from "../../src/engine/config.js";
 import { zombieAbortRequest } from "../../src/engine/messages/zombie-abort.js";
 import { createRun } from "../../src/engine/run/workflow-run.js";
 import { PluginRegistry } from "../../src/shell/plugins/plugin-registry.js";
-import type { EnginePolicy } from "../../src/engine/run/engine-policy.js";
+import type { EnginePolicy } from "../../src/engine/state/engine-policy.js";
 import type { Effect, Observation } from "../../src/engine/types.js";
 import { WriteGate, differsInMetadataOnly, type StatusWrite, type StoredVersion } from "../../src/engine-io/write-gate.js";
 import { SliceNotFound } from "../fixtures/slices.js";
@@ -237,7 +237,7 @@ export class Propeller implements ExecutionWorker {
 
   /** A deferrable write starts when it is due. */
   #writeLater(active: Active): void {
-    const { nextWriteAt: nextWriteAt } = active.io;
+    const { nextWriteAt } = active.io;
     if (nextWriteAt === undefined) return;
     this.options.host.life?.after(Math.max(0, nextWriteAt - this.#now), () => {
       if (this.#active === active && this.options.host.holdsLease()) this.#write(active);

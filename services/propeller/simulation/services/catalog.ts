@@ -101,12 +101,12 @@ export class Catalog {
   #checkOutputs(key: string): void {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
-    const { schedule, random, competitors: competitors } = this.options;
+    const { schedule, random, competitors } = this.options;
     if (random.chance(competitors)) schedule.after(random.between(0, 5_000), () => this.#startCompetitor(key));
   }
 
   #startCompetitor(key: string): void {
-    const { schedule, random, onCompetitor: onCompetitor, competitorOutputs: competitorOutputs } = this.options;
+    const { schedule, random, onCompetitor, competitorOutputs } = this.options;
     if (this.artifacts.has(key)) return;
     if (!this.#reserve(key, "rival", COMPETITOR_HEARTBEAT)) {
       schedule.after(random.between(500, 5_000), () => this.#startCompetitor(key));

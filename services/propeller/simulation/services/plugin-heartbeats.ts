@@ -37,7 +37,7 @@ export class PluginHeartbeats {
   /** Timeouts of this world for unanswered requests. */
   get config(): Partial<EngineConfig> {
     const random = this.#random;
-    const { pluginResponseTimeout: pluginResponseTimeout } = defaultEngineConfig(() => 0);
+    const { pluginResponseTimeout } = defaultEngineConfig(() => 0);
     return {
       pluginResponseTimeout: random.pick([3_000, pluginResponseTimeout]),
       pluginUnavailableTimeout: random.pick([50_000, 200_000]),

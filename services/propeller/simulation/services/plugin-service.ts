@@ -140,7 +140,7 @@ export class PluginService {
   }
 
   #abort(memory: AttemptRecord): void {
-    const { cluster, keepsAborted: keepsAborted } = this.options;
+    const { cluster, keepsAborted } = this.options;
     const key = memory.request.generatedName;
     const pod = cluster.pods.get(key);
     if (memory.lastReported !== undefined && isTerminalTaskEvent(memory.lastReported.event?.phase ?? 0)) this.#repeatReport(memory);

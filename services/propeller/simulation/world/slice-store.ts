@@ -1,5 +1,5 @@
 import { encodeSlice } from "@flyte-ts/workflow-crd";
-import type { SliceBlob } from "../../src/engine/status/status-slices.js";
+import type { SliceBlob } from "../../src/engine/types.js";
 import type { ResourcePatch } from "../../src/engine/types.js";
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";

@@ -43,8 +43,8 @@ const MAX_DEFERRED = 1_000;
 /**
  * Decides when effects may run and when the status is written. At most one write is in flight; later changes are
  * coalesced into the next. A write that the execution waits for starts at once; other writes pause for the duration of
- * the last one and a little more, which combines many small changes. Pure: the simulation uses the same code as the
- * shell.
+ * the last one and a little more, which combines many small changes. Pure: time is an
+ * argument, and nothing is read or written here.
  */
 export class WriteGate {
   #durable: number;
@@ -88,7 +88,7 @@ export class WriteGate {
 
   /**
    * Returns the write to start at `now` (ms); undefined while one is in flight, nothing has changed, or the change may
-   * wait: see `writeAt`.
+   * wait: see `nextWriteAt`.
    */
   nextWrite(now: number): StatusWrite | undefined {
     if (!this.wantsWrite(now)) return undefined;

@@ -1,12 +1,10 @@
+import type { SliceEntry } from "@flyte-ts/workflow-crd";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
-import type { EngineConfig } from "./config.js";
-import type { EnginePolicy } from "./run/engine-policy.js";
-import type { PluginHealth } from "./attempt/plugin-health.js";
-import type { SliceBlob } from "./status/status-slices.js";
+import type { PluginHealth } from "./plugin-health.js";
 
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
 export type Observation =
@@ -18,9 +16,9 @@ export type Observation =
   /** Periodic or after an error: scans the whole graph, to correct incremental bookkeeping. */
   | { readonly kind: "resync" }
   | { readonly kind: "taskEvent"; readonly event: TaskEvent }
-  /** `wakeAt` is reached. */
+  /** `nextTimerAt` is reached. */
   | { readonly kind: "timer" }
-  /** Capacity is available: start more nodes, see `wantsRoom`. */
+  /** Capacity is available: start more nodes, see `needsCapacity`. */
   | { readonly kind: "capacity" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
@@ -138,7 +136,7 @@ export interface WorkflowRun {
   readonly key: string;
   /** Processes one observation and returns the effects. No I/O, no clock: `now` is in milliseconds since the epoch. */
   observe(observation: Observation, now: number): readonly Effect[];
-  /** The complete status for the resource. Visits all nodes: use `takePatch` to write small changes. */
+  /** The complete status for the resource. Visits all nodes: use `takeStatusPatch` to write small changes. */
   readonly status: WorkflowStatus;
   /** Counts changes of the status; 0 after loading. */
   readonly revision: number;
@@ -157,11 +155,8 @@ export interface WorkflowRun {
   readonly counts: RunCounts;
 }
 
-export interface RunInput {
-  readonly workflow: ParsedWorkflow;
-  readonly config: EngineConfig;
-  /** ms since the epoch. */
-  readonly now: number;
-  /** Default: `defaultPolicy`. */
-  readonly policy?: EnginePolicy;
+/** A blob that must be durable before the patch that names it is sent. Its name is unique. */
+export interface SliceBlob {
+  readonly uri: string;
+  readonly entries: readonly SliceEntry[];
 }

@@ -25,7 +25,7 @@ export async function randomRestarts({ random, fault = {} }: ScenarioOptions): P
   const texts = ["* * * * *", "*/7 * * * *", "@every 20s", "TZ=America/New_York 30 1,2 * * *"];
   const scenario = new Scenario(
     policies.flatMap((policy) => texts.map((text) => sampleSchedule(text, policy))),
-    { random, spoil: fault, refreshMs: 2_000 },
+    { random, fault, refreshMs: 2_000 },
   );
   const { world } = scenario;
   const { time } = world;
@@ -57,7 +57,7 @@ export async function randomOutages({ random, fault = {} }: ScenarioOptions): Pr
   const texts = ["* * * * *", "0 */5 * * *"];
   const scenario = new Scenario(
     policies.flatMap((policy) => texts.map((text) => sampleSchedule(text, policy))),
-    { random, spoil: fault, refreshMs: MINUTE },
+    { random, fault, refreshMs: MINUTE },
   );
   const { world } = scenario;
   const { time } = world;
@@ -88,7 +88,7 @@ class Scenario {
 
   constructor(
     private readonly schedules: readonly Schedule[],
-    options: { readonly random: () => number; readonly spoil: Fault; readonly refreshMs: number },
+    options: { readonly random: () => number; readonly fault: Fault; readonly refreshMs: number },
   ) {
     this.world = new World({
       ...options,

@@ -4,7 +4,7 @@ import { schedulerConfigSchema } from "../config.js";
 import { schedulerMetrics } from "../metrics.js";
 import type { WatermarkStore } from "../watermark-store.js";
 import type { Schedule } from "../schedule.js";
-import { type Clock, Scheduler } from "../scheduler.js";
+import { Scheduler, type SchedulerDeps } from "../scheduler.js";
 import { memoryWatermarkStore, type Rows } from "./memory-watermark-store.js";
 import { VirtualTime } from "./virtual-time.js";
 
@@ -84,17 +84,17 @@ export class Replica {
     const { random, faultsEnabled, schedules, refreshMs, fault = {} } = world.options;
     this.#skew = faultsEnabled ? Math.round((random() - 0.5) * 40) : 0;
     const { time } = world;
-    const clock: Clock = {
+    const clock: SchedulerDeps["clock"] = {
       now: () => time.now + this.#skew,
       elapsed: () => time.now,
-      after: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
+      schedule: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
     };
     const own = world.store(name, simulatedConfig.claimMs);
     const store = fault.store?.(own) ?? own;
     const told = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
     const progress: WatermarkStore = {
       ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
-      acquireLease: (schedule, doneThrough) => this.#ask("database", () => store.acquireLease(schedule, doneThrough)),
+      acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
       advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
       prune: (others, days) => store.prune(others, days),
     };

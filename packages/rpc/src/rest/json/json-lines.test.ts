@@ -13,7 +13,7 @@ test("the connection of a client that takes nothing does not stay", async () => 
   const signal = new AbortController().signal;
   const answered = Promise.withResolvers<ServerResponse>();
   const server = createServer((_, response) => {
-    const options = { response, codec, output: GetVersionResponseSchema, stallMs: 50 };
+    const options = { response, codec, output: GetVersionResponseSchema, stallTimeoutMs: 50 };
     const sent = sendJsonLines(options, async (emit) => {
       for (;;) await emit(message, signal);
     });

@@ -9,7 +9,7 @@ import { initialWorkflowState, foldWorkflow } from "@flyte-ts/execution-state";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { loadExecutionStates, saveExecutionStates } from "../../executions/store/execution/state.js";
 import { forceTerminate } from "../../dispatch/maintenance/force-abort.js";
 import { notification } from "../notification/completed-execution.fixture.js";

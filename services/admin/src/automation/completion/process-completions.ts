@@ -1,11 +1,12 @@
-import type { Database, Queryable } from "@flyte-ts/postgres";
+import type { Database } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { NotificationsConfig } from "../notification/config-schema.js";
 import { insertDeliveries } from "../store/deliveries.js";
 import { planDeliveries } from "../notification/plan.js";
 import type { TriggersConfig } from "../trigger/config-schema.js";
 import { createFirings } from "../trigger/match-completions.js";
-import { completedColumns, type CompletedExecution, completedExecution, type CompletedRow } from "./completed-execution.js";
+import { type CompletedExecution, completedExecution } from "../model/completed-execution.js";
+import { completionQueue } from "../../executions/index.js";
 
 export interface ProcessCompletionsDeps {
   readonly db: Database;
@@ -19,7 +20,7 @@ export interface ProcessCompletionsDeps {
  */
 export async function processCompletions({ db, config, logger }: ProcessCompletionsDeps, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
-    const rows = await claimCompletions(tx, limit);
+    const rows = await completionQueue.claimCompletions(tx, limit);
     const completed = rows.flatMap((row) => decodeCompletion(row, logger));
     await insertDeliveries(
       tx,
@@ -31,7 +32,7 @@ export async function processCompletions({ db, config, logger }: ProcessCompleti
 }
 
 /** Skips a row that cannot be decoded, so that it does not block the others. */
-function decodeCompletion(row: CompletedRow, logger: Logger): CompletedExecution[] {
+function decodeCompletion(row: completionQueue.CompletedRow, logger: Logger): CompletedExecution[] {
   try {
     return [completedExecution(row)];
   } catch (error) {
@@ -39,18 +40,4 @@ function decodeCompletion(row: CompletedRow, logger: Logger): CompletedExecution
     logger.error({ execution, error: String(error) }, "the end of an execution is told to nobody: its row cannot be read");
     return [];
   }
-}
-
-async function claimCompletions(tx: Queryable, limit: number): Promise<readonly CompletedRow[]> {
-  const { rows } = await tx.query<CompletedRow>({
-    name: "take-ends",
-    text: `WITH taken AS MATERIALIZED (
-        SELECT execution_id FROM execution_ends ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
-      ), gone AS (
-        DELETE FROM execution_ends d USING taken WHERE d.execution_id = taken.execution_id RETURNING d.execution_id
-      )
-      SELECT ${completedColumns} FROM gone JOIN executions e ON e.id = gone.execution_id ORDER BY e.id`,
-    values: [limit],
-  });
-  return rows;
 }

@@ -1,14 +1,13 @@
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
-import { pruneFinished } from "../../platform/work-queue/lease.js";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
+import { pruneFinished, startWorker } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { createDeliveryHandler } from "../notification/deliver.js";
 import { DELIVERIES } from "../store/deliveries.js";
 import { notificationMetrics } from "../notification/metrics.js";
 import { createSend } from "../notification/send.js";
 import { processCompletions } from "./process-completions.js";
 
-export type CompletionDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
+export type CompletionDeps = Pick<AutomationDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
 
 const COMPLETIONS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;

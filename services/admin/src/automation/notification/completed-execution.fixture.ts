@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Notification, NotificationSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { CompletedExecution } from "../completion/completed-execution.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
 
 export function notification(type: "email" | "slack" | "pagerDuty", recipientsEmail: string[], more: object = {}): Notification {
   const init = { type: { case: type, value: { recipientsEmail, ...more } }, phases: [WorkflowExecution_Phase.FAILED] };

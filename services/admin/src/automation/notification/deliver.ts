@@ -1,9 +1,8 @@
+import { backoffDelay } from "@flyte-ts/async";
 import type { Database } from "@flyte-ts/postgres";
 import { RetryableSendError, PermanentSendError } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
-import { requeue } from "../../platform/work-queue/lease.js";
-import { retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
+import { type QueueHandler, requeue } from "../../platform/index.js";
 import type { NotificationsConfig } from "./config-schema.js";
 import { DELIVERIES, deadLetterDelivery, partitionKey, markSent, claimDeliveries, type ClaimedDelivery } from "../store/deliveries.js";
 import type { Send } from "./send.js";
@@ -110,9 +109,7 @@ interface Delay {
 
 /** Backoff: doubles, with a jitter of half, and is no shorter than the receiver requests. */
 export function nextDelayMs({ config, attempts, random, requestedMs = 0 }: Delay): number {
-  const longestMs = config.maxDelaySeconds * 1000;
-  return Math.max(
-    retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random),
-    Math.min(requestedMs, longestMs),
-  );
+  const maxMs = config.maxDelaySeconds * 1000;
+  const backoff = { initialMs: config.firstDelaySeconds * 1000, maxMs, jitter: 0.5 };
+  return Math.max(backoffDelay(backoff, attempts - 1, random), Math.min(requestedMs, maxMs));
 }

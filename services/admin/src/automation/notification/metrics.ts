@@ -1,15 +1,12 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
-import { registerQueueGauges } from "../../platform/work-queue/queue-metrics.js";
+import { registerQueueGauges } from "../../platform/index.js";
+import { PENDING_DELIVERIES } from "../store/deliveries.js";
 
 /** Metrics of notifications. */
 export function notificationMetrics(registry: Metrics, db: Queryable): { readonly attempts: Counter<"channel" | "outcome"> } {
   registerQueueGauges(registry, db, {
-    query: {
-      name: "waiting-deliveries",
-      text: `SELECT channel AS kind, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age
-        FROM notification_deliveries WHERE state = 'waiting' GROUP BY channel`,
-    },
+    query: PENDING_DELIVERIES,
     label: "channel",
     kinds: ["email", "slack", "webhook"],
     entries: { name: "flyte_admin_notifications_waiting", help: "Notifications that have not been sent, by channel." },

@@ -1,23 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
+import { phaseNames } from "../../executions/index.js";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
 import { escapeHtml, escapeSlack, render } from "./render.js";
 import { webhookEvent } from "./webhook-event.js";
-
-export type Channel = "email" | "slack" | "webhook";
-
-/** A message to one receiver. */
-export interface Delivery {
-  /** Idempotency key: the same whenever this end is planned again, so that receivers recognize duplicates. */
-  readonly messageId: string;
-  readonly channel: Channel;
-  /** A mail address, `webhook:` and a name of the configuration, or a URL. */
-  readonly target: string;
-  /** Payload: JSON with `subject` and `html` for a mail, else the body itself. */
-  readonly content: string;
-}
+import type { Channel, Delivery } from "../store/deliveries.js";
 
 export type PlanConfig = Pick<NotificationsConfig, "emailer" | "slack" | "webhooks">;
 
@@ -63,7 +51,7 @@ export function planDeliveries(execution: CompletedExecution, config: PlanConfig
       else add("email", recipient, () => mailContent(execution, type, config));
     }
   }
-  const phase = workflowPhaseName(execution.phase);
+  const phase = phaseNames.workflowPhaseName(execution.phase);
   for (const webhook of config.webhooks) {
     if ((webhook.phases as readonly string[]).includes(phase) && covers(webhook, execution))
       addWebhook(WEBHOOK + webhook.name, webhook.kind);

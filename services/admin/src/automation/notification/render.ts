@@ -1,5 +1,5 @@
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import type { CompletedExecution } from "../completion/completed-execution.js";
+import { phaseNames } from "../../executions/index.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
 
 /** Escapes a value for a text. */
 export type Escape = (text: string) => string;
@@ -9,7 +9,7 @@ const PLACEHOLDERS: Readonly<Record<string, (execution: CompletedExecution) => s
   project: ({ project }) => project,
   domain: ({ domain }) => domain,
   name: ({ name }) => name,
-  phase: ({ phase }) => workflowPhaseName(phase).toLowerCase(),
+  phase: ({ phase }) => phaseNames.workflowPhaseName(phase).toLowerCase(),
   // A separate sentence with a leading space, or nothing.
   error: ({ error }) => (error === undefined ? "" : ` The execution failed with error: [${error.message}].`),
   "workflow.project": ({ workflow }) => workflow?.project ?? "",

@@ -8,26 +8,8 @@ import {
 } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, notFound } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken } from "../../platform/keyset-page.js";
-
-interface Row {
-  id: bigint;
-  message_id: string;
-  project: string;
-  domain: string;
-  execution_name: string;
-  phase: string;
-  channel: string;
-  target: string;
-  state: keyof typeof STATES;
-  attempts: number;
-  last_error: string;
-  created_at: Date;
-  available_at: Date;
-  ended_at: Date | null;
-}
+import { checkText, invalidArgument, nextPageToken, notFound, parseKeysetPage } from "../../platform/index.js";
+import { type DeliveryRow, listDeliveryRows, retryDelivery } from "../store/deliveries.js";
 
 const STATES = { waiting: DeliveryState.WAITING, sent: DeliveryState.SENT, given_up: DeliveryState.GIVEN_UP } as const;
 
@@ -39,15 +21,7 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
       const { project, domain, executionName } = request;
       const page = parseKeysetPage(request);
       const state = Object.entries(STATES).find(([, value]) => value === request.state)?.[0];
-      const { rows } = await db.query<Row>({
-        text: `SELECT id, message_id, project, domain, execution_name, phase, channel, target, state, attempts, last_error, created_at,
-            available_at, ended_at
-          FROM notification_deliveries
-          WHERE project = $1 AND domain = $2 AND ($3 = '' OR execution_name = $3) AND ($4::text IS NULL OR state = $4)
-            AND ($5::bigint IS NULL OR id < $5)
-          ORDER BY id DESC LIMIT $6`,
-        values: [project, domain, executionName, state, page.before, page.limit],
-      });
+      const rows = await listDeliveryRows(db, { project, domain, executionName, state, page });
       return { deliveries: rows.map(deliveryOf), token: nextPageToken(rows, page) };
     },
 
@@ -55,16 +29,9 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
       checkText(project, "project");
       checkText(domain, "domain");
       checkText(messageId, "message_id");
-      const { rows } = await db.query<{ state: Row["state"] }>({
-        text: `UPDATE notification_deliveries SET
-            state = CASE WHEN state = 'given_up' THEN 'waiting' ELSE state END,
-            ended_at = CASE WHEN state = 'given_up' THEN NULL ELSE ended_at END,
-            tried_since = now(), available_at = least(available_at, now())
-          WHERE project = $1 AND domain = $2 AND message_id = $3 RETURNING state`,
-        values: [project, domain, messageId],
-      });
-      if (rows[0] === undefined) throw notFound(`no notification ${messageId} in ${project}/${domain}`);
-      if (rows[0].state === "sent") throw invalidArgument(`invalid value for message_id: notification ${messageId} has been sent`);
+      const state = await retryDelivery(db, { project, domain, messageId });
+      if (state === undefined) throw notFound(`no notification ${messageId} in ${project}/${domain}`);
+      if (state === "sent") throw invalidArgument(`invalid value for message_id: notification ${messageId} has been sent`);
       return {};
     },
   };
@@ -78,7 +45,7 @@ function checkList({ project, domain, executionName, state }: ListDeliveriesRequ
   if (DeliveryState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
 }
 
-function deliveryOf(row: Row): MessageInitShape<typeof DeliverySchema> {
+function deliveryOf(row: DeliveryRow): MessageInitShape<typeof DeliverySchema> {
   return {
     messageId: row.message_id,
     execution: { project: row.project, domain: row.domain, name: row.execution_name },

@@ -1,6 +1,6 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
+import { phaseNames } from "../../executions/index.js";
 
 const timeText = (ns: bigint | undefined): string | null => (ns === undefined ? null : new Date(Number(ns / 1_000_000n)).toISOString());
 
@@ -10,7 +10,7 @@ const named = (id: Identifier | undefined) =>
 /** Body of a signed webhook: `type`, `timestamp` and `data`, according to Standard Webhooks. Contains no inputs and outputs. */
 export function webhookEvent(execution: CompletedExecution): string {
   const { project, domain, name, phase, workflow, launched, principal, labels, error, abort } = execution;
-  const phaseName = workflowPhaseName(phase);
+  const phaseName = phaseNames.workflowPhaseName(phase);
   return JSON.stringify({
     type: `execution.${phaseName.toLowerCase()}`,
     timestamp: timeText(execution.endedNs),

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { executionsWithCacheStatus, attemptQueries } from "../../executions/index.js";
 
 /** Cache use in the events of an attempt, and its items if it is an array's. */
 export interface AttemptCacheInfo {
@@ -12,11 +13,7 @@ export interface AttemptCacheInfo {
 
 /** Reads the facts of attempts by row id. */
 export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptCacheInfo>> {
-  const { rows } = await db.query<{ id: bigint; event: Uint8Array }>({
-    name: "attempt-events-for-retention",
-    text: "SELECT task_execution_id AS id, event FROM task_execution_events WHERE task_execution_id = ANY($1::bigint[])",
-    values: [ids],
-  });
+  const rows = await attemptQueries.loadEventsOfAttempts(db, ids);
   const infos = new Map<bigint, AttemptCacheInfo>();
   for (const [id, events] of Map.groupBy(rows, (row) => row.id)) {
     const reported = events.map(({ event }) => resourcesOf(event));
@@ -47,20 +44,9 @@ function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undef
 export async function treesReferencedByCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
   const ids = [...members.keys()];
   const stored = CatalogCacheStatus[CatalogCacheStatus.CACHE_POPULATED];
-  const { rows } = await db.query<{ execution_id: bigint }>({
-    name: "executions-in-cache",
-    text: "SELECT DISTINCT execution_id FROM node_executions WHERE execution_id = ANY($1::bigint[]) AND cache_status = $2",
-    values: [ids, stored],
-  });
-  const found = new Set(rows.flatMap((row) => members.get(row.execution_id) ?? []));
+  const found = new Set((await executionsWithCacheStatus(db, ids, stored)).flatMap((id) => members.get(id) ?? []));
   // Items of arrays are reported in the events of their attempts.
-  const { rows: arrays } = await db.query<{ id: bigint; execution_id: bigint }>({
-    name: "array-attempts-of-executions",
-    text: `SELECT t.id, t.execution_id FROM task_executions t JOIN node_executions n ON n.execution_id = t.execution_id AND n.node_id = t.node_id
-      WHERE t.execution_id = ANY($1::bigint[]) AND n.is_array`,
-    values: [ids],
-  });
-  for (const { id, execution_id: execution } of arrays) {
+  for (const { id, execution_id: execution } of await attemptQueries.findArrayAttempts(db, ids)) {
     const root = members.get(execution);
     if (root === undefined || found.has(root)) continue;
     if ((await attemptCacheInfo(db, [id])).get(id)?.storedInCache === true) found.add(root);

@@ -2,6 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { deletionBlocker } from "./deletion-blocker.js";
 import { treesReferencedByCache } from "./cache-references.js";
 import { readTrees, type Tree, type TreeMember } from "./tree.js";
+import { deletionQueue } from "../../executions/index.js";
 
 /** A tree that may be deleted. */
 export interface PlannedDeletion {
@@ -50,32 +51,9 @@ function rootOf({ root, members }: Tree): TreeMember {
   return found;
 }
 
-export interface Mark {
-  readonly at: Date;
-  readonly beginsAt: Date;
-  readonly byPolicy: boolean;
-  readonly requestedBy: string;
-}
-
 /** Marks trees for deletion: their executions get no new children and recoveries. */
-export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: Mark): Promise<void> {
+export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: deletionQueue.Mark): Promise<void> {
   const members = deletions.flatMap(({ root, launched }) => [root, ...launched].map(({ id }) => ({ id, root: root.id })));
   if (members.length === 0) return;
-  await db.query({
-    name: "mark-deletions",
-    text: `INSERT INTO execution_deletions (execution_id, root_id, by_policy, requested_by, marked_at, available_at)
-      SELECT id, root, $3, $4, $5, $6 FROM unnest($1::bigint[], $2::bigint[]) AS m(id, root)
-      ON CONFLICT DO NOTHING`,
-    values: [members.map(({ id }) => id), members.map(({ root }) => root), mark.byPolicy, mark.requestedBy, mark.at, mark.beginsAt],
-  });
-}
-
-/** True when an execution is marked for deletion. */
-export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    name: "is-being-deleted",
-    text: "SELECT 1 FROM execution_deletions WHERE execution_id = $1",
-    values: [rowId],
-  });
-  return count > 0;
+  await deletionQueue.insertDeletions(db, members, mark);
 }

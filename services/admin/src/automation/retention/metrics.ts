@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
+import { deletionQueue } from "../../executions/index.js";
 
 export interface RetentionMetrics {
   readonly executions: Counter<"by">;
@@ -18,8 +19,7 @@ export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMet
     registers,
     async collect() {
       // Reports nothing as pending while the database is unavailable, which has its own probe.
-      const counted = db.query<{ n: number }>({ name: "deletions-waiting", text: "SELECT count(*)::int AS n FROM execution_deletions" });
-      this.set(await counted.then(({ rows }) => rows[0]?.n ?? 0).catch(() => 0));
+      this.set(await deletionQueue.countDeletions(db).catch(() => 0));
     },
   });
   return {

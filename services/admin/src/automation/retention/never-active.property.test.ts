@@ -131,8 +131,8 @@ test("a tree that may go has nothing in it that is active, whatever it looks lik
   const member = fc.record({
     id: fc.bigInt({ min: 1n, max: 9n }),
     ended: fc.boolean(),
-    settled: fc.boolean(),
-    owed: fc.boolean(),
+    allTerminal: fc.boolean(),
+    hasPendingWork: fc.boolean(),
     parent: fc.option(fc.bigInt({ min: 1n, max: 12n }), { nil: undefined }),
     recoveries: fc.array(fc.bigInt({ min: 1n, max: 12n }), { maxLength: 2 }),
   });
@@ -150,8 +150,8 @@ test("a tree that may go has nothing in it that is active, whatever it looks lik
       const root = members[0]?.id ?? 0n;
       if (deletionBlocker(root, members) !== undefined) return;
       const own = new Set(members.map(({ id }) => id));
-      expect(members.every(({ ended, allTerminal: settled, hasPendingWork: owed }) => ended && settled && !owed)).toBe(true);
-      expect(members.flatMap(({ dependents: neededBy }) => neededBy).every(({ id }) => own.has(id))).toBe(true);
+      expect(members.every(({ ended, allTerminal, hasPendingWork }) => ended && allTerminal && !hasPendingWork)).toBe(true);
+      expect(members.flatMap(({ dependents }) => dependents).every(({ id }) => own.has(id))).toBe(true);
     }),
     { numRuns: 2_000 },
   );

@@ -9,29 +9,23 @@ import type {
   RetentionService,
 } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { findExecutionId } from "../../executions/store/execution/find.js";
-import { checkExecutionId, executionNotFound } from "../../executions/execution/identifier.js";
-import { planExecutions } from "../../executions/execution/list.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { selectPage } from "../../platform/list-query/plan.js";
-import { checkLimit } from "../../platform/keyset-page.js";
-import { requireProject } from "../../registry/project/require.js";
-import { type ExpiryCursor, expiredExecutions } from "./due.js";
+import type { AutomationDeps } from "../deps.js";
+import { planExecutions, type expiryQueries, executionIds, executionQueries } from "../../executions/index.js";
+import { checkLimit, checkText, invalidArgument, missingArgument, selectPage } from "../../platform/index.js";
+import { requireProject } from "../../registry/index.js";
+import { expiredExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
 import {
   deletePolicy,
-  listPolicies,
-  type Policy,
-  policiesFor,
   effectivePolicy,
+  listPolicies,
+  policiesFor,
+  type Policy,
   type PolicyScope,
   setPolicy,
 } from "../store/retention-policies.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock">;
 
 /** Retention policies and the deletion of executions. */
 export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof RetentionService> {
@@ -80,7 +74,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       const most = checkLimit(limit);
       const deletions: PlannedDeletion[] = [];
       const kept: Kept[] = [];
-      let after: ExpiryCursor | undefined;
+      let after: expiryQueries.ExpiryCursor | undefined;
       let more = true;
       while (more && deletions.length + kept.length <= most) {
         const due = await expiredExecutions(db, config.retention, { place: { project, domain }, now: clock(), limit: most + 1, after });
@@ -99,13 +93,13 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
     },
 
     async deleteExecution({ id, dryRun }, { caller }) {
-      checkExecutionId(id);
-      const rowId = await findExecutionId(db, id);
-      if (rowId === undefined) throw executionNotFound(id);
+      executionIds.checkExecutionId(id);
+      const rowId = await executionQueries.findExecutionId(db, id);
+      if (rowId === undefined) throw executionIds.executionNotFound(id);
       const { deletions, kept } = await planDeletions(db, [rowId]);
       if (kept[0] !== undefined) throw new RpcError(Code.FAILED_PRECONDITION, kept[0].reason);
       const [deletion] = deletions;
-      if (deletion === undefined) throw executionNotFound(id);
+      if (deletion === undefined) throw executionIds.executionNotFound(id);
       if (dryRun) return { deletion: deletionMessage(deletion) };
       return { deletion: deletionMessage(deletion), beginsAt: timestampFromDate(await mark(deletions, caller?.subject ?? "")) };
     },
@@ -152,7 +146,7 @@ function policyMessage({ project, domain, workflow, keepSeconds }: Policy): Mess
   return { project, domain, workflow, ...(keepSeconds !== undefined && { keep: { seconds: keepSeconds, nanos: 0 } }) };
 }
 
-const idMessage = ({ project, domain, name }: ExecutionName): MessageInitShape<typeof WorkflowExecutionIdentifierSchema> => ({
+const idMessage = ({ project, domain, name }: executionIds.ExecutionName): MessageInitShape<typeof WorkflowExecutionIdentifierSchema> => ({
   project,
   domain,
   name,

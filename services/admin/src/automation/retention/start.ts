@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
+import { startWorker } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { createDeletionHandler } from "./delete-execution.js";
 import { retentionMetrics } from "./metrics.js";
 import { sweep, pruneAuditLog } from "./sweep.js";
@@ -9,7 +9,7 @@ import { sweep, pruneAuditLog } from "./sweep.js";
 const PRUNE_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
-export function startRetention(deps: AdminDeps): Closeable {
+export function startRetention(deps: AutomationDeps): Closeable {
   const { config, logger } = deps;
   const metrics = retentionMetrics(deps.metrics, deps.db);
   const { sweepSeconds } = config.retention;

@@ -1,15 +1,15 @@
 import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { AdminConfig } from "../../config.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { AutomationConfig } from "../config.js";
+import type { executionIds } from "../../executions/index.js";
 
-type Storage = Pick<AdminConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
+type Storage = Pick<AutomationConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
 
 /** Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs that a Go FlyteAdmin stored. */
 export function metadataFolders(
   blobs: Pick<BlobStore, "join">,
   storage: Storage,
-  { project, domain, name }: ExecutionName,
+  { project, domain, name }: executionIds.ExecutionName,
 ): readonly string[] {
   const { container, metadataPrefix, propellerPrefix } = storage;
   return [
@@ -25,9 +25,9 @@ const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `$
  * Returns the other names, existing or not, with the same metadata folder: it joins project, domain and name with
  * dashes, which all three may contain.
  */
-export function executionsSharingFolder({ project, domain, name }: ExecutionName): readonly ExecutionName[] {
+export function executionsSharingFolder({ project, domain, name }: executionIds.ExecutionName): readonly executionIds.ExecutionName[] {
   const parts = `${project}-${domain}-${name}`.split("-");
-  const found: ExecutionName[] = [];
+  const found: executionIds.ExecutionName[] = [];
   for (let first = 1; first < parts.length - 1; first++) {
     for (let second = first + 1; second < parts.length; second++) {
       const other = {

@@ -1,9 +1,11 @@
-import type { AdminDeps } from "../../deps.js";
-import { type ExpiryCursor, expiredExecutions, listProjectDomains } from "./due.js";
+import type { AutomationDeps } from "../deps.js";
+import { expiryQueries } from "../../executions/index.js";
+import { deleteAuditEntriesBefore } from "../../identity/index.js";
+import { expiredExecutions } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
 import type { RetentionMetrics } from "./metrics.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "logger">;
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 
 /** Executions per query. */
 const BATCH = 200;
@@ -11,8 +13,8 @@ const BATCH = 200;
 /** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
 export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
   let marked = 0;
-  for (const place of await listProjectDomains(db)) {
-    let after: ExpiryCursor | undefined;
+  for (const place of await expiryQueries.listProjectDomains(db)) {
+    let after: expiryQueries.ExpiryCursor | undefined;
     for (;;) {
       const now = clock();
       const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });
@@ -39,11 +41,7 @@ export async function pruneAuditLog(
 ): Promise<number> {
   const { auditLogDays } = config.retention;
   if (auditLogDays === 0) return 0;
-  const { rowCount: count } = await db.query({
-    name: "trim-audit-log",
-    text: `DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-    values: [new Date(clock().getTime() - auditLogDays * 86_400_000), limit],
-  });
+  const count = await deleteAuditEntriesBefore(db, new Date(clock().getTime() - auditLogDays * 86_400_000), limit);
   metrics.auditEntries.inc(count);
   return count;
 }

@@ -2,11 +2,9 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { isTime } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { checkLimit } from "../../platform/keyset-page.js";
-import { findActiveSchedules, scheduleRevision } from "../../registry/store/active-schedules.js";
+import type { AutomationDeps } from "../deps.js";
+import { checkLimit, checkText, invalidArgument } from "../../platform/index.js";
+import { findActiveSchedules, scheduleRevision } from "../../registry/index.js";
 import { nextRuns } from "./next-runs.js";
 
 const DEFAULT_RUNS = 10;
@@ -16,7 +14,7 @@ export function scheduleRpcs({
   db,
   config,
   clock,
-}: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof ScheduleService> {
+}: Pick<AutomationDeps, "db" | "config" | "clock">): ServiceImplementation<typeof ScheduleService> {
   return {
     async listSchedules({ knownRevision }) {
       // Read first: the next call detects changes in between.

@@ -8,7 +8,7 @@ import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { CATCH_UP_ANNOTATION } from "../../registry/launch-plan/catch-up.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 

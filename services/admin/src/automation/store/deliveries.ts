@@ -1,10 +1,8 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import type { Query, Queryable } from "@flyte-ts/postgres";
 import { sanitizeText } from "@flyte-ts/execution-state";
-import type { ClaimedRow, QueueTable } from "../../platform/work-queue/lease.js";
-import type { CompletedExecution } from "../completion/completed-execution.js";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { truncateReason } from "../../platform/sanitize-text.js";
-import type { Channel, Delivery } from "../notification/plan.js";
+import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
+import { phaseNames, type executionIds } from "../../executions/index.js";
+import type { CompletedExecution } from "../model/completed-execution.js";
 
 export const DELIVERIES: QueueTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
 
@@ -34,7 +32,7 @@ export async function insertDeliveries(
       column(({ execution }) => execution.project),
       column(({ execution }) => execution.domain),
       column(({ execution }) => execution.name),
-      column(({ execution }) => workflowPhaseName(execution.phase)),
+      column(({ execution }) => phaseNames.workflowPhaseName(execution.phase)),
       column(({ delivery }) => delivery.channel),
       column(({ delivery }) => delivery.target),
       column(({ delivery }) => delivery.content),
@@ -123,4 +121,91 @@ export async function deadLetterDelivery(db: Queryable, id: bigint, reason: stri
     text: "UPDATE notification_deliveries SET state = 'given_up', ended_at = now(), last_error = $2 WHERE id = $1 AND state = 'waiting'",
     values: [id, truncateReason(reason)],
   });
+}
+
+/** Deletes the deliveries of an execution, except pending ones, which are still sent. */
+export async function deleteFinishedDeliveries(tx: Queryable, { project, domain, name }: executionIds.ExecutionName): Promise<void> {
+  await tx.query({
+    text: "DELETE FROM notification_deliveries WHERE project = $1 AND domain = $2 AND execution_name = $3 AND state <> 'waiting'",
+    values: [project, domain, name],
+  });
+}
+
+export interface DeliveryRow {
+  id: bigint;
+  message_id: string;
+  project: string;
+  domain: string;
+  execution_name: string;
+  phase: string;
+  channel: string;
+  target: string;
+  state: "waiting" | "sent" | "given_up";
+  attempts: number;
+  last_error: string;
+  created_at: Date;
+  available_at: Date;
+  ended_at: Date | null;
+}
+
+export interface DeliveryFilter {
+  readonly project: string;
+  readonly domain: string;
+  /** Empty: all executions. */
+  readonly executionName: string;
+  readonly state: string | undefined;
+  readonly page: KeysetPage;
+}
+
+/** Lists deliveries, newest first. */
+export async function listDeliveryRows(
+  db: Queryable,
+  { project, domain, executionName, state, page }: DeliveryFilter,
+): Promise<readonly DeliveryRow[]> {
+  const { rows } = await db.query<DeliveryRow>({
+    text: `SELECT id, message_id, project, domain, execution_name, phase, channel, target, state, attempts, last_error, created_at,
+        available_at, ended_at
+      FROM notification_deliveries
+      WHERE project = $1 AND domain = $2 AND ($3 = '' OR execution_name = $3) AND ($4::text IS NULL OR state = $4)
+        AND ($5::bigint IS NULL OR id < $5)
+      ORDER BY id DESC LIMIT $6`,
+    values: [project, domain, executionName, state, page.before, page.limit],
+  });
+  return rows;
+}
+
+/** Makes a delivery due now, also one in the dead letters, unless it is sent. Returns its state; undefined when there is none. */
+export async function retryDelivery(
+  db: Queryable,
+  { project, domain, messageId }: { readonly project: string; readonly domain: string; readonly messageId: string },
+): Promise<DeliveryRow["state"] | undefined> {
+  const { rows } = await db.query<{ state: DeliveryRow["state"] }>({
+    text: `UPDATE notification_deliveries SET
+        state = CASE WHEN state = 'given_up' THEN 'waiting' ELSE state END,
+        ended_at = CASE WHEN state = 'given_up' THEN NULL ELSE ended_at END,
+        tried_since = now(), available_at = least(available_at, now())
+      WHERE project = $1 AND domain = $2 AND message_id = $3 RETURNING state`,
+    values: [project, domain, messageId],
+  });
+  return rows[0]?.state;
+}
+
+/** Counts the pending deliveries by channel. */
+export const PENDING_DELIVERIES: Query = {
+  name: "pending-deliveries",
+  text: `SELECT channel AS kind, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age
+    FROM notification_deliveries WHERE state = 'waiting' GROUP BY channel`,
+};
+
+export type Channel = "email" | "slack" | "webhook";
+
+/** A message to one receiver. */
+export interface Delivery {
+  /** Idempotency key: the same whenever this end is planned again, so that receivers recognize duplicates. */
+  readonly messageId: string;
+  readonly channel: Channel;
+  /** A mail address, `webhook:` and a name of the configuration, or a URL. */
+  readonly target: string;
+  /** Payload: JSON with `subject` and `html` for a mail, else the body itself. */
+  readonly content: string;
 }

@@ -1,7 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ClaimedRow, QueueTable } from "../../platform/work-queue/lease.js";
-import { truncateReason } from "../../platform/sanitize-text.js";
-import { triggerColumns, type TriggerRow } from "./triggers.js";
+import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
+import { triggerColumns, type TriggerName, type TriggerRow } from "./triggers.js";
 
 export const FIRINGS: QueueTable = { name: "trigger_firings", key: "id", reason: "reason" };
 
@@ -81,4 +80,122 @@ export async function endFiring(
     text: "UPDATE trigger_firings SET state = $2, reason = $3, body = NULL, ended_at = now() WHERE id = $1 AND state = 'waiting'",
     values: [id, state, truncateReason(reason)],
   });
+}
+
+/** Stores firings; repeated ones, of the same trigger and execution, change nothing. */
+export async function insertFirings(tx: Queryable, firings: readonly FiringInsert[]): Promise<void> {
+  await tx.query({
+    name: "insert-firings",
+    text: `INSERT INTO trigger_firings (trigger_id, cause, source_execution_id, source_project, source_domain, source_name, happened_at,
+        execution_project, execution_domain, execution_name, depth, state, reason, ended_at)
+      SELECT given.*, CASE WHEN given.state = 'refused' THEN now() END
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::text[], $9::text[],
+        $10::text[], $11::int[], $12::text[], $13::text[]) AS given (trigger_id, cause, source_execution_id, source_project,
+        source_domain, source_name, happened_at, execution_project, execution_domain, execution_name, depth, state, reason)
+      ON CONFLICT DO NOTHING`,
+    values: FIRING_COLUMNS.map((column) => firings.map((firing) => firing[column])),
+  });
+}
+
+export type FiringInsert = Readonly<Record<(typeof FIRING_COLUMNS)[number], unknown>>;
+
+const FIRING_COLUMNS = [
+  "triggerId",
+  "cause",
+  "sourceId",
+  "project",
+  "domain",
+  "name",
+  "at",
+  "targetProject",
+  "targetDomain",
+  "startedName",
+  "depth",
+  "state",
+  "reason",
+] as const;
+
+export interface WebhookFiring {
+  readonly triggerId: bigint;
+  readonly idempotencyKey: string;
+  readonly deliveryId: string;
+  readonly body: Uint8Array;
+  readonly at: Date;
+  /** Execution that the firing starts. */
+  readonly started: TriggerName;
+  /** Maximum of firings of the trigger within a minute. */
+  readonly maxPerMinute: number;
+}
+
+/** Stores a firing unless it is a duplicate, or the trigger has fired too often. */
+export async function insertWebhookFiring(
+  db: Queryable,
+  { triggerId, idempotencyKey, deliveryId, body, at, started, maxPerMinute }: WebhookFiring,
+): Promise<"created" | "duplicate" | "rate-limited"> {
+  const { rowCount: count } = await db.query({
+    name: "insert-webhook-firing",
+    text: `INSERT INTO trigger_firings (trigger_id, cause, delivery_id, body, happened_at, execution_project, execution_domain,
+        execution_name, depth)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1
+      WHERE (SELECT count(*) FROM trigger_firings WHERE trigger_id = $1 AND created_at > now() - interval '1 minute') < $9
+      ON CONFLICT DO NOTHING`,
+    values: [triggerId, idempotencyKey, deliveryId, body, at, started.project, started.domain, started.name, maxPerMinute],
+  });
+  if (count === 1) return "created";
+  return (await isDuplicate(db, triggerId, idempotencyKey)) ? "duplicate" : "rate-limited";
+}
+
+async function isDuplicate(db: Queryable, rowId: bigint, idempotencyKey: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: "find-webhook-firing",
+    text: "SELECT 1 FROM trigger_firings WHERE trigger_id = $1 AND cause = $2",
+    values: [rowId, idempotencyKey],
+  });
+  return rows.length > 0;
+}
+
+export async function countPendingFirings(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'",
+  });
+  return rows[0]?.count ?? 0;
+}
+
+export interface FiringRow extends TriggerName {
+  id: bigint;
+  source_execution_id: bigint | null;
+  source_project: string;
+  source_domain: string;
+  source_name: string;
+  delivery_id: string;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  depth: number;
+  state: "waiting" | "started" | "refused";
+  reason: string;
+  attempts: number;
+  created_at: Date;
+  ended_at: Date | null;
+}
+
+export interface FiringFilter {
+  readonly project: string;
+  readonly domain: string;
+  /** Name of the trigger; empty: all. */
+  readonly name: string;
+  readonly state: string | undefined;
+  readonly page: KeysetPage;
+}
+
+/** Lists firings, newest first. */
+export async function listFirings(db: Queryable, { project, domain, name, state, page }: FiringFilter): Promise<readonly FiringRow[]> {
+  const { rows } = await db.query<FiringRow>({
+    text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
+      WHERE t.project = $1 AND t.domain = $2 AND ($3 = '' OR t.name = $3) AND ($4::text IS NULL OR f.state = $4)
+        AND ($5::bigint IS NULL OR f.id < $5)
+      ORDER BY f.id DESC LIMIT $6`,
+    values: [project, domain, name, state, page.before, page.limit],
+  });
+  return rows;
 }

@@ -1,7 +1,8 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Trigger, TriggerIdSchema, TriggerSchema, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { phaseNames } from "../../executions/index.js";
 
 export interface TriggerName {
   readonly project: string;
@@ -79,4 +80,102 @@ export async function findTrigger(db: Queryable, { project, domain, name }: Trig
     values: [project, domain, name],
   });
   return rows[0] && storedTrigger(rows[0]);
+}
+
+const COLUMNS = [
+  "trigger",
+  "target_project",
+  "target_domain",
+  "source_project",
+  "source_domain",
+  "source_launch_plan",
+  "source_workflow",
+  "source_phases",
+  "owner",
+  "owner_issuer",
+  "owner_groups",
+] as const;
+
+const placeholders = (first: number): string => COLUMNS.map((_, i) => `$${first + i}`).join(", ");
+
+function columnsOf(trigger: Trigger, owner: Owner): unknown[] {
+  const { launchPlan, source } = trigger;
+  const execution = source.case === "execution" ? source.value : undefined;
+  return [
+    toBinary(TriggerSchema, trigger),
+    launchPlan?.project,
+    launchPlan?.domain,
+    execution?.project,
+    execution?.domain,
+    execution?.launchPlan,
+    execution?.workflow,
+    execution?.phases.map(phaseNames.workflowPhaseName),
+    owner.subject,
+    owner.issuer,
+    owner.groups,
+  ];
+}
+
+export async function insertTrigger(
+  db: Queryable,
+  { project, domain, name }: TriggerName,
+  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
+): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: `INSERT INTO triggers (project, domain, name, ${COLUMNS.join(", ")}) VALUES ($1, $2, $3, ${placeholders(4)})
+      ON CONFLICT DO NOTHING`,
+    values: [project, domain, name, ...columnsOf(trigger, owner)],
+  });
+  return count > 0;
+}
+
+export async function updateTrigger(
+  db: Queryable,
+  { project, domain, name }: TriggerName,
+  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
+): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
+      WHERE project = $1 AND domain = $2 AND name = $3`,
+    values: [project, domain, name, ...columnsOf(trigger, owner)],
+  });
+  return count > 0;
+}
+
+export async function setTriggerActive(db: Queryable, { project, domain, name }: TriggerName, active: boolean): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
+    values: [project, domain, name, active],
+  });
+  return count > 0;
+}
+
+export async function deleteTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<boolean> {
+  const { rowCount: count } = await db.query({
+    text: "DELETE FROM triggers WHERE project = $1 AND domain = $2 AND name = $3",
+    values: [project, domain, name],
+  });
+  return count > 0;
+}
+
+/** Lists triggers in order of their names, after a name. */
+export async function listTriggers(
+  db: Queryable,
+  page: { readonly project: string; readonly domain: string; readonly afterName: string; readonly limit: number },
+): Promise<readonly StoredTrigger[]> {
+  const { rows } = await db.query<TriggerRow>({
+    text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
+    values: [page.project, page.domain, page.afterName, page.limit],
+  });
+  return rows.map(storedTrigger);
+}
+
+/** Begins a new generation of a trigger's secret and returns it; the previous one stays valid until the given time. */
+export async function rotateSecret(db: Queryable, rowId: bigint, previousUntil: Date): Promise<number | undefined> {
+  const { rows } = await db.query<{ generation: number }>({
+    text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1
+      RETURNING secret_generation AS generation`,
+    values: [rowId, previousUntil],
+  });
+  return rows[0]?.generation;
 }

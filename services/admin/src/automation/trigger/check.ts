@@ -20,16 +20,14 @@ import {
   TriggerSchema,
   WebhookScheme,
 } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import type { AdminDeps } from "../../deps.js";
-import { checkName, checkText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { requireActiveProject } from "../../registry/project/require.js";
+import type { AutomationDeps } from "../deps.js";
+import { checkName, checkText, invalidArgument, missingArgument, missingEntity } from "../../platform/index.js";
+import { requireActiveProject } from "../../registry/index.js";
 import { findTarget } from "./find-target.js";
 import { outputPath } from "./output-path.js";
 import type { TriggerName } from "../store/triggers.js";
 
-export type CheckDeps = Pick<AdminDeps, "db" | "config">;
+export type CheckDeps = Pick<AutomationDeps, "db" | "config">;
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const MAX_INPUTS = 1_000;

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
-import { mapLiteral, literalMap, stringLiteral, structLiteral } from "@flyte-ts/domain";
+import { literalMap, mapLiteral, stringLiteral, structLiteral } from "@flyte-ts/domain";
 import { ConcurrencyLimitBehavior, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -9,8 +9,9 @@ import { About, FiringState, type TriggerSchema, TriggerState } from "@flyte-ts/
 import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered.fixture.js";
-import { completedColumns, type CompletedRow, completedExecution } from "../completion/completed-execution.js";
+import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered-workflow.fixture.js";
+import { completedColumns, type CompletedRow } from "../../executions/store/completions.js";
+import { completedExecution } from "../model/completed-execution.js";
 import { createFirings } from "./match-completions.js";
 import { atOutput } from "./output-path.js";
 import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";

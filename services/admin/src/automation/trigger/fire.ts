@@ -1,6 +1,6 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
-import { bindingsFor, isGranted, describePermission, type RoleBinding } from "@flyte-ts/auth";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
+import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -10,20 +10,17 @@ import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
-import { requeue } from "../../platform/work-queue/lease.js";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import type { QueueHandler } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
-import { createExecution, type CreateDeps } from "../../executions/create/create.js";
-import { findExecutionId } from "../../executions/store/execution/find.js";
+import { type QueueHandler, requeue } from "../../platform/index.js";
+import { type CreateDeps, createExecution, executionQueries } from "../../executions/index.js";
+import { triggerPermissions } from "../../identity/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { findTarget } from "./find-target.js";
-import { endFiring, FIRINGS, claimFirings, type ClaimedFiring } from "../store/firings.js";
+import { type ClaimedFiring, claimFirings, endFiring, FIRINGS } from "../store/firings.js";
 import { type FiringSource, inputsOf } from "./inputs.js";
-import { triggerPermissions } from "../../identity/access/trigger-permissions.js";
 import { type StoredTrigger, storedTrigger } from "../store/triggers.js";
 
 export type FireDeps = CreateDeps &
-  Pick<AdminDeps, "blobs"> & {
+  Pick<AutomationDeps, "blobs" | "config"> & {
     /** Current role bindings; undefined without authentication. */
     readonly bindings: (() => Promise<readonly RoleBinding[]>) | undefined;
     readonly outcomes: Pick<Counter<"outcome">, "inc">;
@@ -36,7 +33,7 @@ class PermanentFiringError extends Error {
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 60_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 60_000, jitter: 0.5 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const PERMANENT_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -70,7 +67,7 @@ async function fire(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = retryDelayMs(BACKOFF, firing.attempts, deps.random);
+    const delayMs = backoffDelay(BACKOFF, firing.attempts - 1, deps.random);
     const exhausted = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const permanent = isPermanent(error);
     outcomes.inc({ outcome: permanent || exhausted ? "refused" : "failed" });
@@ -116,7 +113,8 @@ async function start(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
     // Either it was started before, or the concurrency limit of the launch plan is reached.
-    if ((await findExecutionId(deps.db, execution)) === undefined) throw new PermanentFiringError(error.message, { cause: error });
+    if ((await executionQueries.findExecutionId(deps.db, execution)) === undefined)
+      throw new PermanentFiringError(error.message, { cause: error });
   }
 }
 
@@ -135,7 +133,7 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   if (source.kind === "webhook") {
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
-  const row = await findExecutionResult(deps.db, source.rowId);
+  const row = await executionQueries.findExecutionResult(deps.db, source.rowId);
   if (row === undefined) throw new PermanentFiringError(`execution ${source.name} is gone`);
   const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
@@ -151,15 +149,10 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
   };
 }
 
-export interface ExecutionResultRow {
-  phase: string;
-  error: Uint8Array | null;
-  outputs: Uint8Array | null;
-  output_uri: string;
-  result: string | null;
-}
-
-async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: ExecutionResultRow): Promise<LiteralMap> {
+async function outputsOf(
+  { blobs, config }: FireDeps,
+  { outputs, output_uri: uri, result }: executionQueries.ExecutionResultRow,
+): Promise<LiteralMap> {
   if (result !== "outputs") return create(LiteralMapSchema);
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
   if (uri === "") return create(LiteralMapSchema);
@@ -167,14 +160,4 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
   if (stored === undefined) throw new PermanentFiringError(`the outputs are not at ${uri}`);
   return stored;
-}
-
-/** Reads the phase and the result of an execution; undefined when it does not exist. */
-async function findExecutionResult(db: Queryable, rowId: bigint): Promise<ExecutionResultRow | undefined> {
-  const { rows } = await db.query<ExecutionResultRow>({
-    name: "find-firing-source",
-    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
-    values: [rowId],
-  });
-  return rows[0];
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
+import { countPendingFirings } from "../store/firings.js";
 
 /** Metrics of triggers; pending firings are counted on scrape. */
 export function triggerMetrics(registry: Metrics, db: Queryable): { readonly outcomes: Counter<"outcome"> } {
@@ -20,11 +21,4 @@ export function triggerMetrics(registry: Metrics, db: Queryable): { readonly out
       registers: [registry],
     }),
   };
-}
-
-async function countPendingFirings(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'",
-  });
-  return rows[0]?.count ?? 0;
 }

@@ -10,7 +10,7 @@ import { type CallOptions, Code, createClient, type ServiceClient } from "@flyte
 import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBindings } from "../../identity/access/bindings.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";
 
 let world: TriggerWorld;

@@ -1,31 +1,23 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { KeysetPage } from "../../platform/keyset-page.js";
-import { type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { alreadyExists, checkLimit, checkText, invalidArgument, nextPageToken, notFound, parseKeysetPage } from "../../platform/index.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type FiringSchema,
-  FiringState,
-  type Trigger,
-  TriggerSchema,
-  type TriggerService,
-  TriggerState,
-} from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import { workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, notFound } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken, checkLimit } from "../../platform/keyset-page.js";
+import { type FiringSchema, FiringState, type TriggerService, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { CallContext, ServiceImplementation } from "@flyte-ts/rpc";
 import { type CheckDeps, checkTrigger, checkTriggerId } from "./check.js";
 import type { DeriveSecret } from "./secret.js";
 import {
+  deleteTrigger,
   findTrigger,
+  insertTrigger,
+  listTriggers,
   type Owner,
+  rotateSecret,
+  setTriggerActive,
   type StoredTrigger,
-  storedTrigger,
-  triggerColumns,
   type TriggerName,
-  type TriggerRow,
+  updateTrigger,
 } from "../store/triggers.js";
+import { type FiringRow, listFirings } from "../store/firings.js";
 
 export type TriggerDeps = CheckDeps & { readonly deriveSecret: DeriveSecret; readonly clock: () => Date };
 
@@ -97,40 +89,6 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
   };
 }
 
-const COLUMNS = [
-  "trigger",
-  "target_project",
-  "target_domain",
-  "source_project",
-  "source_domain",
-  "source_launch_plan",
-  "source_workflow",
-  "source_phases",
-  "owner",
-  "owner_issuer",
-  "owner_groups",
-] as const;
-
-const placeholders = (first: number): string => COLUMNS.map((_, i) => `$${first + i}`).join(", ");
-
-function columnsOf(trigger: Trigger, owner: Owner): unknown[] {
-  const { launchPlan, source } = trigger;
-  const execution = source.case === "execution" ? source.value : undefined;
-  return [
-    toBinary(TriggerSchema, trigger),
-    launchPlan?.project,
-    launchPlan?.domain,
-    execution?.project,
-    execution?.domain,
-    execution?.launchPlan,
-    execution?.workflow,
-    execution?.phases.map(workflowPhaseName),
-    owner.subject,
-    owner.issuer,
-    owner.groups,
-  ];
-}
-
 /** Owner of a new trigger; empty without authentication. */
 function ownerOf({ caller }: CallContext): Owner {
   return { subject: caller?.subject ?? "", issuer: caller?.issuer ?? "", groups: caller?.groups ?? [] };
@@ -151,24 +109,6 @@ function checkProjectDomain({ project, domain }: { readonly project: string; rea
   checkText(domain, "domain");
 }
 
-export interface FiringRow extends TriggerName {
-  id: bigint;
-  source_execution_id: bigint | null;
-  source_project: string;
-  source_domain: string;
-  source_name: string;
-  delivery_id: string;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  depth: number;
-  state: "waiting" | "started" | "refused";
-  reason: string;
-  attempts: number;
-  created_at: Date;
-  ended_at: Date | null;
-}
-
 const STATES = { waiting: FiringState.WAITING, started: FiringState.STARTED, refused: FiringState.REFUSED } as const;
 
 function firingOf(row: FiringRow): MessageInitShape<typeof FiringSchema> {
@@ -187,89 +127,4 @@ function firingOf(row: FiringRow): MessageInitShape<typeof FiringSchema> {
     createdAt: timestampFromDate(row.created_at),
     ...(row.ended_at && { endedAt: timestampFromDate(row.ended_at) }),
   };
-}
-
-async function insertTrigger(
-  db: Queryable,
-  { project, domain, name }: TriggerName,
-  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
-): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    text: `INSERT INTO triggers (project, domain, name, ${COLUMNS.join(", ")}) VALUES ($1, $2, $3, ${placeholders(4)})
-      ON CONFLICT DO NOTHING`,
-    values: [project, domain, name, ...columnsOf(trigger, owner)],
-  });
-  return count > 0;
-}
-
-async function updateTrigger(
-  db: Queryable,
-  { project, domain, name }: TriggerName,
-  { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
-): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
-      WHERE project = $1 AND domain = $2 AND name = $3`,
-    values: [project, domain, name, ...columnsOf(trigger, owner)],
-  });
-  return count > 0;
-}
-
-async function setTriggerActive(db: Queryable, { project, domain, name }: TriggerName, active: boolean): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
-    values: [project, domain, name, active],
-  });
-  return count > 0;
-}
-
-async function deleteTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    text: "DELETE FROM triggers WHERE project = $1 AND domain = $2 AND name = $3",
-    values: [project, domain, name],
-  });
-  return count > 0;
-}
-
-/** Lists triggers in order of their names, after a name. */
-async function listTriggers(
-  db: Queryable,
-  page: { readonly project: string; readonly domain: string; readonly afterName: string; readonly limit: number },
-): Promise<readonly StoredTrigger[]> {
-  const { rows } = await db.query<TriggerRow>({
-    text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
-    values: [page.project, page.domain, page.afterName, page.limit],
-  });
-  return rows.map(storedTrigger);
-}
-
-/** Begins a new generation of a trigger's secret and returns it; the previous one stays valid until the given time. */
-async function rotateSecret(db: Queryable, rowId: bigint, previousUntil: Date): Promise<number | undefined> {
-  const { rows } = await db.query<{ generation: number }>({
-    text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1
-      RETURNING secret_generation AS generation`,
-    values: [rowId, previousUntil],
-  });
-  return rows[0]?.generation;
-}
-
-export interface FiringFilter {
-  readonly project: string;
-  readonly domain: string;
-  /** Name of the trigger; empty: all. */
-  readonly name: string;
-  readonly state: string | undefined;
-  readonly page: KeysetPage;
-}
-
-/** Lists firings, newest first. */
-async function listFirings(db: Queryable, { project, domain, name, state, page }: FiringFilter): Promise<readonly FiringRow[]> {
-  const { rows } = await db.query<FiringRow>({
-    text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
-      WHERE t.project = $1 AND t.domain = $2 AND ($3 = '' OR t.name = $3) AND ($4::text IS NULL OR f.state = $4)
-        AND ($5::bigint IS NULL OR f.id < $5)
-      ORDER BY f.id DESC LIMIT $6`,
-    values: [project, domain, name, state, page.before, page.limit],
-  });
-  return rows;
 }

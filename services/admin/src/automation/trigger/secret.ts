@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { readSecret, type SecretSource, secretText } from "@flyte-ts/outbound";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { StoredTrigger } from "../store/triggers.js";
+import { storedKey } from "../store/trigger-keys.js";
 
 export interface SecretDeps {
   readonly db: Queryable;
@@ -37,12 +38,4 @@ async function loadKey({ db, key, env }: SecretDeps): Promise<Uint8Array> {
   }
   // When several replicas generate a key concurrently, the first one's is stored.
   return storedKey(db, randomBytes(MIN_KEY_BYTES));
-}
-
-/** Returns the stored key; stores the given one when there is none. */
-async function storedKey(db: Queryable, initial: Uint8Array): Promise<Uint8Array> {
-  await db.query({ text: "INSERT INTO trigger_keys (key) VALUES ($1) ON CONFLICT DO NOTHING", values: [initial] });
-  const { rows } = await db.query<{ key: Uint8Array }>({ text: "SELECT key FROM trigger_keys" });
-  if (rows[0] === undefined) throw new Error("there is no key for the secrets of webhooks");
-  return rows[0].key;
 }

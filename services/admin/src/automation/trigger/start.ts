@@ -1,8 +1,7 @@
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
-import { createBindings } from "../../identity/access/bindings.js";
-import { pruneFinished } from "../../platform/work-queue/lease.js";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import type { AdminDeps } from "../../deps.js";
+import { createBindings } from "../../identity/index.js";
+import { pruneFinished, startWorker } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
 import { createFiringHandler } from "./fire.js";
 import { FIRINGS } from "../store/firings.js";
 import { triggerMetrics } from "./metrics.js";
@@ -10,7 +9,7 @@ import { triggerMetrics } from "./metrics.js";
 const PRUNE_EVERY_MS = 600_000;
 
 /** Processes the firings of triggers. Any number of replicas share the work. */
-export function startTriggers(deps: AdminDeps): Closeable {
+export function startTriggers(deps: AutomationDeps): Closeable {
   const { db, config, clock, logger } = deps;
   const { outcomes } = triggerMetrics(deps.metrics, db);
   const bindings = config.auth.mode === "required" ? createBindings({ db, auth: config.auth, clock, logger }).current : undefined;

@@ -11,7 +11,7 @@ import type { AdminConfig } from "../../config.js";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { processCompletions } from "../completion/process-completions.js";
-import { id, integer, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { type FireDeps, createFiringHandler } from "./fire.js";
 

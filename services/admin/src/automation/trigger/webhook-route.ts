@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { triggeredExecutionName } from "@flyte-ts/domain";
-import { type Queryable, isUnavailable } from "@flyte-ts/postgres";
+import { isUnavailable } from "@flyte-ts/postgres";
 import { Code, type HttpContext, type HttpRoute, RequestTooLarge, toRpcError } from "@flyte-ts/rpc";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import type { AdminDeps } from "../../deps.js";
+import type { AutomationDeps } from "../deps.js";
 import { jsonBody } from "./json-body.js";
 import type { DeriveSecret } from "./secret.js";
-import { idempotencyKeyOf, type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
+import { type Delivery, deliveryOf, type HeaderOf, idempotencyKeyOf, isPing, isSigned } from "./signed-webhook.js";
 import { findTrigger, type StoredTrigger, type TriggerName, WEBHOOK_PREFIX } from "../store/triggers.js";
+import { insertWebhookFiring } from "../store/firings.js";
 
-export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly deriveSecret: DeriveSecret };
+export type WebhookDeps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger"> & { readonly deriveSecret: DeriveSecret };
 
 interface WebhookResponse {
   readonly status: number;
@@ -136,43 +137,4 @@ async function fireTrigger(
     default:
       return outcome satisfies never;
   }
-}
-
-export interface WebhookFiring {
-  readonly triggerId: bigint;
-  readonly idempotencyKey: string;
-  readonly deliveryId: string;
-  readonly body: Uint8Array;
-  readonly at: Date;
-  /** Execution that the firing starts. */
-  readonly started: TriggerName;
-  /** Maximum of firings of the trigger within a minute. */
-  readonly maxPerMinute: number;
-}
-
-/** Stores a firing unless it is a duplicate, or the trigger has fired too often. */
-async function insertWebhookFiring(
-  db: Queryable,
-  { triggerId, idempotencyKey, deliveryId, body, at, started, maxPerMinute }: WebhookFiring,
-): Promise<"created" | "duplicate" | "rate-limited"> {
-  const { rowCount: count } = await db.query({
-    name: "insert-webhook-firing",
-    text: `INSERT INTO trigger_firings (trigger_id, cause, delivery_id, body, happened_at, execution_project, execution_domain,
-        execution_name, depth)
-      SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1
-      WHERE (SELECT count(*) FROM trigger_firings WHERE trigger_id = $1 AND created_at > now() - interval '1 minute') < $9
-      ON CONFLICT DO NOTHING`,
-    values: [triggerId, idempotencyKey, deliveryId, body, at, started.project, started.domain, started.name, maxPerMinute],
-  });
-  if (count === 1) return "created";
-  return (await isDuplicate(db, triggerId, idempotencyKey)) ? "duplicate" : "rate-limited";
-}
-
-async function isDuplicate(db: Queryable, rowId: bigint, idempotencyKey: string): Promise<boolean> {
-  const { rows } = await db.query({
-    name: "find-webhook-firing",
-    text: "SELECT 1 FROM trigger_firings WHERE trigger_id = $1 AND cause = $2",
-    values: [rowId, idempotencyKey],
-  });
-  return rows.length > 0;
 }

@@ -5,7 +5,7 @@ import { FiringState, TriggerState, WebhookScheme } from "@flyte-ts/idl/flytets/
 import { secretBytes, signatureHeaders } from "@flyte-ts/outbound";
 import { Metrics } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { createSecretDeriver } from "./secret.js";
 import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";

@@ -1,7 +1,7 @@
 import { KubeError } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import type { Cluster } from "../../deps.js";
+import type { Cluster } from "../kube/cluster.js";
 import { type Breaker, nextBreakerState, newBreaker } from "./breaker.js";
 import type { ClusterHealthConfig } from "../config-schema.js";
 

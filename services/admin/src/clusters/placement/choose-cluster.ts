@@ -1,9 +1,8 @@
 import type { ClusterAssignment } from "@flyte-ts/idl/flyteidl/admin/cluster_assignment_pb";
 import { candidatesFor, pickCluster, type PlacementRequest } from "./placement-policy.js";
 import type { PlacementConfig } from "../config-schema.js";
-import type { AdminDeps } from "../../deps.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import type { ClustersDeps } from "../deps.js";
+import { invalidArgument } from "../../platform/index.js";
 
 interface PoolAssignments {
   /** Assignment in the request. */
@@ -19,7 +18,7 @@ interface PoolAssignments {
  */
 export function poolOf(
   { clusterPoolAssignments }: PlacementConfig,
-  { project, domain }: ExecutionName,
+  { project, domain }: { readonly project: string; readonly domain: string },
   assignments: PoolAssignments,
 ): string {
   const wanted = assignments.wanted?.clusterPoolName ?? "";
@@ -41,8 +40,8 @@ export function poolOf(
  * @throws RpcError INVALID_ARGUMENT when no cluster matches.
  */
 export function chooseCluster(
-  { clusters, config, health }: Pick<AdminDeps, "clusters" | "config" | "health">,
-  { name }: ExecutionName,
+  { clusters, config, health }: Pick<ClustersDeps, "clusters" | "config" | "health">,
+  { name }: { readonly name: string },
   request: PlacementRequest,
 ): string {
   const candidates = candidatesFor(clusters, config.placement, request);
@@ -55,7 +54,7 @@ export function chooseCluster(
 }
 
 /** Returns the clusters that would be permitted if all were enabled. */
-function isEverEligible(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], request: PlacementRequest) {
+function isEverEligible(clusters: ClustersDeps["clusters"], { placement }: ClustersDeps["config"], request: PlacementRequest) {
   return candidatesFor(
     clusters.map((cluster) => ({ ...cluster, enabled: true })),
     placement,

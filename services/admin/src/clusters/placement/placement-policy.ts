@@ -1,5 +1,5 @@
 import { fnv64a } from "@flyte-ts/domain";
-import type { Cluster } from "../../deps.js";
+import type { Cluster } from "../kube/cluster.js";
 import type { PlacementConfig } from "../config-schema.js";
 
 /** Requirements of an execution on its cluster. */

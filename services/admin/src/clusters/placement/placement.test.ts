@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { OUTBOX_CHANNEL } from "../../executions/store/execution/insert.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { MemoryKube } from "../../dispatch/launcher/memory-kube.fixture.js";
 import { expediteEntries } from "../../executions/store/outbox/outbox.js";
 import { startLauncher } from "../../dispatch/launcher/start.js";
@@ -55,10 +55,10 @@ const clusters = config.clusters.map((cluster) => ({
 }));
 let health: WatchedHealth;
 const healthOfNow = {
-  problem: (name: string) => health.unhealthyReason(name),
+  unhealthyReason: (name: string) => health.unhealthyReason(name),
   breaker: (name: string) => health.breaker(name),
-  suspect: (name: string) => health.probeNow(name),
-  whileHealthy: <T>(name: string, work: Promise<T>) => health.raceWithHealth(name, work),
+  probeNow: (name: string) => health.probeNow(name),
+  raceWithHealth: <T>(name: string, work: Promise<T>) => health.raceWithHealth(name, work),
 };
 const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 let database: AdminDatabase;

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { backoffDelay, type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
-import { resolveAttributes } from "../../registry/store/attribute-lookup.js";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
+import { resolveAttributes } from "../../registry/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import type { ClustersDeps } from "../deps.js";
 import type { Template } from "./render.js";
 import { type ClaimedSync, reconcileSyncRows, recordSync, type ResourceOutcome, claimDueSyncs } from "../store/resource-syncs.js";
 import { syncResources, ClusterUnavailableError } from "./sync.js";
 import { valuesFor } from "./values.js";
 
-export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
+export type SyncDeps = Pick<ClustersDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
   readonly metrics?: Metrics;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Poll interval, ms. Default 1 s. */
@@ -80,7 +80,7 @@ export async function syncDue(
 async function syncOne(deps: SyncDeps, due: ClaimedSync, onApplied: (cluster: string, outcome: ResourceOutcome) => void): Promise<void> {
   const { db, config, logger } = deps;
   const intervalMs = config.clusterResources.refreshIntervalSeconds * 1_000;
-  const retryMs = Math.min(RETRY_MS * 2 ** Math.min(due.failures, 20), intervalMs);
+  const retryMs = backoffDelay({ initialMs: RETRY_MS, maxMs: intervalMs }, due.failures);
   const where = { project: due.project, domain: due.domain, cluster: due.cluster };
   try {
     const resources = await syncProjectDomain(deps, due);

@@ -83,7 +83,10 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
   let cluster: ServiceClient<typeof ClusterService>;
   let deps: SyncDeps;
   const downs = new Set<string>(["west"]);
-  const health = { problem: (name: string) => (downs.has(name) ? `data plane ${name} is down` : undefined), suspect: () => undefined };
+  const health = {
+    unhealthyReason: (name: string) => (downs.has(name) ? `data plane ${name} is down` : undefined),
+    probeNow: () => undefined,
+  };
 
   beforeAll(async () => {
     for (const [name, text] of Object.entries(TEMPLATES)) writeFileSync(join(folder, name), text);

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { KubeObject, ResourceRef } from "@flyte-ts/kubernetes";
-import { type KubeApplier, type KubeClient, KubeError } from "@flyte-ts/kubernetes";
+import { type KubeApplier, type KubeClient, KubeError, type KubeObject, type ResourceRef } from "@flyte-ts/kubernetes";
 import { apiFailureReason } from "../health/health.js";
-import { ensureNamespace } from "../../dispatch/launcher/launch.js";
+import { ensureNamespace } from "./ensure-namespace.js";
 import { inOrder, type Manifest, redact, render, type Template, within } from "./render.js";
 import type { ResourceOutcome } from "../store/resource-syncs.js";
 import type { Scope, TemplateValue } from "./values.js";

@@ -1,7 +1,7 @@
 import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { sanitizeText } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
+import type { ClustersDeps } from "../deps.js";
 
 /** Result of the sync of one object of a template. */
 export interface ResourceOutcome {
@@ -36,7 +36,7 @@ export interface SyncResult {
  */
 export async function enqueueSync(
   db: Queryable,
-  config: Pick<AdminDeps["config"], "clusterResources" | "clusters" | "domains">,
+  config: Pick<ClustersDeps["config"], "clusterResources" | "clusters" | "domains">,
   { project, domain = "" }: { readonly project: string; readonly domain?: string },
 ): Promise<void> {
   if (config.clusterResources.templatePath === undefined) return;
@@ -53,7 +53,7 @@ export async function enqueueSync(
 /** Creates rows for all projects, domains and data planes, and deletes those of removed ones. */
 export async function reconcileSyncRows(
   db: Queryable,
-  { domains, clusters }: Pick<AdminDeps["config"], "domains" | "clusters">,
+  { domains, clusters }: Pick<ClustersDeps["config"], "domains" | "clusters">,
 ): Promise<void> {
   const values = [domains.map(({ id }) => id), clusters.map(({ name }) => name)];
   await db.query({

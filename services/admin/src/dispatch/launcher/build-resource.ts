@@ -7,16 +7,16 @@ import {
   type FlyteWorkflowResource,
   type ResourceQuantities,
 } from "@flyte-ts/workflow-crd";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ResourceTexts } from "../../registry/task/resources.js";
+import type { DispatchDeps } from "../deps.js";
+import { namespaceOf } from "../../platform/index.js";
+import type { ResourceTexts } from "../../registry/index.js";
+import type { launchables } from "../../executions/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
 import type { StoredClosure } from "./closure-cache.js";
-import type { LaunchableExecution } from "../../executions/store/outbox/launchable.js";
 import type { LaunchRate } from "./launch-rate.js";
 
 export interface ResourceDeps {
-  readonly config: AdminDeps["config"];
+  readonly config: DispatchDeps["config"];
   readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
 }
@@ -30,7 +30,7 @@ export interface ResourceDeps {
  */
 export async function buildFlyteWorkflow(
   deps: ResourceDeps,
-  execution: LaunchableExecution,
+  execution: launchables.LaunchableExecution,
   stored: StoredClosure,
 ): Promise<FlyteWorkflowResource> {
   const input = buildInput(deps, execution, stored.closure);
@@ -40,7 +40,7 @@ export async function buildFlyteWorkflow(
 /** Uploads the graph and returns its URI. Undefined: the resource contains the graph. */
 async function closureReference(
   { config, closureBlobs, launchRate }: ResourceDeps,
-  { settings }: LaunchableExecution,
+  { settings }: launchables.LaunchableExecution,
   { encoded, large }: StoredClosure,
 ): Promise<string | undefined> {
   const { project, domain, name, version } = settings.workflow;
@@ -59,7 +59,7 @@ async function closureReference(
 
 function buildInput(
   { config }: Pick<ResourceDeps, "config">,
-  execution: LaunchableExecution,
+  execution: launchables.LaunchableExecution,
   closure: CompiledWorkflowClosure,
 ): BuildInput {
   const { project, domain, name, inputs, acceptedAt, settings } = execution;

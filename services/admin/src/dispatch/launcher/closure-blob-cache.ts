@@ -1,6 +1,6 @@
 import { isWithinMs } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { SingleFlight } from "@flyte-ts/async";
+import { BoundedMap, SingleFlight } from "@flyte-ts/async";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
@@ -15,7 +15,7 @@ export class ClosureStoreError extends Error {
 
 /** Copies of closures in the blob store, for resources that refer to them. */
 export class ClosureBlobCache {
-  readonly #verifiedAt = new Map<string, number>();
+  readonly #verifiedAt = new BoundedMap<string, number>(MAX_ENTRIES);
   readonly #storing = new SingleFlight<void>();
 
   constructor(
@@ -46,7 +46,6 @@ export class ClosureBlobCache {
     } catch (cause) {
       throw new ClosureStoreError(cause instanceof Error ? cause.message : String(cause), { cause });
     }
-    if (this.#verifiedAt.size >= MAX_ENTRIES) this.#verifiedAt.clear();
     this.#verifiedAt.set(address, now.getTime());
   }
 }

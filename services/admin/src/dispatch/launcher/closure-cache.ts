@@ -2,10 +2,9 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { SingleFlight } from "@flyte-ts/async";
+import { LruCache, SingleFlight } from "@flyte-ts/async";
 import { decodeWithoutNodes } from "@flyte-ts/workflow-crd";
-import { RecentlyUsed } from "../../platform/recently-used.js";
-import { findEncodedClosure } from "../../registry/store/workflows.js";
+import { findEncodedClosure } from "../../registry/index.js";
 
 export interface StoredClosure {
   /** The closure; without the nodes of its own graph if it is large. */
@@ -28,7 +27,7 @@ const MIN_WEIGHT = MAX_BYTES / 128;
 
 /** LRU cache of compiled workflows, whose versions are immutable. Readers must not modify them. */
 export class ClosureCache {
-  readonly #closures = new RecentlyUsed<StoredClosure>(MAX_BYTES);
+  readonly #closures = new LruCache<StoredClosure>(MAX_BYTES);
   readonly #reading = new SingleFlight<StoredClosure | undefined>();
 
   constructor(private readonly db: Queryable) {}
@@ -44,7 +43,7 @@ export class ClosureCache {
     const large = encoded.length > MAX_INLINE_BYTES;
     const closure = large ? decodeWithoutNodes(encoded) : fromBinary(CompiledWorkflowClosureSchema, encoded);
     const stored = { closure, encoded, large };
-    this.#closures.keep(key, stored, Math.max(encoded.length, MIN_WEIGHT));
+    this.#closures.setIfAbsent(key, stored, Math.max(encoded.length, MIN_WEIGHT));
     return stored;
   }
 }

@@ -8,7 +8,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { MemoryKube } from "./memory-kube.fixture.js";
 import { startLauncher } from "./start.js";

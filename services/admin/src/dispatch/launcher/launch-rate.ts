@@ -1,3 +1,5 @@
+import { BoundedMap } from "@flyte-ts/async";
+
 /** Launches in this window and the previous one above which a workflow is launched often. */
 const FREQUENT = 10;
 const WINDOW_MS = 60_000;
@@ -12,7 +14,7 @@ interface Counted {
 
 /** Detects the workflows that this process launches often: more than ten times within one to two minutes. */
 export class LaunchRate {
-  readonly #counted = new Map<string, Counted>();
+  readonly #counted = new BoundedMap<string, Counted>(MAX_WORKFLOWS);
 
   constructor(private readonly clock: () => Date) {}
 
@@ -28,7 +30,6 @@ export class LaunchRate {
     const known = this.#counted.get(workflow);
     if (known?.window === window) return known;
     const counted = { window, before: known?.window === window - 1 ? known.count : 0, count: 0 };
-    if (this.#counted.size >= MAX_WORKFLOWS) this.#counted.clear();
     this.#counted.set(workflow, counted);
     return counted;
   }

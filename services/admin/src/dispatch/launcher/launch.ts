@@ -1,59 +1,23 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { isAlreadyExists, wasNotApplied, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
+import type { KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
-import { nanosOfDate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
-import { apiFailureReason } from "../../clusters/health/health.js";
-import type { AdminDeps, Cluster } from "../../deps.js";
-import { updateExecutionState } from "../../executions/execution/update-state.js";
-import { admissionError } from "../../executions/create/admission.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
+import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
+import type { DispatchDeps } from "../deps.js";
+import { admissionError, updateExecutionState, wakeParentNodes, type launchables, type executionIds } from "../../executions/index.js";
+import { classifyCreateError, clusterUnavailable, ensureNamespace, type LaunchKube, RetryableLaunchError } from "../../clusters/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
 import type { StoredClosure } from "./closure-cache.js";
-import type { LaunchableExecution } from "../../executions/store/outbox/launchable.js";
 import { forceTerminate } from "../maintenance/force-abort.js";
 import type { LaunchRate } from "./launch-rate.js";
 import { buildFlyteWorkflow } from "./build-resource.js";
-import { classifyCreateError } from "./create-outcome.js";
 
-/** Verbs of the Kubernetes API that launching needs. */
-export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
-
-export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
+export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
-  readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
+  readonly closures: { find(workflow: launchables.LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Cache of existing namespaces. */
   readonly namespaces: Set<string>;
-}
-
-/** Retryable failure; the message has the reason for operators. */
-export class RetryableLaunchError extends Error {
-  override readonly name = "TryLater";
-  /** Blocker in words for users; undefined: none yet. */
-  readonly blocker: string | undefined;
-  /** True when the cluster certainly did not create the resource. */
-  readonly notApplied: boolean;
-
-  constructor(
-    message: string,
-    { cause, blocker: notice, notApplied: undone = false }: { cause?: unknown; blocker?: string | undefined; notApplied?: boolean } = {},
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.blocker = notice;
-    this.notApplied = undone;
-  }
-}
-
-/** Error for a failure of the data plane's API. */
-function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(cause)): RetryableLaunchError {
-  const failure = apiFailureReason(cause);
-  return new RetryableLaunchError(cause instanceof Error ? cause.message : String(cause), {
-    cause,
-    notApplied,
-    blocker: failure && `the data plane does not take the execution now: ${failure}`,
-  });
 }
 
 /**
@@ -61,7 +25,7 @@ function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(cause)): 
  *
  * @throws TryLater when the data plane or the blob store is unavailable.
  */
-export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
+export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: launchables.LaunchableExecution): Promise<void> {
   // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
   const stored = await deps.closures.find(execution.settings.workflow);
@@ -80,7 +44,7 @@ export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: Laun
 
 interface Creation {
   readonly kube: LaunchKube;
-  readonly execution: LaunchableExecution;
+  readonly execution: launchables.LaunchableExecution;
   readonly resource: FlyteWorkflowResource;
 }
 
@@ -97,14 +61,14 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
     const outcome = classifyCreateError(error);
     const reason = error instanceof Error ? error.message : String(error);
     switch (outcome) {
-      case "done":
+      case "exists":
         return;
-      case "refused":
+      case "rejected":
         return failExecution(deps, execution, reason);
-      case "namespace":
+      case "namespace-missing":
         deps.namespaces.delete(known);
         throw new RetryableLaunchError(reason, { cause: error, notApplied: true });
-      case "later":
+      case "retry":
         throw clusterUnavailable(error);
       default:
         return outcome satisfies never;
@@ -112,19 +76,8 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
   }
 }
 
-export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: string): Promise<void> {
-  try {
-    await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  } catch (error) {
-    // Forbidden: another component creates the namespaces here. A missing one fails the creation of the resource.
-    if (isAlreadyExists(error) || classifyCreateError(error) === "refused") return;
-    // The namespace precedes the resource, so the resource does not exist.
-    throw clusterUnavailable(error, true);
-  }
-}
-
 /** Fails an execution that its data plane will never accept. */
-async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
+async function failExecution(deps: LaunchDeps, execution: executionIds.ExecutionName, reason: string): Promise<void> {
   const update = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: admissionError(reason) };
   const { before } = await updateExecutionState(deps.db, execution, {
     apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
@@ -141,7 +94,7 @@ async function failExecution(deps: LaunchDeps, execution: ExecutionName, reason:
 export async function abortInCluster(
   deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,
   kube: LaunchKube,
-  { execution, namespace }: { readonly execution: LaunchableExecution; readonly namespace: string },
+  { execution, namespace }: { readonly execution: launchables.LaunchableExecution; readonly namespace: string },
 ): Promise<void> {
   if (isTerminalWorkflowEvent(execution.phase) && !execution.abortForced) return;
   let deleted: boolean;
@@ -153,13 +106,4 @@ export async function abortInCluster(
   if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
   await forceTerminate(deps, execution);
   await wakeParentNodes(deps, [execution.rowId]);
-}
-
-/**
- * Finds the data plane of an execution: by name, or the only one. A data plane without a configured name matches any
- * name, which its engine may have reported.
- */
-export function findCluster(clusters: readonly Cluster[], name: string): Cluster | undefined {
-  const [only] = clusters;
-  return clusters.find((cluster) => cluster.name === name) ?? (name === "" || only?.name === "" ? only : undefined);
 }

@@ -1,5 +1,5 @@
 import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
-import type { LaunchKube } from "./launch.js";
+import type { LaunchKube } from "../../clusters/kube/cluster.js";
 
 /** A data plane that only stores objects; it can be unavailable, and it can reject them. */
 export class MemoryKube implements LaunchKube {

@@ -1,30 +1,38 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Closeable } from "@flyte-ts/async";
-import { type RetryDelays, retryDelayMs } from "../../platform/work-queue/retry-delay.js";
-import { startWorker } from "../../platform/work-queue/worker.js";
-import { resolvePlacement, commitPlacement } from "../../executions/store/execution/placement.js";
-import { ClusterUnhealthyError, apiFailureReason } from "../../clusters/health/health.js";
-import type { AdminDeps, Cluster } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { OUTBOX_CHANNEL } from "../../executions/store/execution/insert.js";
-import { wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
+import { type Backoff, backoffDelay, type Closeable } from "@flyte-ts/async";
+import { namespaceOf, startWorker } from "../../platform/index.js";
+import {
+  clearLaunchBlocker,
+  commitPlacement,
+  type LaunchSlots,
+  OUTBOX_CHANNEL,
+  setLaunchBlocker,
+  wakeParentNodes,
+  outboxQueue,
+  launchables,
+} from "../../executions/index.js";
+import {
+  apiFailureReason,
+  type Cluster,
+  ClusterUnhealthyError,
+  findCluster,
+  resolvePlacement,
+  RetryableLaunchError,
+} from "../../clusters/index.js";
+import type { DispatchDeps } from "../deps.js";
 import { ClosureBlobCache } from "./closure-blob-cache.js";
 import { ClosureCache } from "./closure-cache.js";
-import { findLaunchable, type LaunchableExecution, launchableExecution } from "../../executions/store/outbox/launchable.js";
 import { forceTerminate } from "../maintenance/force-abort.js";
-import { abortInCluster, findCluster, launch, type LaunchDeps, RetryableLaunchError } from "./launch.js";
+import { abortInCluster, launch, type LaunchDeps } from "./launch.js";
 import { LaunchRate } from "./launch-rate.js";
-import type { LaunchSlots } from "../../executions/create/launch-slots.js";
-import { clearLaunchBlocker, setLaunchBlocker } from "../../executions/store/execution/launch-blocker.js";
-import { BatchedDelete, OUTBOX, type OutboxEntry, requeueEntry, claimEntries } from "../../executions/store/outbox/outbox.js";
 
-export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
+export type LauncherDeps = Pick<DispatchDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
 /** Maximum of concurrent requests to data planes. */
 const CONCURRENCY = 32;
 /** Lease duration, ms. When it expires, another worker may claim the entry. */
 const LEASE_MS = 15_000;
-const BACKOFF: RetryDelays = { firstMs: 500, longestMs: 30_000 };
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000, jitter: 0.5 };
 /** Attempt from which a launch blocker is shown to users. */
 const BLOCKER_AFTER_ATTEMPTS = 3;
 /** Poll interval, ms, for entries without a notification. */
@@ -34,12 +42,12 @@ const POLL_MS = 1_000;
 export async function startLauncher(deps: LauncherDeps): Promise<Closeable & { readonly launches: LaunchSlots }> {
   const launcher = new LaunchHandler(deps);
   const worker = startWorker(deps, {
-    table: OUTBOX,
+    table: outboxQueue.OUTBOX,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     pollMs: POLL_MS,
-    claim: (limit) => claimEntries(deps.db, limit, LEASE_MS),
-    process: (entry: OutboxEntry) => launcher.process(entry),
+    claim: (limit) => outboxQueue.claimEntries(deps.db, limit, LEASE_MS),
+    process: (entry: outboxQueue.OutboxEntry) => launcher.process(entry),
     errorMessage: "outbox cannot be read",
   });
   const listening = await deps.db.listen(OUTBOX_CHANNEL, () => worker.wake());
@@ -62,7 +70,7 @@ class ClusterUnavailableError extends RetryableLaunchError {
 class LaunchHandler {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
-  readonly #done: BatchedDelete;
+  readonly #done: outboxQueue.BatchedDelete;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
@@ -73,10 +81,10 @@ class LaunchHandler {
       launchRate: new LaunchRate(clock),
     };
     this.#launch = { db, bus, config, clock, logger, ...closures, namespaces: new Set() };
-    this.#done = new BatchedDelete(db);
+    this.#done = new outboxQueue.BatchedDelete(db);
   }
 
-  async process(entry: OutboxEntry): Promise<void> {
+  async process(entry: outboxQueue.OutboxEntry): Promise<void> {
     const { db, logger, random } = this.#deps;
     try {
       await this.#run(entry);
@@ -84,28 +92,28 @@ class LaunchHandler {
       await this.#done.delete(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const delayMs = retryDelayMs(BACKOFF, entry.attempts, random);
+      const delayMs = backoffDelay(BACKOFF, entry.attempts - 1, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof RetryableLaunchError) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // If this fails too, the lease expires.
       const reassignable = entry.reassignable && error instanceof RetryableLaunchError && error.notApplied;
-      await requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
+      await outboxQueue.requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
       await this.#setBlocker(entry, error).catch(() => undefined);
     }
   }
 
   /** Sets the launch blocker; hides failures that the first retries may resolve. */
-  async #setBlocker({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
+  async #setBlocker({ executionId, action, attempts }: outboxQueue.OutboxEntry, error: unknown): Promise<void> {
     if (action !== "launch" || !(error instanceof RetryableLaunchError) || error.blocker === undefined) return;
     if (attempts < BLOCKER_AFTER_ATTEMPTS && !(error instanceof ClusterUnavailableError)) return;
     await setLaunchBlocker(this.#deps.db, executionId, { reason: error.blocker, now: this.#deps.clock() });
   }
 
-  async #run(entry: OutboxEntry): Promise<void> {
+  async #run(entry: outboxQueue.OutboxEntry): Promise<void> {
     const { config } = this.#deps;
     const { action } = entry;
-    const found = launchableExecution(entry.executionId, entry.row);
+    const found = launchables.launchableExecution(entry.executionId, entry.row);
     const execution = action === "launch" && entry.reassignable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
     switch (action) {
@@ -121,7 +129,10 @@ class LaunchHandler {
   }
 
   /** Commits the cluster of an execution; returns the updated execution, or undefined when it needs no launch. */
-  async #place({ id, executionId }: OutboxEntry, execution: LaunchableExecution): Promise<LaunchableExecution | undefined> {
+  async #place(
+    { id, executionId }: outboxQueue.OutboxEntry,
+    execution: launchables.LaunchableExecution,
+  ): Promise<launchables.LaunchableExecution | undefined> {
     const { db, clusters, config, health, logger } = this.#deps;
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
       // No cluster has received a request for it.
@@ -134,14 +145,14 @@ class LaunchHandler {
     const placement = resolvePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, request: placementRequest });
     if ("blockedBy" in placement) throw new ClusterUnavailableError(placement.blockedBy, true);
     const { cluster } = placement;
-    if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
+    if (!(await commitPlacement(db, { entryId: id, executionId, cluster, before }))) return launchables.findLaunchable(db, executionId);
     if (cluster === before) return execution;
     logger.info({ executionRow: String(executionId), cluster, before }, "execution moved to another data plane before its launch");
     return { ...execution, cluster };
   }
 
   /** Runs work on the cluster of an execution; fails when the cluster is or becomes unhealthy. */
-  async #onCluster(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
+  async #onCluster(execution: launchables.LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
     const { clusters, health } = this.#deps;
     const cluster = findCluster(clusters, execution.cluster);
     if (cluster === undefined) throw new ClusterUnavailableError(`data plane ${execution.cluster} is not configured`);

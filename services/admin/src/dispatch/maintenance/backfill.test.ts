@@ -22,7 +22,7 @@ import { offloadNames } from "../../events/offload-names.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { ExecutionIds } from "../../events/ingest/execution-ids.js";
-import type { DecodedEvent } from "../../events/ingest/decoded-event.js";
+import type { DecodedEvent } from "../../events/decoded-event.js";
 import { recordBatch } from "../../events/ingest/record-batch.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
@@ -181,7 +181,7 @@ describe("ends that nobody reported", () => {
     const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
     const complete = (executionIds: readonly bigint[]) => completeFromResources(deps, executionIds);
     const end = workflow(Workflow.SUCCEEDED);
-    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined, completeEnds: complete };
+    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined, completeEnds: complete };
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
     kube.down = false;
     kube.objects.set(`p-d/${name}`, {

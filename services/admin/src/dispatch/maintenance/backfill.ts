@@ -1,40 +1,23 @@
-import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecution_Phase as NodePhase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import {
-  type NodeUpdate,
-  type TaskUpdate,
   foldNode,
+  foldTask,
+  type NodeUpdate,
   type NodeState,
   type CommonState,
-  foldTask,
-  type TaskState,
-  inferNodeEnd,
-  inferAttemptEnd,
   type ResourceNode,
   type InferredEnd,
+  inferNodeEnd,
+  inferAttemptEnd,
+  type TaskUpdate,
+  type TaskState,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executions/store/node/state.js";
-import { loadTasks, saveTasks, type TaskWrite } from "../../executions/store/attempt/state.js";
-import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
-import { completeNodes, nodesInResource, type ResourceDeps } from "../../events/resource-completion/complete-nodes.js";
-import {
-  executionsWithNonTerminalRows,
-  findNonTerminalNodes,
-  findNonTerminalAttempts,
-} from "../../executions/store/execution/non-terminal-rows.js";
-import { markAllTerminal } from "../../executions/store/execution/all-terminal-mark.js";
+import type { DispatchDeps } from "../deps.js";
+import { markAllTerminal, terminalExecutions, nonTerminalRows, nodeStates, attemptStates } from "../../executions/index.js";
+import { completeAttempts, completeNodes, nodesInResource, type ResourceDeps } from "../../events/index.js";
 
-export interface BackfillDeps extends ResourceDeps, Pick<AdminDeps, "publishChanged"> {}
-
-interface TerminalExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly cluster: string;
-  readonly phase: WorkflowExecution_Phase;
-  readonly endedAt: bigint;
-}
+export interface BackfillDeps extends ResourceDeps, Pick<DispatchDeps, "publishChanged"> {}
 
 /** Rows of one execution per round. */
 const ROWS = 1_000;
@@ -48,8 +31,8 @@ export async function backfillTerminalPhases(
   deps: BackfillDeps,
   { endedMs, limit }: { readonly endedMs: number; readonly limit: number },
 ): Promise<number> {
-  const ended = await claimTerminal(deps.db, { endedMs, limit });
-  const open = await executionsWithNonTerminalRows(
+  const ended = await terminalExecutions.claimTerminal(deps.db, { endedMs, limit });
+  const open = await nonTerminalRows.executionsWithNonTerminalRows(
     deps.db,
     ended.map(({ rowId }) => rowId),
   );
@@ -62,7 +45,7 @@ export async function backfillTerminalPhases(
 }
 
 /** A failure must not block the others. */
-async function tryBackfill(deps: BackfillDeps, execution: TerminalExecution): Promise<boolean> {
+async function tryBackfill(deps: BackfillDeps, execution: terminalExecutions.TerminalExecution): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
     const rows = await backfillExecution(deps, execution);
@@ -76,7 +59,7 @@ async function tryBackfill(deps: BackfillDeps, execution: TerminalExecution): Pr
   }
 }
 
-async function backfillExecution(deps: BackfillDeps, execution: TerminalExecution): Promise<number> {
+async function backfillExecution(deps: BackfillDeps, execution: terminalExecutions.TerminalExecution): Promise<number> {
   const resource = await loadResourcePhases(deps, execution);
   let rows = await completeNodes(deps, execution, resource);
   rows += await completeAttempts(deps, execution, resource);
@@ -95,24 +78,31 @@ async function backfillExecution(deps: BackfillDeps, execution: TerminalExecutio
 }
 
 /** Empty without data plane or resource. */
-async function loadResourcePhases(deps: BackfillDeps, execution: TerminalExecution): Promise<ReadonlyMap<string, ResourceNode>> {
+async function loadResourcePhases(
+  deps: BackfillDeps,
+  execution: terminalExecutions.TerminalExecution,
+): Promise<ReadonlyMap<string, ResourceNode>> {
   const nodes = await nodesInResource(deps, execution);
   return nodes === "away" || nodes === "gone" ? new Map() : nodes;
 }
 
-async function backfillNodes(db: Queryable, execution: TerminalExecution, resource: ReadonlyMap<string, ResourceNode>): Promise<number> {
-  const open = await findNonTerminalNodes(db, execution.rowId, ROWS);
+async function backfillNodes(
+  db: Queryable,
+  execution: terminalExecutions.TerminalExecution,
+  resource: ReadonlyMap<string, ResourceNode>,
+): Promise<number> {
+  const open = await nonTerminalRows.findNonTerminalNodes(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
   const openIds = new Set(open.map(({ nodeId }) => nodeId));
   // Nodes wait for their parent; nodes in a cycle, which only forged events create, do not.
   const ready = open.filter(({ parentNodeId }) => parentNodeId === undefined || !openIds.has(parentNodeId));
   const chosen = ready.length === 0 ? open : ready;
-  const stored = await loadNodes(
+  const stored = await nodeStates.loadNodes(
     db,
     chosen.map(({ nodeId }) => ({ executionId: execution.rowId, nodeId })),
   );
-  const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
-    const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
+  const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): nodeStates.NodeWrite[] => {
+    const before = stored.get(nodeStates.nodeKeyText({ executionId: execution.rowId, nodeId }));
     if (before === undefined) return [];
     const inferred = inferNodeEnd({
       execution: execution.phase,
@@ -123,34 +113,38 @@ async function backfillNodes(db: Queryable, execution: TerminalExecution, resour
     const state = foldNode(before.state, nodeUpdate(before.state, inferred, execution), before.state.phaseSeq);
     return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
   });
-  await saveNodes(db, writes);
+  await nodeStates.saveNodes(db, writes);
   return writes.length;
 }
 
-async function backfillAttempts(db: Queryable, execution: TerminalExecution): Promise<number> {
-  const open = await findNonTerminalAttempts(db, execution.rowId, ROWS);
+async function backfillAttempts(db: Queryable, execution: terminalExecutions.TerminalExecution): Promise<number> {
+  const open = await nonTerminalRows.findNonTerminalAttempts(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
-  const stored = await loadTasks(
+  const stored = await attemptStates.loadTasks(
     db,
     open.map(({ key }) => key),
   );
-  const writes = open.flatMap(({ key, node, isLast }, index): TaskWrite[] => {
+  const writes = open.flatMap(({ key, node, isLast }, index): attemptStates.TaskWrite[] => {
     const before = stored[index];
     if (before === undefined || before === "no-node") return [];
     const update = taskUpdate(before.state, inferAttemptEnd({ node, isLastAttempt: isLast }), execution);
     return [{ ...key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 }];
   });
-  await saveTasks(db, writes);
+  await attemptStates.saveTasks(db, writes);
   return writes.length;
 }
 
 /** End of its execution, but not before its own start. */
-function endOf({ startedAt, firstAt }: CommonState, { endedAt }: TerminalExecution): bigint {
+function endOf({ startedAt, firstAt }: CommonState, { endedAt }: terminalExecutions.TerminalExecution): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;
 }
 
-function nodeUpdate(state: NodeState, { phase, reason }: InferredEnd<NodePhase>, execution: TerminalExecution): NodeUpdate {
+function nodeUpdate(
+  state: NodeState,
+  { phase, reason }: InferredEnd<NodePhase>,
+  execution: terminalExecutions.TerminalExecution,
+): NodeUpdate {
   const at = endOf(state, execution);
   return {
     phase,
@@ -170,39 +164,12 @@ function nodeUpdate(state: NodeState, { phase, reason }: InferredEnd<NodePhase>,
   };
 }
 
-function taskUpdate(state: TaskState, { phase, reason }: InferredEnd<TaskUpdate["phase"]>, execution: TerminalExecution): TaskUpdate {
+function taskUpdate(
+  state: TaskState,
+  { phase, reason }: InferredEnd<TaskUpdate["phase"]>,
+  execution: terminalExecutions.TerminalExecution,
+): TaskUpdate {
   const at = endOf(state, execution);
   const { phaseVersion, inputUri } = state;
   return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, inferredReason: reason, event: new Uint8Array() };
-}
-
-interface Row {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  cluster: string;
-  phase: string;
-  ended_ns: bigint;
-}
-
-async function claimTerminal(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly TerminalExecution[]> {
-  const { rows } = await db.query<Row>({
-    name: "take-unsettled-executions",
-    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
-      FROM executions
-      WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
-        AND updated_at <= now() - $1 * interval '1 millisecond'
-      ORDER BY updated_at LIMIT $2`,
-    values: [endedMs, limit],
-  });
-  return rows.map((row) => ({
-    rowId: row.id,
-    project: row.execution_project,
-    domain: row.execution_domain,
-    name: row.execution_name,
-    cluster: row.cluster,
-    phase: workflowPhaseOf(row.phase),
-    endedAt: row.ended_ns,
-  }));
 }

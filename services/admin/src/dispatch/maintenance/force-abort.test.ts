@@ -11,7 +11,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { forceAborts } from "./force-abort.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";

@@ -1,7 +1,8 @@
 import { WorkflowPhase } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase as Workflow } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
-import { planReconcile, type StaleExecution } from "./reconcile.js";
+import { planReconcile } from "./reconcile.js";
+import type { StaleExecution } from "../../executions/store/execution/claim-stale.js";
 
 const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecution => ({
   project: "p",

@@ -1,36 +1,26 @@
 import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
-import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { type WorkflowUpdate, foldWorkflow, nextWorkflowSeq } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { workflowPhaseOf } from "../../executions/projection/phase-name.js";
-import { updateExecutionState } from "../../executions/execution/update-state.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { completeAttempts } from "../../events/resource-completion/complete-attempts.js";
-import { completeNodes } from "../../events/resource-completion/complete-nodes.js";
-import { publishCompletions, wakeParentNodes } from "../../executions/engine-notifier/publish-completions.js";
+import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
+import type { DispatchDeps } from "../deps.js";
+import {
+  publishCompletions,
+  updateExecutionState,
+  wakeParentNodes,
+  staleExecutions,
+  outboxQueue,
+  type executionIds,
+} from "../../executions/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { completeAttempts, completeNodes } from "../../events/index.js";
+import { findCluster, type LaunchKube } from "../../clusters/index.js";
 import { forceTerminate } from "./force-abort.js";
-import { findCluster, type LaunchKube } from "../launcher/launch.js";
-import { ensureEntry } from "../../executions/store/outbox/outbox.js";
-import { findResourceEnd, failedUpdate } from "./resource-end.js";
+import { failedUpdate, findResourceEnd } from "./resource-end.js";
 
-export interface ReconcileDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
+export interface ReconcileDeps extends Pick<DispatchDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
-  readonly health?: AdminDeps["health"];
-}
-
-/** A non-terminal execution without recent events. */
-export interface StaleExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly phase: WorkflowExecution_Phase;
-  readonly cluster: string;
-  /** Time since its last event, ms. */
-  readonly staleMs: number;
-  readonly hasPendingLaunch: boolean;
-  readonly hasPendingAbort: boolean;
+  readonly health?: DispatchDeps["health"];
 }
 
 /** Resource in the data plane. */
@@ -55,7 +45,7 @@ export type ReconcileAction =
 /** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
 const LOST_AFTER_MS = 10 * 60_000;
 
-export function planReconcile(execution: StaleExecution, resource: FoundResource | undefined): ReconcileAction {
+export function planReconcile(execution: staleExecutions.StaleExecution, resource: FoundResource | undefined): ReconcileAction {
   const { phase, hasPendingAbort: owesAbort, hasPendingLaunch: owesLaunch, staleMs: quietMs } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
@@ -74,7 +64,7 @@ export async function reconcileStale(
   deps: ReconcileDeps,
   { quietMs: staleMs, limit }: { readonly quietMs: number; readonly limit: number },
 ): Promise<number> {
-  const stale = await claimStale(deps.db, { quietMs: staleMs, limit });
+  const stale = await staleExecutions.claimStale(deps.db, { quietMs: staleMs, limit });
   for (const execution of stale) {
     try {
       await reconcileExecution(deps, execution);
@@ -85,8 +75,8 @@ export async function reconcileStale(
   return stale.length;
 }
 
-async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution): Promise<void> {
-  const cluster = findCluster(deps.clusters as AdminDeps["clusters"], execution.cluster);
+async function reconcileExecution(deps: ReconcileDeps, execution: staleExecutions.StaleExecution): Promise<void> {
+  const cluster = findCluster(deps.clusters as DispatchDeps["clusters"], execution.cluster);
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
@@ -107,7 +97,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution
       return;
     case "launch":
     case "abort":
-      return ensureEntry(deps.db, execution.rowId, action.kind);
+      return outboxQueue.ensureEntry(deps.db, execution.rowId, action.kind);
     case "aborted":
       await forceTerminate(deps, execution);
       return wakeParentNodes(deps, [execution.rowId]);
@@ -133,7 +123,11 @@ async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution
  * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
  * never arrive: the execution then fails.
  */
-async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, { status, finished }: FoundResource): Promise<void> {
+async function applyResourceEnd(
+  deps: ReconcileDeps,
+  execution: staleExecutions.StaleExecution,
+  { status, finished }: FoundResource,
+): Promise<void> {
   const about = { execution: executionText(execution) };
   const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
@@ -159,58 +153,13 @@ async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, 
   );
 }
 
-async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowUpdate): Promise<void> {
+async function terminate(deps: ReconcileDeps, execution: executionIds.ExecutionName, update: WorkflowUpdate): Promise<void> {
   const { before, after } = await updateExecutionState(deps.db, execution, {
     apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
   });
   await publishCompletions(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }
 
-interface Row {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  phase: string;
-  cluster: string;
-  stale_ms: number;
-  has_pending_launch: boolean;
-  has_pending_abort: boolean;
-}
-
-/** Claims the executions whose last check is oldest; no other replica claims them for `quietMs`. */
-async function claimStale(
-  db: Queryable,
-  { quietMs: staleMs, limit }: { quietMs: number; limit: number },
-): Promise<readonly StaleExecution[]> {
-  const { rows } = await db.query<Row>({
-    name: "claim-stale-executions",
-    text: `UPDATE executions e SET checked_at = now() FROM (
-        SELECT id FROM executions
-        WHERE phase NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
-          AND updated_at <= now() - $1 * interval '1 millisecond'
-          AND (checked_at IS NULL OR checked_at <= now() - $1 * interval '1 millisecond')
-        ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
-      ) stale WHERE e.id = stale.id
-      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster,
-        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS stale_ms,
-        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS has_pending_launch,
-        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS has_pending_abort`,
-    values: [staleMs, limit],
-  });
-  return rows.map((row) => ({
-    rowId: row.id,
-    project: row.execution_project,
-    domain: row.execution_domain,
-    name: row.execution_name,
-    phase: workflowPhaseOf(row.phase),
-    cluster: row.cluster,
-    staleMs: row.stale_ms,
-    hasPendingLaunch: row.has_pending_launch,
-    hasPendingAbort: row.has_pending_abort,
-  }));
-}
-
-function executionText({ project, domain, name }: ExecutionName): string {
+function executionText({ project, domain, name }: executionIds.ExecutionName): string {
   return `${project}/${domain}/${name}`;
 }

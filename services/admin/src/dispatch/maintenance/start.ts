@@ -1,12 +1,12 @@
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
-import { startInitialAnalyze } from "../../executions/store/initial-analyze.js";
-import type { AdminDeps } from "../../deps.js";
+import { startInitialAnalyze } from "../../executions/index.js";
+import type { DispatchDeps } from "../deps.js";
 import { backfillTerminalPhases } from "./backfill.js";
 import { forceAborts } from "./force-abort.js";
 import { reconcileStale } from "./reconcile.js";
 
 /** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
-export function startMaintenance(deps: AdminDeps): Closeable {
+export function startMaintenance(deps: DispatchDeps): Closeable {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
   const staleMs = deps.config.repair.quietSeconds * 1_000;

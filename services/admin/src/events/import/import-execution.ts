@@ -5,42 +5,43 @@ import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matc
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ImportExecutionRequest, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import type { ImportedNode, ImportExecutionRequest } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import {
+  initialWorkflowState,
   errorColumns,
-  nextSeq,
   foldNode,
+  foldTask,
+  foldWorkflow,
+  isTime,
+  nanosOf,
+  nextSeq,
+  nextWorkflowSeq,
   type NodeState,
   readNodeEvent,
   readTaskEvent,
-  foldTask,
   type TaskState,
-  isTime,
-  nanosOf,
-  initialWorkflowState,
-  foldWorkflow,
-  nextWorkflowSeq,
   type WorkflowResult,
   type WorkflowState,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
+import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { asInvalidArgument } from "../rpc/validate-event.js";
-import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/execution/identifier.js";
-import { insertExecution } from "../../executions/store/execution/insert.js";
-import { encodeLaunchSettings } from "../../executions/execution/launch-settings.js";
-import { ensureSingleTask } from "../../executions/create/single-task.js";
-import { saveExecutionStates } from "../../executions/store/execution/state.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { findLaunchPlan } from "../../registry/store/launch-plans.js";
-import { saveNodes } from "../../executions/store/node/state.js";
-import { resourcesOf } from "../../registry/task/resources.js";
-import { appendTaskEvents, saveTasks, taskKeyText } from "../../executions/store/attempt/state.js";
+import {
+  encodeLaunchSettings,
+  ensureSingleTask,
+  insertExecution,
+  executionIds,
+  executionStates,
+  executionUpdates,
+  nodeStates,
+  attemptStates,
+} from "../../executions/index.js";
+import { invalidArgument, missingArgument, missingEntity } from "../../platform/index.js";
+import { findLaunchPlan, resourcesOf } from "../../registry/index.js";
 import { endOf, nodeEvents, taskEvents } from "./imported-events.js";
 
-export type ImportDeps = Pick<AdminDeps, "db" | "config" | "clock">;
+export type ImportDeps = Pick<EventsDeps, "db" | "config" | "clock">;
 
 /**
  * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their
@@ -53,7 +54,7 @@ export async function importExecution(deps: ImportDeps, request: ImportExecution
   if (execution === undefined) throw missingArgument("execution");
   const { id, spec, closure } = execution;
   if (id === undefined) throw missingArgument("execution.id");
-  checkExecutionId(id, "execution.id");
+  executionIds.checkExecutionId(id, "execution.id");
   if (spec?.launchPlan === undefined) throw missingArgument("execution.spec.launch_plan");
   if (closure === undefined) throw missingArgument("execution.closure");
   if (!isTerminalWorkflowEvent(closure.phase)) throw invalidArgument("invalid value for execution.closure.phase: it must have ended");
@@ -97,8 +98,8 @@ export async function importExecution(deps: ImportDeps, request: ImportExecution
       labels: spec.labels?.values ?? {},
       tags: spec.tags,
     });
-    await saveExecutionStates(tx, [{ rowId, state, revision: 2, becomesTerminal: false }]);
-    await markImported(tx, { rowId, execution });
+    await executionStates.saveExecutionStates(tx, [{ rowId, state, revision: 2, becomesTerminal: false }]);
+    await executionUpdates.markImported(tx, { rowId, execution });
     await writeNodes(tx, { rowId, nodes, names: offloadNames(deps.config) });
   });
 }
@@ -108,12 +109,12 @@ function encoded(values: LiteralMap | undefined): Uint8Array {
 }
 
 function checkNode(execution: NonNullable<Execution["id"]>, node: ImportedNode["node"], attempts: ImportedNode["attempts"]): void {
-  checkNodeId(node?.id, "nodes.node.id");
+  executionIds.checkNodeId(node?.id, "nodes.node.id");
   const own = (id: typeof execution | undefined) =>
     id?.project === execution.project && id.domain === execution.domain && id.name === execution.name;
   if (!own(node?.id?.executionId)) throw invalidArgument("invalid value for nodes.node.id: it must be of the execution");
   for (const { attempt } of attempts) {
-    checkTaskId(attempt?.id);
+    executionIds.checkTaskId(attempt?.id);
     const of = attempt?.id?.nodeExecutionId;
     if (!own(of?.executionId) || of?.nodeId !== node?.id?.nodeId)
       throw invalidArgument("invalid value for nodes.attempts.attempt.id: it must be of the node");
@@ -161,24 +162,6 @@ function resultOf({ outputResult, phase }: NonNullable<Execution["closure"]>, ou
   }
 }
 
-/** Sets the creation time and the state that users set; marks all nodes and attempts as terminal. */
-async function markImported(tx: Queryable, { rowId, execution }: { readonly rowId: bigint; readonly execution: Execution }): Promise<void> {
-  const change = execution.closure?.stateChangeDetails;
-  const createdAt = execution.closure?.createdAt;
-  await tx.query({
-    name: "mark-imported-execution",
-    text: `UPDATE executions SET settled_at = now(), created_at = to_timestamp($2::bigint / 1e9), state = $3,
-      state_changed_ns = coalesce($4::bigint, state_changed_ns), state_changed_by = $5 WHERE id = $1`,
-    values: [
-      rowId,
-      createdAt === undefined ? 0n : nanosOf(createdAt),
-      change?.state ?? 0,
-      change?.occurredAt === undefined ? null : nanosOf(change.occurredAt),
-      change?.principal ?? "",
-    ],
-  });
-}
-
 interface Nodes {
   readonly rowId: bigint;
   readonly nodes: readonly ImportedNode[];
@@ -198,7 +181,7 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     }
     return state === undefined ? [] : [{ executionId: rowId, nodeId: imported.node?.id?.nodeId ?? "", state, revision: 1 }];
   });
-  if (nodeWrites.length > 0) await saveNodes(tx, nodeWrites);
+  if (nodeWrites.length > 0) await nodeStates.saveNodes(tx, nodeWrites);
   const attempts = nodes.flatMap(({ attempts: all }) => all);
   const tasks = attempts.flatMap((imported) => {
     const { taskId: task, nodeExecutionId, retryAttempt = 0 } = imported.attempt?.id ?? {};
@@ -214,12 +197,12 @@ async function writeNodes(tx: Queryable, { rowId, nodes, names }: Nodes): Promis
     return [{ key: { executionId: rowId, nodeId: nodeExecutionId?.nodeId ?? "", task, retryAttempt }, state, events }];
   });
   if (tasks.length === 0) return;
-  const rows = await saveTasks(
+  const rows = await attemptStates.saveTasks(
     tx,
     tasks.map(({ key, state }) => ({ ...key, state, revision: 1 })),
   );
-  await appendTaskEvents(
+  await attemptStates.appendTaskEvents(
     tx,
-    tasks.flatMap(({ key, events }) => events.map((event) => ({ rowId: rows.get(taskKeyText(key)) ?? 0n, ...event }))),
+    tasks.flatMap(({ key, events }) => events.map((event) => ({ rowId: rows.get(attemptStates.taskKeyText(key)) ?? 0n, ...event }))),
   );
 }

@@ -14,8 +14,8 @@ import {
   readTaskEvent,
   readWorkflowEvent,
 } from "@flyte-ts/execution-state";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import type { DecodedEvent } from "./decoded-event.js";
+import type { executionIds } from "../../executions/index.js";
+import type { DecodedEvent } from "../decoded-event.js";
 
 /**
  * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
@@ -99,10 +99,16 @@ function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | 
     retryAttempt: event.retryAttempt,
   };
   const update = readTaskEvent(event, { outputs }, names);
-  return { kind: "task", execution: nameOf(node?.executionId), key, fact: update, order: taskEventSeq(update.phase, update.phaseVersion) };
+  return {
+    kind: "task",
+    execution: nameOf(node?.executionId),
+    key,
+    fact: update,
+    order: taskEventSeq(update.phase, update.phaseVersion),
+  };
 }
 
-function nameOf(id: ExecutionName | undefined): ExecutionName {
+function nameOf(id: executionIds.ExecutionName | undefined): executionIds.ExecutionName {
   const { project = "", domain = "", name = "" } = id ?? {};
   return { project: keyText(project, "project"), domain: keyText(domain, "domain"), name: keyText(name, "execution name") };
 }

@@ -1,9 +1,11 @@
-import { type Queryable, textArray } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { BoundedMap } from "@flyte-ts/async";
+import type { Queryable } from "@flyte-ts/postgres";
+import { type executionIds, executionQueries } from "../../executions/index.js";
 
+/** Maximum of cached executions; an evicted one that still reports costs one query. */
 const CAPACITY = 100_000;
 
-const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\n${domain}\n${name}`;
+const keyOf = ({ project, domain, name }: executionIds.ExecutionName): string => `${project}\n${domain}\n${name}`;
 
 interface KnownExecution {
   readonly id: bigint;
@@ -13,11 +15,11 @@ interface KnownExecution {
 
 /** Cache of the row ids of executions by name. Ids never change. */
 export class ExecutionIds {
-  readonly #known = new Map<string, KnownExecution>();
+  readonly #known = new BoundedMap<string, KnownExecution>(CAPACITY);
 
   /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
-  async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
-    const unknown = new Map<string, ExecutionName>();
+  async resolve(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
+    const unknown = new Map<string, executionIds.ExecutionName>();
     for (const name of names) {
       const key = keyOf(name);
       if (!this.#known.has(key)) unknown.set(key, name);
@@ -29,7 +31,7 @@ export class ExecutionIds {
   /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
   async findWrongCluster(
     db: Queryable,
-    told: readonly { readonly execution: ExecutionName; readonly cluster?: string | undefined }[],
+    told: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
   ): Promise<ReadonlySet<number>> {
     const isElsewhere = (index: number): boolean => {
       const { execution, cluster } = told[index] as (typeof told)[number];
@@ -47,31 +49,7 @@ export class ExecutionIds {
     return new Set(suspects.filter(isElsewhere));
   }
 
-  async #load(db: Queryable, names: readonly ExecutionName[]): Promise<void> {
-    for (const row of await findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
-    // Evicts the oldest; executions that still report cost one query.
-    for (const key of this.#known.keys()) {
-      if (this.#known.size <= CAPACITY) break;
-      this.#known.delete(key);
-    }
+  async #load(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<void> {
+    for (const row of await executionQueries.findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
   }
-}
-
-/** Finds the row ids and clusters of executions by name. */
-async function findExecutionIds(
-  db: Queryable,
-  names: readonly ExecutionName[],
-): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
-  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
-    name: "find-execution-ids",
-    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
-      JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-    values: [
-      textArray(names.map(({ project }) => project)),
-      textArray(names.map(({ domain }) => domain)),
-      textArray(names.map(({ name }) => name)),
-    ],
-  });
-  return rows;
 }

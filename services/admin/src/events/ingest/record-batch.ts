@@ -1,13 +1,10 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
+import { namespaceOf } from "../../platform/index.js";
+import { recheckAllTerminalMark, recordActivity, type executionIds, nonTerminalRows } from "../../executions/index.js";
 import type { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome, BatchItem } from "./decoded-event.js";
-import { executionsWithNonTerminalRows, incompleteExecutions } from "../../executions/store/execution/non-terminal-rows.js";
-import { recheckAllTerminalMark } from "../../executions/store/execution/all-terminal-mark.js";
-import { recordActivity } from "../../executions/store/execution/record-activity.js";
+import type { DecodedEvent, Outcome, BatchItem } from "../decoded-event.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordBlockers } from "./record-blockers.js";
 import { recordTasks } from "./record-tasks.js";
@@ -32,7 +29,7 @@ export interface BatchResult {
   readonly outcomes: readonly Outcome[];
   /** Executions with a terminal event, and their stored phases. */
   readonly ended: readonly {
-    readonly execution: ExecutionName;
+    readonly execution: executionIds.ExecutionName;
     readonly rowId: bigint;
     readonly phase: WorkflowExecution_Phase;
   }[];
@@ -120,14 +117,14 @@ async function deferCompletions(
   mayDefer: MayDefer,
 ): Promise<{ readonly open: ReadonlySet<bigint>; readonly held: ReadonlySet<OfKind<"workflow">> }> {
   const told = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
-  const open = await incompleteExecutions(db, told);
+  const open = await nonTerminalRows.incompleteExecutions(db, told);
   const deferred = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayDefer(item)));
   const due = endings.filter((ending) => open.has(ending.executionId) && !deferred.has(ending));
   if (due.length === 0 || completeEnds === undefined) return { open, held: deferred };
   const waiting = await completeEnds([...new Set(due.map(({ executionId }) => executionId))]);
   for (const ending of due) if (waiting.has(ending.executionId)) deferred.add(ending);
   return {
-    open: await executionsWithNonTerminalRows(
+    open: await nonTerminalRows.executionsWithNonTerminalRows(
       db,
       told.map(({ executionId }) => executionId),
     ),

@@ -1,9 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldWorkflow, type WorkflowState } from "@flyte-ts/execution-state";
-import { becomesTerminal, loadExecutionStates, saveExecutionStates } from "../../executions/store/execution/state.js";
-import { TooManyConflictsError } from "../../executions/execution/update-state.js";
+import { TooManyConflictsError, executionStates } from "../../executions/index.js";
 import { groupBy } from "./group-by.js";
-import type { DecodedEvent, BatchItem } from "./decoded-event.js";
+import type { DecodedEvent, BatchItem } from "../decoded-event.js";
 
 type WorkflowBatchItem = BatchItem<Extract<DecodedEvent, { kind: "workflow" }>>;
 
@@ -23,7 +22,7 @@ export async function recordWorkflows(
   let open = groupBy(items, ({ executionId }) => executionId);
   for (let round = 0; open.size > 0; round++) {
     if (round === ROUNDS) throw new TooManyConflictsError(`${open.size} executions could not be changed`);
-    const stored = await loadExecutionStates(db, [...open.keys()]);
+    const stored = await executionStates.loadExecutionStates(db, [...open.keys()]);
     const writes = [];
     for (const [rowId, group] of open) {
       const before = stored.get(rowId);
@@ -31,11 +30,11 @@ export async function recordWorkflows(
       const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
       result.set(rowId, state);
       if (state === before.state) continue;
-      const terminal = becomesTerminal(before.state, state);
+      const terminal = executionStates.becomesTerminal(before.state, state);
       writes.push({ rowId, state, revision: before.revision + 1, becomesTerminal: terminal, allTerminal: terminal && complete.has(rowId) });
     }
     if (writes.length === 0) break;
-    const saved = await saveExecutionStates(
+    const saved = await executionStates.saveExecutionStates(
       db,
       writes.toSorted((a, b) => (a.rowId < b.rowId ? -1 : 1)),
     );

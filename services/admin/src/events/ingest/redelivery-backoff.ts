@@ -1,11 +1,14 @@
+import { type Backoff, backoffDelay, BoundedMap } from "@flyte-ts/async";
+
 /** Maximum of redeliveries of an event whose parent row is missing: with the delays below, two to three minutes. */
 const MAX_ATTEMPTS = 22;
-const MAX_DELAY_MS = 10_000;
+const DELAYS: Backoff = { initialMs: 50, maxMs: 10_000 };
+/** Maximum of counted events; the one that was counted longest ago is evicted. */
 const CAPACITY = 100_000;
 
 /** Counts redeliveries per event. The bus's own count is no measure, since it also grows during database outages. */
 export class RedeliveryBackoff {
-  readonly #attempts = new Map<string, number>();
+  readonly #attempts = new BoundedMap<string, number>(CAPACITY);
 
   /** Returns the delay before the next redelivery, ms; undefined after the last one. */
   nextDelayMs(key: string): number | undefined {
@@ -15,8 +18,7 @@ export class RedeliveryBackoff {
       return undefined;
     }
     this.#attempts.set(key, waits);
-    if (this.#attempts.size > CAPACITY) this.#attempts.clear();
-    return Math.min(50 * 2 ** (waits - 1), MAX_DELAY_MS);
+    return backoffDelay(DELAYS, waits - 1);
   }
 
   /** Number of redeliveries. */

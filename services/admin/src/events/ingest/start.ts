@@ -1,19 +1,19 @@
 import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
-import type { AdminDeps } from "../../deps.js";
+import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
 import { decodeEvent } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { DecodedEvent, Outcome } from "./decoded-event.js";
+import type { DecodedEvent, Outcome } from "../decoded-event.js";
 import { ingestMetrics } from "./metrics.js";
 import { RedeliveryBackoff } from "./redelivery-backoff.js";
 import { OrphanTracker } from "../orphans/orphan-tracker.js";
 import { completeFromResources } from "../resource-completion/complete-from-resources.js";
-import { publishCompletions } from "../../executions/engine-notifier/publish-completions.js";
+import { publishCompletions } from "../../executions/index.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
 export type IngestDeps = Pick<
-  AdminDeps,
+  EventsDeps,
   "db" | "bus" | "blobs" | "health" | "clusters" | "logger" | "clock" | "config" | "metrics" | "publishChanged"
 >;
 
@@ -29,7 +29,7 @@ const ACK_WAIT_MS = 10_000;
  * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution reports its nodes one by
  * one. Under load, most nodes start and end within the longer window, and are written once.
  */
-const BATCH_WINDOW_MS = { least: 20, most: 250 };
+const BATCH_WINDOW_MS = { min: 20, max: 250 };
 /** Database outage, ms, after which a batch is returned to the bus. */
 const NAK_DELAY_MS = 500;
 

@@ -5,7 +5,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
-import type { DecodedEvent } from "../ingest/decoded-event.js";
+import type { DecodedEvent } from "../decoded-event.js";
 import { OrphanTracker } from "./orphan-tracker.js";
 
 const execution = { project: "p", domain: "d", name: "e" };

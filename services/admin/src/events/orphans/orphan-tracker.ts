@@ -1,13 +1,13 @@
+import { BoundedSet } from "@flyte-ts/async";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import type { AdminDeps, Cluster } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import type { DecodedEvent } from "../ingest/decoded-event.js";
-import { publishTerminalAck } from "../../executions/engine-notifier/publish-terminal-ack.js";
-import { findCluster, type LaunchKube } from "../../dispatch/launcher/launch.js";
+import type { EventsDeps } from "../deps.js";
+import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { publishTerminalAck, type executionIds } from "../../executions/index.js";
+import type { DecodedEvent } from "../decoded-event.js";
 
-export interface OrphanDeps extends Pick<AdminDeps, "bus" | "clock" | "config" | "logger"> {
+export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
   readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
 }
 
@@ -21,12 +21,12 @@ const CAPACITY = 10_000;
  * which stops them, and acknowledges their ends, which releases the resources.
  */
 export class OrphanTracker {
-  readonly #known = new Set<string>();
+  readonly #known = new BoundedSet<string>(CAPACITY);
 
   constructor(private readonly deps: OrphanDeps) {}
 
   /** True for a detected orphan. */
-  isOrphan(execution: ExecutionName): boolean {
+  isOrphan(execution: executionIds.ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
   }
 
@@ -38,7 +38,7 @@ export class OrphanTracker {
     const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
     if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
     if (this.isOrphan(execution)) return;
-    this.#add(execution);
+    this.#known.add(keyOf(execution));
     const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
@@ -50,13 +50,8 @@ export class OrphanTracker {
       logger.warn({ ...about, error: String(error) }, "it cannot be stopped now, and is when it is heard of again");
     }
   }
-
-  #add(execution: ExecutionName): void {
-    if (this.#known.size >= CAPACITY) this.#known.clear();
-    this.#known.add(keyOf(execution));
-  }
 }
 
-function keyOf({ project, domain, name }: ExecutionName): string {
+function keyOf({ project, domain, name }: executionIds.ExecutionName): string {
   return `${project}\n${domain}\n${name}`;
 }

@@ -13,16 +13,8 @@ import { ExecutionErrorSchema, NodeExecution_Phase, TaskExecution_Phase } from "
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import {
-  appendTaskEvents,
-  loadTasks,
-  saveTasks,
-  taskKeyText,
-  type TaskEventWrite,
-  type TaskWrite,
-} from "../../executions/store/attempt/state.js";
+import { nonTerminalRows, attemptStates } from "../../executions/index.js";
 import { type CompletionDeps, endOf, type ExecutionWithRowId } from "./complete-nodes.js";
-import { findNonTerminalAttempts, type NonTerminalAttempt } from "../../executions/store/execution/non-terminal-rows.js";
 
 /** Maximum of attempts of one execution per call. */
 const ROWS = 10_000;
@@ -38,13 +30,15 @@ export async function completeAttempts(
   execution: ExecutionWithRowId,
   nodes: ReadonlyMap<string, ResourceNode>,
 ): Promise<number> {
-  const open = (await findNonTerminalAttempts(deps.db, execution.rowId, ROWS)).filter(({ node }) => isTerminalNodeEvent(node));
+  const open = (await nonTerminalRows.findNonTerminalAttempts(deps.db, execution.rowId, ROWS)).filter(({ node }) =>
+    isTerminalNodeEvent(node),
+  );
   if (open.length === 0) return 0;
-  const stored = await loadTasks(
+  const stored = await attemptStates.loadTasks(
     deps.db,
     open.map(({ key }) => key),
   );
-  const ends = new Map<string, { readonly write: TaskWrite; readonly event: Omit<TaskEventWrite, "rowId"> }>();
+  const ends = new Map<string, { readonly write: attemptStates.TaskWrite; readonly event: Omit<attemptStates.TaskEventWrite, "rowId"> }>();
   for (const [index, task] of open.entries()) {
     const before = stored[index];
     const node = nodes.get(task.key.nodeId);
@@ -52,21 +46,21 @@ export async function completeAttempts(
     const update = attemptEnd(task, { node: await endOf(deps, execution, node), execution });
     const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 };
     // Sequence below the terminal event's, whose position in the history stays free for a late arrival.
-    ends.set(taskKeyText(task.key), { write, event: { order: taskEventSeq(update.phase, 0) - 1n, event: update.event } });
+    ends.set(attemptStates.taskKeyText(task.key), { write, event: { order: taskEventSeq(update.phase, 0) - 1n, event: update.event } });
   }
   return save(deps.db, ends);
 }
 
 async function save(
   db: Queryable,
-  ends: ReadonlyMap<string, { readonly write: TaskWrite; readonly event: Omit<TaskEventWrite, "rowId"> }>,
+  ends: ReadonlyMap<string, { readonly write: attemptStates.TaskWrite; readonly event: Omit<attemptStates.TaskEventWrite, "rowId"> }>,
 ): Promise<number> {
   if (ends.size === 0) return 0;
-  const saved = await saveTasks(
+  const saved = await attemptStates.saveTasks(
     db,
     [...ends.values()].map(({ write }) => write),
   );
-  await appendTaskEvents(
+  await attemptStates.appendTaskEvents(
     db,
     [...saved].flatMap(([key, rowId]) => {
       const end = ends.get(key);
@@ -81,7 +75,7 @@ interface AttemptEnd {
   readonly execution: ExecutionWithRowId;
 }
 
-function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: AttemptEnd): TaskUpdate {
+function attemptEnd({ key, isLast }: nonTerminalRows.NonTerminalAttempt, { node, execution }: AttemptEnd): TaskUpdate {
   const { phase, reason } = inferAttemptEnd({ node: node.phase, isLastAttempt: isLast });
   const succeeded = isLast && node.phase === NodeExecution_Phase.SUCCEEDED;
   const update = {
@@ -90,7 +84,7 @@ function attemptEnd({ key, isLast }: NonTerminalAttempt, { node, execution }: At
     occurredAt: node.occurredAt,
     reportedAt: node.reportedAt,
     inputUri: "",
-    settled: reason,
+    inferredReason: reason,
     outputUri: succeeded ? node.outputUri : undefined,
     outputs: succeeded ? node.outputs : undefined,
   };

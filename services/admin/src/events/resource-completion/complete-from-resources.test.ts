@@ -23,7 +23,7 @@ import { offloadNames } from "../offload-names.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { ExecutionIds } from "../ingest/execution-ids.js";
-import type { DecodedEvent } from "../ingest/decoded-event.js";
+import type { DecodedEvent } from "../decoded-event.js";
 import { recordBatch } from "../ingest/record-batch.js";
 import { MemoryKube } from "../../dispatch/launcher/memory-kube.fixture.js";
 import { reconcileStale } from "../../dispatch/maintenance/reconcile.js";

@@ -1,6 +1,6 @@
-import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { completeAttempts } from "./complete-attempts.js";
-import { completeNodes, nodesInResource, type PlacedExecution, type ResourceDeps } from "./complete-nodes.js";
+import { completeNodes, nodesInResource, type ResourceDeps } from "./complete-nodes.js";
+import { executionQueries } from "../../executions/index.js";
 
 /**
  * Backfills the nodes of executions that become terminal while ends of nodes are missing, from their resources, which
@@ -9,7 +9,7 @@ import { completeNodes, nodesInResource, type PlacedExecution, type ResourceDeps
  */
 export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();
-  for (const execution of await loadPlacements(deps.db, executionIds)) {
+  for (const execution of await executionQueries.loadPlacements(deps.db, executionIds)) {
     const nodes = await nodesInResource(deps, execution);
     if (nodes === "away") waiting.add(execution.rowId);
     else if (nodes !== "gone" && !(await isCompleted(deps, execution, nodes))) waiting.add(execution.rowId);
@@ -17,7 +17,11 @@ export async function completeFromResources(deps: ResourceDeps, executionIds: re
   return waiting;
 }
 
-async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes: Parameters<typeof completeNodes>[2]): Promise<boolean> {
+async function isCompleted(
+  deps: ResourceDeps,
+  execution: executionQueries.PlacedExecution,
+  nodes: Parameters<typeof completeNodes>[2],
+): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
     const rows = (await completeNodes(deps, execution, nodes)) + (await completeAttempts(deps, execution, nodes));
@@ -27,25 +31,4 @@ async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes
     deps.logger.warn({ execution: about, error: String(error) }, "ends of nodes cannot be taken from the execution's resource now");
     return false;
   }
-}
-
-async function loadPlacements(db: Queryable, executionIds: readonly bigint[]): Promise<readonly PlacedExecution[]> {
-  const { rows } = await db.query<{
-    id: bigint;
-    execution_project: string;
-    execution_domain: string;
-    execution_name: string;
-    cluster: string;
-  }>({
-    name: "places-of-executions",
-    text: "SELECT id, execution_project, execution_domain, execution_name, cluster FROM executions WHERE id = ANY($1::bigint[])",
-    values: [bigintArray(executionIds)],
-  });
-  return rows.map((row) => ({
-    rowId: row.id,
-    project: row.execution_project,
-    domain: row.execution_domain,
-    name: row.execution_name,
-    cluster: row.cluster,
-  }));
 }

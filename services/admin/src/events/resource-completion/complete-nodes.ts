@@ -14,34 +14,31 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../../executions/store/execution/state.js";
-import { findCluster, type LaunchKube } from "../../dispatch/launcher/launch.js";
-import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../../executions/store/node/state.js";
+import type { EventsDeps } from "../deps.js";
+import { namespaceOf } from "../../platform/index.js";
+import { type executionIds, type executionQueries, nodeStates } from "../../executions/index.js";
+import { findCluster, type LaunchKube } from "../../clusters/index.js";
 import { nodeStatusesOf } from "./node-statuses.js";
 
-export interface ResourceDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger"> {
+export interface ResourceDeps extends Pick<EventsDeps, "db" | "blobs" | "config" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
-  readonly health?: AdminDeps["health"];
+  readonly health?: EventsDeps["health"];
 }
 
 /** An execution with its row id. */
-export interface ExecutionWithRowId extends ExecutionName {
+export interface ExecutionWithRowId extends executionIds.ExecutionName {
   readonly rowId: bigint;
-}
-
-export interface PlacedExecution extends ExecutionName {
-  readonly rowId: bigint;
-  readonly cluster: string;
 }
 
 /** Nodes in a resource; `gone` without a resource, `away` while its data plane or the blob store is unavailable. */
 export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
 /** Reads the nodes of an execution from the status of its resource. Never rejects. */
-export async function nodesInResource(deps: ResourceDeps, { project, domain, name, cluster }: PlacedExecution): Promise<FoundNodes> {
-  const dataPlane = findCluster(deps.clusters as AdminDeps["clusters"], cluster);
+export async function nodesInResource(
+  deps: ResourceDeps,
+  { project, domain, name, cluster }: executionQueries.PlacedExecution,
+): Promise<FoundNodes> {
+  const dataPlane = findCluster(deps.clusters as EventsDeps["clusters"], cluster);
   if (dataPlane === undefined) return "gone";
   if (deps.health?.unhealthyReason(dataPlane.name) !== undefined) return "away";
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
@@ -103,21 +100,21 @@ async function completeOnce(
 ): Promise<{ readonly written: number; readonly left: readonly ResourceNode[] }> {
   const { db } = deps;
   const executionId = execution.rowId;
-  const stored = await loadNodes(
+  const stored = await nodeStates.loadNodes(
     db,
     nodes.map(({ uniqueId: nodeId }) => ({ executionId, nodeId })),
   );
-  const writes: NodeWrite[] = [];
+  const writes: nodeStates.NodeWrite[] = [];
   for (const node of nodes) {
     const nodeId = node.uniqueId;
-    const before = stored.get(nodeKeyText({ executionId, nodeId }));
+    const before = stored.get(nodeStates.nodeKeyText({ executionId, nodeId }));
     if (before === undefined ? !isReportedEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
     const update = await endOf(deps, execution, node);
     const state = foldNode(before?.state, update, before?.state.phaseSeq ?? ABORT_SEQ);
     writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
   }
-  const saved = writes.length === 0 ? new Set<string>() : await saveNodes(db, writes);
-  const lost = new Set(writes.filter((write) => !saved.has(nodeKeyText(write))).map(({ nodeId }) => nodeId));
+  const saved = writes.length === 0 ? new Set<string>() : await nodeStates.saveNodes(db, writes);
+  const lost = new Set(writes.filter((write) => !saved.has(nodeStates.nodeKeyText(write))).map(({ nodeId }) => nodeId));
   return { written: saved.size, left: nodes.filter(({ uniqueId }) => lost.has(uniqueId)) };
 }
 

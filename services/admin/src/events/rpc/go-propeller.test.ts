@@ -23,7 +23,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
-import { integer } from "../../executions/execution/registered.fixture.js";
+import { integer } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
 // Messages as FlytePropeller 1.16 writes them: version 1 of the events of nodes and tasks, its own name as producer,

@@ -4,42 +4,36 @@ import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } f
 import { Code, RpcError } from "@flyte-ts/rpc";
 import {
   foldNode,
+  foldTask,
+  foldWorkflow,
   nextSeq,
-  supersedesInferredEnd,
+  nextWorkflowSeq,
   readNodeEvent,
   readTaskEvent,
   readWorkflowEvent,
-  foldTask,
-  foldWorkflow,
-  nextWorkflowSeq,
+  supersedesInferredEnd,
 } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { setExecutionCluster } from "../../executions/store/execution/placement.js";
-import { updateExecutionState, TooManyConflictsError } from "../../executions/execution/update-state.js";
+import type { EventsDeps } from "../deps.js";
 import {
-  checkTaskId,
-  executionIdText,
-  executionNotFound,
-  type NodeId,
-  nodeIdText,
-  nodeNotFound,
-  type TaskId,
-  taskIdText,
-  taskNotFound,
-} from "../../executions/execution/identifier.js";
-import { findExecutionState, type StoredExecutionState } from "../../executions/store/execution/state.js";
-import { alreadyExists, notFound } from "../../platform/rpc-errors.js";
-import { offloadDynamicWorkflow } from "../../executions/node/dynamic-workflow.js";
-import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../../executions/store/node/state.js";
-import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../../executions/store/attempt/state.js";
-import { recordActivity } from "../../executions/store/execution/record-activity.js";
-import { publishCompletions } from "../../executions/engine-notifier/publish-completions.js";
+  alreadyEnded,
+  offloadDynamicWorkflow,
+  publishCompletions,
+  recordActivity,
+  setExecutionCluster,
+  TooManyConflictsError,
+  updateExecutionState,
+  phaseNames,
+  executionIds,
+  executionStates,
+  nodeStates,
+  attemptStates,
+} from "../../executions/index.js";
+import { alreadyExists, notFound } from "../../platform/index.js";
 import { offloadNames } from "../offload-names.js";
-import { nodePhaseName, taskPhaseName, workflowPhaseName } from "../../executions/projection/phase-name.js";
-import { alreadyEnded, assertProducerCluster, isClusterProducer, asInvalidArgument } from "./validate-event.js";
+import { asInvalidArgument, assertProducerCluster, isClusterProducer } from "./validate-event.js";
 import { nodeTransition, taskTransition, workflowTransition } from "./transition.js";
 
-export type EventRecorderDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
+export type EventRecorderDeps = Pick<EventsDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
 
 // Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
 // phase is rejected with the reason.
@@ -54,15 +48,18 @@ export async function recordWorkflowEvent(
 ): Promise<void> {
   const { before, after } = await updateExecutionState(deps.db, id, {
     apply: ({ state, cluster }) => {
-      const [from, to] = [workflowPhaseName(state.phase), workflowPhaseName(event.phase)];
+      const [from, to] = [phaseNames.workflowPhaseName(state.phase), phaseNames.workflowPhaseName(event.phase)];
       const transition = workflowTransition(state.phase, event.phase);
       if (transition === "repeated")
-        throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIdText(id)}`);
+        throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIds.executionIdText(id)}`);
       if (!isFromAnotherCluster(event, cluster)) assertProducerCluster(event.producerId, cluster);
       if (transition === "ended")
-        throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIdText(id)}`, from);
+        throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIds.executionIdText(id)}`, from);
       if (transition === "backward") {
-        throw new RpcError(Code.FAILED_PRECONDITION, `Cannot go from ${from} to ${to} for workflow execution ${executionIdText(id)}`);
+        throw new RpcError(
+          Code.FAILED_PRECONDITION,
+          `Cannot go from ${from} to ${to} for workflow execution ${executionIds.executionIdText(id)}`,
+        );
       }
       const update = asInvalidArgument(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
       return foldWorkflow(state, update, nextWorkflowSeq(state));
@@ -91,90 +88,106 @@ function isAnnouncement({ phase, producerId }: WorkflowExecutionEvent): boolean 
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
-export async function recordNodeEvent(deps: EventRecorderDeps, id: NodeId, event: NodeExecutionEvent): Promise<void> {
+export async function recordNodeEvent(deps: EventRecorderDeps, id: executionIds.NodeId, event: NodeExecutionEvent): Promise<void> {
   const { db } = deps;
-  const execution = await findExecutionState(db, id.executionId);
+  const execution = await executionStates.findExecutionState(db, id.executionId);
   if (execution === undefined)
-    throw notFound(`Failed to get existing execution id: [${executionIdText(id.executionId)}] with err: execution does not exist`);
+    throw notFound(
+      `Failed to get existing execution id: [${executionIds.executionIdText(id.executionId)}] with err: execution does not exist`,
+    );
   assertProducerCluster(event.producerId, execution.cluster);
   const read = asInvalidArgument(() => readNodeEvent(event, {}, offloadNames(deps.config)));
   const update = await offloadDynamicWorkflow({ blobs: deps.blobs, ...deps.config.storage }, id, read);
-  const key: NodeKey = { executionId: execution.rowId, nodeId: id.nodeId };
+  const key: nodeStates.NodeKey = { executionId: execution.rowId, nodeId: id.nodeId };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const stored = (await loadNodes(db, [key])).get(nodeKeyText(key));
+    const stored = (await nodeStates.loadNodes(db, [key])).get(nodeStates.nodeKeyText(key));
     if (stored === undefined) await requireParents(deps, { id, event, execution });
     else {
       const transition =
         supersedesInferredEnd(stored.state, update) && isTerminalNodeEvent(event.phase)
           ? "apply"
           : nodeTransition(stored.state.phase, event.phase);
-      const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
-      if (transition === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
+      const [from, to] = [phaseNames.nodePhaseName(stored.state.phase), phaseNames.nodePhaseName(event.phase)];
+      if (transition === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${executionIds.nodeIdText(id)}`);
       // As in Flyte, the error has the phase of the event, not that of the node.
-      if (transition !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
+      if (transition !== "apply")
+        throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${executionIds.nodeIdText(id)}`, to);
       await requireChild(deps, event);
     }
     const state = foldNode(stored?.state, update, nextSeq(stored?.state));
-    const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
+    const saved = await nodeStates.saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size !== 1) continue;
     deps.publishChanged?.([execution.rowId]);
     if (!isTerminalNodeEvent(event.phase)) await recordActivity(db, [execution.rowId]);
     return;
   }
-  throw new TooManyConflictsError(`node execution ${nodeIdText(id)} could not be changed`);
+  throw new TooManyConflictsError(`node execution ${executionIds.nodeIdText(id)} could not be changed`);
 }
 
 async function requireParents(
   { db }: EventRecorderDeps,
-  { id, event, execution }: { readonly id: NodeId; readonly event: NodeExecutionEvent; readonly execution: StoredExecutionState },
+  {
+    id,
+    event,
+    execution,
+  }: { readonly id: executionIds.NodeId; readonly event: NodeExecutionEvent; readonly execution: executionStates.StoredExecutionState },
 ): Promise<void> {
   const parentTask = event.parentTaskMetadata?.id;
   if (parentTask !== undefined) {
-    checkTaskId(parentTask);
-    const [found] = await loadTasks(db, [taskKeyOf(parentTask, execution.rowId)]);
-    if (found === undefined || found === "no-node") throw taskNotFound(parentTask);
+    executionIds.checkTaskId(parentTask);
+    const [found] = await attemptStates.loadTasks(db, [taskKeyOf(parentTask, execution.rowId)]);
+    if (found === undefined || found === "no-node") throw executionIds.taskNotFound(parentTask);
   }
   if (event.parentNodeMetadata === undefined) return;
-  const key: NodeKey = { executionId: execution.rowId, nodeId: event.parentNodeMetadata.nodeId };
-  if (!(await loadNodes(db, [key])).has(nodeKeyText(key))) throw nodeNotFound({ ...id, nodeId: key.nodeId });
+  const key: nodeStates.NodeKey = { executionId: execution.rowId, nodeId: event.parentNodeMetadata.nodeId };
+  if (!(await nodeStates.loadNodes(db, [key])).has(nodeStates.nodeKeyText(key)))
+    throw executionIds.nodeNotFound({ ...id, nodeId: key.nodeId });
 }
 
 /** Requires the child execution that the node reports. The first event of a node is not checked, as in Flyte. */
 async function requireChild({ db }: EventRecorderDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
   const child = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
-  if (child !== undefined && (await findExecutionState(db, child)) === undefined) throw executionNotFound(child);
+  if (child !== undefined && (await executionStates.findExecutionState(db, child)) === undefined)
+    throw executionIds.executionNotFound(child);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
-export async function recordTaskEvent(deps: EventRecorderDeps, id: TaskId, event: TaskExecutionEvent): Promise<void> {
+export async function recordTaskEvent(deps: EventRecorderDeps, id: executionIds.TaskId, event: TaskExecutionEvent): Promise<void> {
   const { db } = deps;
-  const execution = await findExecutionState(db, id.nodeExecutionId.executionId);
-  if (execution === undefined) throw executionNotFound(id.nodeExecutionId.executionId);
+  const execution = await executionStates.findExecutionState(db, id.nodeExecutionId.executionId);
+  if (execution === undefined) throw executionIds.executionNotFound(id.nodeExecutionId.executionId);
   assertProducerCluster(event.producerId, execution.cluster);
   const update = asInvalidArgument(() => readTaskEvent(event, {}, offloadNames(deps.config)));
   const key = taskKeyOf(id, execution.rowId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const [stored] = await loadTasks(db, [key]);
+    const [stored] = await attemptStates.loadTasks(db, [key]);
     if (stored === "no-node") {
-      throw notFound(`Failed to get existing node execution id: [${nodeIdText(id.nodeExecutionId)}] with err: entry not found`);
+      throw notFound(
+        `Failed to get existing node execution id: [${executionIds.nodeIdText(id.nodeExecutionId)}] with err: entry not found`,
+      );
     }
     if (stored !== undefined) {
       const transition =
         supersedesInferredEnd(stored.state, update) && isTerminalTaskEvent(update.phase) ? "apply" : taskTransition(stored.state, update);
-      const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
+      const [from, to] = [phaseNames.taskPhaseName(stored.state.phase), phaseNames.taskPhaseName(event.phase)];
       if (transition === "repeated") {
-        throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
+        throw alreadyExists(
+          `have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${executionIds.taskIdText(id)}`,
+        );
       }
       // As in Flyte, the error has the phase of the event, not that of the attempt.
-      if (transition !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
+      if (transition !== "apply")
+        throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${executionIds.taskIdText(id)}`, to);
     }
     const order = nextSeq(stored?.state);
     const folded = foldTask(stored?.state, update, order);
     // For RPCs, as in Flyte, a version of 0 never resets the stored version, in any phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };
     const saved = await db.transaction(async (tx) => {
-      const rowId = (await saveTasks(tx, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }])).get(taskKeyText(key));
-      if (rowId !== undefined) await appendTaskEvents(tx, [{ rowId, order, event: update.event }]);
+      const rowId = (await attemptStates.saveTasks(tx, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }])).get(
+        attemptStates.taskKeyText(key),
+      );
+      if (rowId !== undefined) await attemptStates.appendTaskEvents(tx, [{ rowId, order, event: update.event }]);
       return rowId !== undefined;
     });
     if (!saved) continue;
@@ -182,9 +195,9 @@ export async function recordTaskEvent(deps: EventRecorderDeps, id: TaskId, event
     if (!isTerminalTaskEvent(event.phase)) await recordActivity(db, [execution.rowId]);
     return;
   }
-  throw new TooManyConflictsError(`task execution ${taskIdText(id)} could not be changed`);
+  throw new TooManyConflictsError(`task execution ${executionIds.taskIdText(id)} could not be changed`);
 }
 
-function taskKeyOf(id: TaskId, executionId: bigint): TaskKey {
+function taskKeyOf(id: executionIds.TaskId, executionId: bigint): attemptStates.TaskKey {
   return { executionId, nodeId: id.nodeExecutionId.nodeId, task: id.taskId, retryAttempt: id.retryAttempt };
 }

@@ -2,9 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkExecutionId, checkNodeId, checkTaskId } from "../../executions/execution/identifier.js";
-import { checkIdentifier } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
+import { executionIds } from "../../executions/index.js";
+import { checkIdentifier, invalidArgument, missingArgument } from "../../platform/index.js";
 import { type EventRecorderDeps, recordNodeEvent, recordTaskEvent, recordWorkflowEvent } from "./record-event.js";
 import { checkOutputSize } from "./validate-event.js";
 
@@ -17,14 +16,14 @@ export function eventRpcs(deps: EventRecorderDeps): Methods {
     createWorkflowEvent: async ({ event }) => {
       if (event === undefined) throw invalidArgument("Workflow event handler was called without event");
       if (event.executionId === undefined) throw invalidArgument("Workflow event handler request event doesn't have an execution id");
-      checkExecutionId(event.executionId, "execution_id");
+      executionIds.checkExecutionId(event.executionId, "execution_id");
       checkOutputSize(event.outputResult.case === "outputData" ? event.outputResult.value : undefined, maxBytes);
       await recordWorkflowEvent(deps, event.executionId, event);
       return {};
     },
     createNodeEvent: async ({ event }) => {
       if (event === undefined) throw missingArgument("event");
-      checkNodeId(event.id);
+      executionIds.checkNodeId(event.id);
       await recordNodeEvent(deps, event.id, event);
       return {};
     },
@@ -38,7 +37,7 @@ export function eventRpcs(deps: EventRecorderDeps): Methods {
         ...(taskId && { taskId }),
         ...(nodeExecutionId && { nodeExecutionId }),
       });
-      checkTaskId(id);
+      executionIds.checkTaskId(id);
       checkIdentifier(id.taskId, ResourceType.TASK);
       await recordTaskEvent(deps, id, event);
       return {};

@@ -1,21 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import {
-  EventErrorAlreadyInTerminalStateSchema,
-  EventErrorIncompatibleClusterSchema,
-  EventFailureReasonSchema,
-} from "@flyte-ts/idl/flyteidl/admin/event_pb";
+import { EventErrorIncompatibleClusterSchema, EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { InvalidEventError } from "@flyte-ts/execution-state";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-
-/** Error for an event, or a request, about an object in a terminal phase. */
-export function alreadyEnded(message: string, currentPhase: string): RpcError {
-  const reason = create(EventFailureReasonSchema, {
-    reason: { case: "alreadyInTerminalState", value: create(EventErrorAlreadyInTerminalStateSchema, { currentPhase }) },
-  });
-  return new RpcError(Code.FAILED_PRECONDITION, message, { details: [{ schema: EventFailureReasonSchema, message: reason }] });
-}
+import { invalidArgument } from "../../platform/index.js";
 
 /** Propeller's default producer id; it matches any cluster. */
 const DEFAULT_PRODUCER = "propeller";

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { flyteUrl } from "@flyte-ts/domain";
 import type { TaskExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
-import { type DataDeps, readValues } from "../execution/data.js";
-import type { TaskId } from "../execution/identifier.js";
+import { type DataDeps, readValues } from "../blobs/read-values.js";
+import type { TaskId } from "../model/identifier.js";
 import { findTaskExecution } from "../store/attempt/find.js";
 
 /** @throws RpcError NOT_FOUND. */

@@ -2,11 +2,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TaskExecutionListRequest, TaskExecutionListSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { findExecutionId } from "../store/execution/find.js";
-import { checkNodeId } from "../execution/identifier.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import { checkNodeId } from "../model/identifier.js";
+import { nextToken, planList, selectPage } from "../../platform/index.js";
 import { taskExecutionEntity } from "../store/attempt/list-entity.js";
-import { taskColumns, taskExecutionsOf, type TaskRow } from "./row.js";
+import { taskColumns, type TaskRow } from "../store/attempt/find.js";
+import { taskExecutionsOf } from "./row.js";
 
 /** Lists the attempts of a node's task, with complete error messages. */
 export async function listTaskExecutions(

@@ -15,52 +15,12 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskKey } from "@flyte-ts/execution-state";
-import { taskPhaseOf } from "../projection/phase-name.js";
-import { setTimes } from "../projection/common-columns.js";
-import type { ExecutionName } from "../store/execution/state.js";
-import { inferredEndError } from "../projection/inferred-end-error.js";
+import { taskPhaseOf } from "../model/phase-name.js";
+import { setTimes } from "../store/common-columns.js";
+import type { ExecutionName } from "../model/identifier.js";
+import { inferredEndError } from "../model/inferred-end-error.js";
 import { assembleClosure } from "./closure.js";
-
-/** Columns from which the API's task execution is built. */
-export interface TaskRow {
-  id: bigint;
-  execution_id: bigint;
-  node_id: string;
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  retry_attempt: bigint;
-  phase: string;
-  first_ns: bigint;
-  started_ns: bigint | null;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-  duration: bigint;
-  input_uri: string;
-  settled: string | null;
-}
-
-export const taskColumns = [
-  "id",
-  "execution_id",
-  "node_id",
-  "project",
-  "domain",
-  "name",
-  "version",
-  "retry_attempt",
-  "phase",
-  "first_ns",
-  "started_ns",
-  "updated_ns",
-  "ended_ns",
-  "duration",
-  "input_uri",
-  "settled",
-]
-  .map((name) => `task_executions.${name}`)
-  .join(", ");
+import { loadEvents, loadParents, type TaskRow } from "../store/attempt/find.js";
 
 /** Builds the API's task executions from rows and their histories. All rows belong to one execution. */
 export async function taskExecutionsOf(db: Queryable, executionId: ExecutionName, rows: readonly TaskRow[]): Promise<TaskExecution[]> {
@@ -105,30 +65,4 @@ function addInferredEnd(closure: TaskExecutionClosure, reason: string): void {
   closure.reason = reason;
   if (closure.phase !== TaskExecution_Phase.SUCCEEDED && closure.outputResult.case !== "error")
     closure.outputResult = { case: "error", value: inferredEndError(reason) };
-}
-
-async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<bigint, Uint8Array[]>> {
-  const found = await db.query<{ task_execution_id: bigint; event: Uint8Array }>({
-    name: "load-task-events",
-    text: `SELECT task_execution_id, event FROM task_execution_events WHERE task_execution_id = ANY($1::bigint[])
-      ORDER BY task_execution_id, event_order`,
-    values: [rows.map(({ id }) => id)],
-  });
-  const events = new Map<bigint, Uint8Array[]>();
-  for (const { task_execution_id: id, event } of found.rows) {
-    const list = events.get(id);
-    if (list === undefined) events.set(id, [event]);
-    else list.push(event);
-  }
-  return events;
-}
-
-/** Loads the keys of attempts with child nodes. */
-async function loadParents(db: Queryable, rows: readonly TaskRow[]): Promise<Set<string>> {
-  const { rows: found } = await db.query<{ parent_task_key: string }>({
-    name: "load-parent-tasks",
-    text: "SELECT DISTINCT parent_task_key FROM node_executions WHERE execution_id = ANY($1::bigint[]) AND parent_task_key IS NOT NULL",
-    values: [[...new Set(rows.map(({ execution_id: id }) => id))]],
-  });
-  return new Set(found.map(({ parent_task_key: key }) => key));
 }

@@ -1,7 +1,7 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { DataDeps } from "../execution/data.js";
-import { checkTaskId, taskNotFound } from "../execution/identifier.js";
+import type { DataDeps } from "../blobs/read-values.js";
+import { checkTaskId, taskNotFound } from "../model/identifier.js";
 import { taskData } from "./data.js";
 import { findTaskExecution } from "../store/attempt/find.js";
 import { listTaskExecutions } from "./list.js";

@@ -5,13 +5,9 @@ import {
   type ExecutionSpec,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkText, resourceTypeName } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { checkLabels } from "../../platform/labels.js";
-import { checkNotifications } from "../../registry/launch-plan/check-notifications.js";
-import type { FoundProject } from "../../registry/store/projects.js";
-import { requireActiveProject } from "../../registry/project/require.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { checkIdentifier, checkLabels, checkText, invalidArgument, missingArgument, resourceTypeName } from "../../platform/index.js";
+import { checkNotifications, type FoundProject, requireActiveProject } from "../../registry/index.js";
 
 /** Maximum length of a Kubernetes label value, since the name becomes one. */
 const MAX_NAME = 63;
@@ -25,7 +21,10 @@ export interface CheckedRequest {
 }
 
 /** @throws RpcError INVALID_ARGUMENT naming the field and the rule. */
-export async function checkCreateRequest(deps: Pick<AdminDeps, "db" | "config">, request: ExecutionCreateRequest): Promise<CheckedRequest> {
+export async function checkCreateRequest(
+  deps: Pick<ExecutionsDeps, "db" | "config">,
+  request: ExecutionCreateRequest,
+): Promise<CheckedRequest> {
   checkText(request.project, "project");
   checkText(request.domain, "domain");
   checkName(request.name);

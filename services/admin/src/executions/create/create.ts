@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { checkInputs, randomExecutionName } from "@flyte-ts/domain";
-import { type Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import {
   ExecutionClosureSchema,
   type ExecutionCreateRequest,
@@ -15,34 +15,36 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { nanosOfDate } from "@flyte-ts/execution-state";
-import { resolveAttributesBatch } from "../../registry/store/attribute-lookup.js";
-import type { AdminDeps } from "../../deps.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { findLaunchPlan } from "../../registry/store/launch-plans.js";
-import type { LaunchPlanCache, LaunchPlanVersion } from "../../registry/launch-plan/launch-plan-cache.js";
+import {
+  type ExpansionCache,
+  findExpansion,
+  findLaunchPlan,
+  type LaunchPlanCache,
+  type LaunchPlanVersion,
+  mergeConfig,
+  rejectExpansion,
+  resolveAttributesBatch,
+  resourcesOf,
+} from "../../registry/index.js";
+import { invalidArgument, missingEntity, namespaceOf } from "../../platform/index.js";
+import { chooseCluster, isPlacementNeeded, poolOf } from "../../clusters/index.js";
+import { isBeingDeleted } from "../store/deletions.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { claimedEntry } from "../store/outbox/outbox.js";
-import { isBeingDeleted } from "../../automation/retention/mark.js";
-import { resourcesOf } from "../../registry/task/resources.js";
-import { findExpansion, type ExpansionCache, rejectExpansion } from "../../registry/workflow/expansion.js";
 import { wakeParentNodes } from "../engine-notifier/publish-completions.js";
-import { isPlacementNeeded } from "../../clusters/placement/placement-policy.js";
-import { chooseCluster, poolOf } from "../../clusters/placement/choose-cluster.js";
-import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
+import { checkCreateRequest, type CheckedRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "../store/execution/concurrency.js";
 import { inherit } from "./inherit.js";
 import { findExecutionId } from "../store/execution/find.js";
-import { type Inserted, insertClaimed, type NewExecution } from "../store/execution/insert.js";
-import { encodeLaunchSettings } from "../execution/launch-settings.js";
-import { mergeConfig } from "../../registry/execution-config/merge-config.js";
-import { namespaceOf } from "../../platform/namespace.js";
+import { insertClaimed, type Inserted, type NewExecution } from "../store/execution/insert.js";
+import { encodeLaunchSettings } from "../model/launch-settings.js";
 import { checkOwnFolder } from "./own-folder.js";
-import { findAdmissionError, admissionError } from "./admission.js";
+import { admissionError, findAdmissionError } from "./admission.js";
 import { ensureSingleTask } from "./single-task.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionName } from "../model/identifier.js";
 
 export type CreateDeps = Pick<
-  AdminDeps,
+  ExecutionsDeps,
   "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launchSlots"
 > & {
   /** Cache of launch plan versions; default: no cache. */

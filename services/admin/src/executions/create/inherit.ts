@@ -1,5 +1,4 @@
-import type { ExecutionName } from "../store/execution/state.js";
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
 import {
   type ExecutionMetadata,
   ExecutionMetadataSchema,
@@ -7,9 +6,9 @@ import {
   ExecutionSpecSchema,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { ExecutionClusterLabel } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { fromBinary } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
-import { checkNodeId, nodeNotFound } from "../execution/identifier.js";
+import { checkNodeId, nodeNotFound } from "../model/identifier.js";
+import { findParentNode } from "../store/execution/find.js";
 
 export interface Inherited {
   readonly metadata: ExecutionMetadata;
@@ -17,14 +16,6 @@ export interface Inherited {
   readonly cluster: string | undefined;
   readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
   readonly sourceExecutionId: bigint | undefined;
-}
-
-export interface ParentNodeRow {
-  has_node: boolean;
-  execution: bigint;
-  principal: string;
-  cluster: string;
-  spec: Uint8Array;
 }
 
 /**
@@ -56,16 +47,4 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
     parent: { executionId: row.execution, nodeId: parent.nodeId },
     sourceExecutionId: row.execution,
   };
-}
-
-/** Reads the parent execution of a child, and whether its node is stored; undefined when there is no such execution. */
-async function findParentNode(db: Queryable, { project, domain, name }: ExecutionName, nodeId: string): Promise<ParentNodeRow | undefined> {
-  const { rows } = await db.query<ParentNodeRow>({
-    name: "find-parent-node",
-    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.cluster, e.spec
-      FROM executions e LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = $4
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3`,
-    values: [project, domain, name, nodeId],
-  });
-  return rows[0];
 }

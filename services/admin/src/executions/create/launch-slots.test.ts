@@ -3,9 +3,9 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
-import type { LaunchSlots } from "./launch-slots.js";
+import type { LaunchSlots } from "../store/outbox/launch-slots.js";
 import { type OutboxEntry, claimEntries } from "../store/outbox/outbox.js";
 
 const LEASE_MS = 60_000;

@@ -1,7 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionsConfig } from "../config.js";
+import { invalidArgument } from "../../platform/index.js";
+import { existingProjects } from "../../registry/index.js";
+import type { ExecutionName } from "../model/identifier.js";
 
 /** Project and domain of an execution that could have the same folder. */
 interface ProjectDomain {
@@ -17,7 +18,7 @@ interface ProjectDomain {
  *
  * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
  */
-export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<AdminConfig, "domains">): Promise<void> {
+export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<ExecutionsConfig, "domains">): Promise<void> {
   const others = collidingProjectDomains(
     id,
     domains.map((domain) => domain.id),
@@ -48,13 +49,4 @@ export function collidingProjectDomains({ project, domain, name }: ExecutionName
     }
   }
   return others;
-}
-
-/** Filters project ids to those that are registered, in any state. */
-async function existingProjects(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ identifier: string }>({
-    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
-    values: [ids],
-  });
-  return new Set(rows.map(({ identifier }) => identifier));
 }

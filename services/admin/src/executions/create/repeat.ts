@@ -13,8 +13,8 @@ import {
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { type Caller, type CreateDeps, createExecution } from "./create.js";
-import { checkExecutionId, executionNotFound } from "../execution/identifier.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import { checkExecutionId, type ExecutionName, executionNotFound } from "../model/identifier.js";
+import { findExecutionRequest } from "../store/execution/find.js";
 
 /**
  * Creates an execution with the settings and user inputs of an old one. The caller becomes its principal; it does not
@@ -71,18 +71,4 @@ async function loadOriginal(db: Queryable, id: ExecutionName): Promise<OriginalE
     spec: fromBinary(ExecutionSpecSchema, row.spec),
     request: (name, spec) => create(ExecutionCreateRequestSchema, { project, domain, name, spec, inputs }),
   };
-}
-
-/** Reads the spec and the inputs that a caller has sent for an execution; undefined when it does not exist. */
-async function findExecutionRequest(
-  db: Queryable,
-  { project, domain, name }: ExecutionName,
-): Promise<{ readonly id: bigint; readonly spec: Uint8Array; readonly user_inputs: Uint8Array } | undefined> {
-  const { rows } = await db.query<{ id: bigint; spec: Uint8Array; user_inputs: Uint8Array }>({
-    name: "find-execution-to-repeat",
-    text: `SELECT id, spec, user_inputs FROM executions
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-    values: [project, domain, name],
-  });
-  return rows[0];
 }

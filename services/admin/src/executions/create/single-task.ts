@@ -15,13 +15,16 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { AdminDeps } from "../../deps.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { createLaunchPlanInternal } from "../../registry/launch-plan/create.js";
-import { findLaunchPlan, type StoredLaunchPlan } from "../../registry/store/launch-plans.js";
-import { findTask } from "../../registry/store/tasks.js";
-import { createWorkflowInternal } from "../../registry/workflow/create.js";
-import { findWorkflowInterface } from "../../registry/store/workflows.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { missingEntity } from "../../platform/index.js";
+import {
+  createLaunchPlanInternal,
+  createWorkflowInternal,
+  findLaunchPlan,
+  findTask,
+  findWorkflowInterface,
+  type StoredLaunchPlan,
+} from "../../registry/index.js";
 
 /** Retries of tasks whose template sets none. */
 const DEFAULT_RETRIES = 3;
@@ -40,7 +43,7 @@ export interface SingleTask {
  * @throws RpcError NOT_FOUND when the task is not registered.
  */
 export async function ensureSingleTask(
-  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  deps: Pick<ExecutionsDeps, "db" | "config" | "clock">,
   taskId: Identifier,
   spec: ExecutionSpec,
 ): Promise<SingleTask> {
@@ -63,7 +66,7 @@ export async function ensureSingleTask(
 }
 
 async function ensureWorkflow(
-  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  deps: Pick<ExecutionsDeps, "db" | "config" | "clock">,
   { id, task, taskId }: { readonly id: Identifier; readonly task: TaskTemplate; readonly taskId: Identifier },
 ): Promise<bigint> {
   const found = await findWorkflowInterface(deps.db, id);
@@ -80,7 +83,7 @@ interface HiddenLaunchPlan {
 }
 
 async function ensureLaunchPlan(
-  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  deps: Pick<ExecutionsDeps, "db" | "config" | "clock">,
   { id, workflow, taskId, spec }: HiddenLaunchPlan,
 ): Promise<StoredLaunchPlan> {
   const found = await findLaunchPlan(deps.db, id);

@@ -9,13 +9,13 @@ import {
   type CreateDownloadLocationResponseSchema,
 } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkNodeId, nodeIdText } from "../execution/identifier.js";
-import { invalidArgument, notFound } from "../../platform/rpc-errors.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { checkNodeId, nodeIdText } from "../model/identifier.js";
+import { invalidArgument, notFound } from "../../platform/index.js";
 import { findNode } from "../store/node/find.js";
 import { expirySeconds } from "./expiry.js";
 
-export type DownloadDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "clock">;
+export type DownloadDeps = Pick<ExecutionsDeps, "db" | "blobs" | "config" | "clock">;
 
 /** Signs a URL from which anyone may read the object. @throws RpcError INVALID_ARGUMENT. */
 export async function createDownloadLocation(

@@ -1,5 +1,5 @@
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 
 /**
  * Lifetime of a signed URL, seconds; default: the limit.

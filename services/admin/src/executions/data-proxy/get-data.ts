@@ -1,15 +1,13 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../store/execution/state.js";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type FlyteUrl, parseFlyteUrl } from "@flyte-ts/domain";
 import { NodeExecutionIdentifierSchema, ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ArtifactType, CreateDownloadLinkRequestSchema, type GetDataResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
-import { type DataDeps, readValues } from "../execution/data.js";
-import { checkNodeId, checkTaskId, nodeIdText, type TaskId } from "../execution/identifier.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { type DataDeps, readValues } from "../blobs/read-values.js";
+import { checkNodeId, checkTaskId, nodeIdText, type TaskId } from "../model/identifier.js";
+import { invalidArgument } from "../../platform/index.js";
 import { findNodeWithValues } from "../store/node/find.js";
-import { findTaskExecution } from "../store/attempt/find.js";
+import { findTaskExecution, findTaskOfAttempt } from "../store/attempt/find.js";
 import { createDownloadLink, type DownloadDeps } from "./download.js";
 
 type Answer = MessageInitShape<typeof GetDataResponseSchema>;
@@ -79,20 +77,4 @@ function pick({ variable, node }: FlyteUrl, values: LiteralMap): Answer {
   const literal = Object.hasOwn(values.literals, variable) ? values.literals[variable] : undefined;
   if (literal === undefined) throw invalidArgument(`name [${variable}] not found in node execution [${node}]`);
   return { data: { case: "literal", value: literal } };
-}
-
-/** Finds the task that an attempt of a node ran; undefined without one. */
-async function findTaskOfAttempt(
-  db: Queryable,
-  { project, domain, name }: ExecutionName,
-  { nodeId, attempt }: { readonly nodeId: string; readonly attempt: number | undefined },
-): Promise<{ readonly project: string; readonly domain: string; readonly name: string; readonly version: string } | undefined> {
-  const { rows } = await db.query<{ project: string; domain: string; name: string; version: string }>({
-    name: "find-task-of-attempt",
-    text: `SELECT t.project, t.domain, t.name, t.version FROM executions e JOIN task_executions t ON t.execution_id = e.id
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4 AND t.retry_attempt = $5
-      ORDER BY t.id LIMIT 1`,
-    values: [project, domain, name, nodeId, attempt],
-  });
-  return rows[0];
 }

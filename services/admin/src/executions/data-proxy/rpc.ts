@@ -1,6 +1,6 @@
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { DataDeps } from "../execution/data.js";
+import type { DataDeps } from "../blobs/read-values.js";
 import { createDownloadLink, createDownloadLocation, type DownloadDeps } from "./download.js";
 import { getData } from "./get-data.js";
 import { createUploadLocation, type UploadDeps } from "./upload.js";

@@ -1,9 +1,9 @@
 import type { CreateUploadLocationRequest } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
-import type { AdminDeps } from "../../deps.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { invalidArgument } from "../../platform/index.js";
 import { base32 } from "./base32.js";
 
-export type UploadLocationDeps = Pick<AdminDeps, "config" | "random">;
+export type UploadLocationDeps = Pick<ExecutionsDeps, "config" | "random">;
 
 /** Target of an upload. */
 export interface UploadLocation {

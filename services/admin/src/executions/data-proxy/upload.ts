@@ -2,13 +2,13 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobHead } from "@flyte-ts/blobstore";
 import type { CreateUploadLocationRequest, CreateUploadLocationResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
-import type { AdminDeps } from "../../deps.js";
-import { alreadyExists } from "../../platform/rpc-errors.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { alreadyExists } from "../../platform/index.js";
 import { base32 } from "./base32.js";
 import { expirySeconds } from "./expiry.js";
 import { type UploadLocation, uploadLocation } from "./upload-location.js";
 
-export type UploadDeps = Pick<AdminDeps, "blobs" | "config" | "clock" | "random">;
+export type UploadDeps = Pick<ExecutionsDeps, "blobs" | "config" | "clock" | "random">;
 
 /** Metadata key of an upload's MD5, stored on the caller's request. */
 const MD5_METADATA = "flyteContentMD5";

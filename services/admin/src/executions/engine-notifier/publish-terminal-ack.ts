@@ -4,9 +4,9 @@ import { executionRecordedSubject, shardOf } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Bus } from "@flyte-ts/messaging";
-import type { ExecutionName } from "../store/execution/state.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { workflowPhaseName } from "../projection/phase-name.js";
+import type { ExecutionName } from "../model/identifier.js";
+import { namespaceOf } from "../../platform/index.js";
+import { workflowPhaseName } from "../model/phase-name.js";
 
 export interface TerminalAckDeps {
   readonly bus: Bus;

@@ -1,11 +1,11 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
 import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { AdminDeps } from "../../deps.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import type { ExecutionName } from "../store/execution/state.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { namespaceOf } from "../../platform/index.js";
+import type { ExecutionName } from "../model/identifier.js";
 
-export type WakeUpDeps = Pick<AdminDeps, "bus" | "config">;
+export type WakeUpDeps = Pick<ExecutionsDeps, "bus" | "config">;
 
 /**
  * Publishes a wake-up: the condition of a waiting node of this execution has occurred. Call it after the commit. The

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withBusProblem } from "./bus-problem.js";
-import type { ExecutionRow } from "./row.js";
+import type { ExecutionRow } from "../store/execution/find.js";
 
 const now = new Date("2026-11-24T00:00:00Z");
 const row = (phase: string, notice = "") => ({ phase, notice, notice_ns: null }) as ExecutionRow;

@@ -15,7 +15,7 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered-workflow.fixture.js";
 
 let wakes: [string, string, string][] = [];
 const bus = {

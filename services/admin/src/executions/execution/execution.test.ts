@@ -23,7 +23,7 @@ import { MemoryKube } from "../../dispatch/launcher/memory-kube.fixture.js";
 import { reconcileStale } from "../../dispatch/maintenance/reconcile.js";
 import { startLauncher } from "../../dispatch/launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered-workflow.fixture.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});

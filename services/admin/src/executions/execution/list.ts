@@ -2,14 +2,21 @@ import type { ResourceListRequest } from "@flyte-ts/idl/flyteidl/admin/common_pb
 import { ExecutionListSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { EncodedMessage } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { missingArgument } from "../../platform/rpc-errors.js";
-import { planWithPrefetch } from "../../platform/list-query/prefetch-filters.js";
-import { type ListPlan, type ListRequest, selectPagePrepared, resolveFilters, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import {
+  checkText,
+  type ListPlan,
+  type ListRequest,
+  missingArgument,
+  nextToken,
+  planWithPrefetch,
+  resolveFilters,
+  selectPage,
+  selectPagePrepared,
+} from "../../platform/index.js";
 import { deriveCreatedAtBounds } from "../store/execution/created-at-bounds.js";
 import { executionEntity } from "../store/execution/list-entity.js";
-import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
+import { encodeExecutions } from "./row.js";
+import { executionColumns, type ExecutionRow } from "../store/execution/find.js";
 
 /** Lists executions, without archived ones unless a filter names the state. */
 export async function listExecutions(

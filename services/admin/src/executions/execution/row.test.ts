@@ -7,7 +7,8 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
-import { encodeExecution, encodeExecutions, type ExecutionRow } from "./row.js";
+import { encodeExecution, encodeExecutions } from "./row.js";
+import type { ExecutionRow } from "../store/execution/find.js";
 
 const SECOND = 1_000_000_000n;
 const spec = create(ExecutionSpecSchema, {

@@ -3,63 +3,9 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
 import { timestampOf } from "@flyte-ts/execution-state";
-import { workflowPhaseOf } from "../projection/phase-name.js";
-import { truncateField } from "../../platform/protobuf/truncate-field.js";
-import { MessageWriter } from "../../platform/protobuf/message-writer.js";
-import { withoutField } from "../../platform/protobuf/without-field.js";
-
-/** Columns from which the API's execution is built. */
-export interface ExecutionRow {
-  id: bigint;
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  spec: Uint8Array;
-  closure: Uint8Array;
-  state: number;
-  state_changed_ns: bigint;
-  state_changed_by: string;
-  phase: string;
-  started_ns: bigint | null;
-  accepted_ns: bigint;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-  duration: bigint;
-  result: string | null;
-  output_uri: string;
-  error: Uint8Array | null;
-  abort_cause: string;
-  abort_principal: string;
-  notice: string;
-  notice_ns: bigint | null;
-}
-
-export const executionColumns = [
-  "id",
-  "execution_project",
-  "execution_domain",
-  "execution_name",
-  "spec",
-  "closure",
-  "state",
-  "state_changed_ns",
-  "state_changed_by",
-  "phase",
-  "started_ns",
-  "accepted_ns",
-  "updated_ns",
-  "ended_ns",
-  "duration",
-  "result",
-  "output_uri",
-  "error",
-  "abort_cause",
-  "abort_principal",
-  "notice",
-  "notice_ns",
-]
-  .map((name) => `executions.${name}`)
-  .join(", ");
+import { workflowPhaseOf } from "../model/phase-name.js";
+import { MessageWriter, truncateField, withoutField } from "../../platform/index.js";
+import type { ExecutionRow } from "../store/execution/find.js";
 
 /** Maximum length of an error message in lists, bytes. */
 export const LIST_ERROR_BYTES = 100;

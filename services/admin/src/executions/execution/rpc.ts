@@ -1,24 +1,23 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ExecutionName } from "../store/execution/state.js";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type CallContext, EncodedMessage, type ServiceImplementation } from "@flyte-ts/rpc";
 import { nanosOfDate } from "@flyte-ts/execution-state";
-import type { AdminDeps } from "../../deps.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { invalidArgument } from "../../platform/index.js";
+import { ExpansionCache, LaunchPlanCache } from "../../registry/index.js";
 import { loadExecutionTiming, type TimingDeps } from "../timing/load-timing.js";
-import { LaunchPlanCache } from "../../registry/launch-plan/launch-plan-cache.js";
 import { executionSpan } from "../timing/spans.js";
-import { ExpansionCache } from "../../registry/workflow/expansion.js";
-import { createExecution, type CreateDeps } from "../create/create.js";
-import { type DataDeps, executionData } from "./data.js";
+import { type CreateDeps, createExecution } from "../create/create.js";
+import type { DataDeps } from "../blobs/read-values.js";
+import { executionData } from "./data.js";
 import { findExecution } from "../store/execution/find.js";
-import { checkExecutionId, executionNotFound } from "./identifier.js";
+import { checkExecutionId, executionNotFound } from "../model/identifier.js";
 import { listExecutions } from "./list.js";
 import { recoverExecution, relaunchExecution } from "../create/repeat.js";
 import { withBusProblem } from "./bus-problem.js";
 import { encodeExecution } from "./row.js";
 import { terminateExecution } from "./terminate.js";
+import { setArchiveState } from "../store/execution/update.js";
 
 type Methods = Pick<
   ServiceImplementation<typeof AdminService>,
@@ -37,9 +36,9 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
-export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<AdminDeps, "publishChanged">): Methods {
+export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<ExecutionsDeps, "publishChanged">): Methods {
   const { db, clock, bus } = given;
-  const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansions: new ExpansionCache(db) };
+  const deps = { ...given, launchPlans: new LaunchPlanCache(db), expansionCache: new ExpansionCache(db) };
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
     relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),
@@ -79,19 +78,4 @@ export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<A
       return { span: executionSpan(await loadExecutionTiming(deps, id, depth), depth) };
     },
   };
-}
-
-/** Sets whether an execution is active or archived. Returns its row id; undefined when it does not exist. */
-async function setArchiveState(
-  db: Queryable,
-  { project, domain, name }: ExecutionName,
-  change: { readonly state: ExecutionState; readonly changedAt: bigint; readonly changedBy: string },
-): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ id: bigint }>({
-    name: "update-execution-state",
-    text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3 RETURNING id`,
-    values: [project, domain, name, change.state, change.changedAt, change.changedBy],
-  });
-  return rows[0]?.id;
 }

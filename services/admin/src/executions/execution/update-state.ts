@@ -1,14 +1,8 @@
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { WorkflowState } from "@flyte-ts/execution-state";
-import { executionNotFound } from "./identifier.js";
-import {
-  type ExecutionName,
-  findExecutionState,
-  becomesTerminal,
-  saveExecutionStates,
-  type StoredExecutionState,
-} from "../store/execution/state.js";
+import { type ExecutionName, executionNotFound } from "../model/identifier.js";
+import { becomesTerminal, findExecutionState, saveExecutionStates, type StoredExecutionState } from "../store/execution/state.js";
 
 /** Concurrent writers won too many times; the caller may retry. */
 export class TooManyConflictsError extends RpcError {

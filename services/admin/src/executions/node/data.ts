@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { flyteUrl } from "@flyte-ts/domain";
 import type { NodeExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
-import { type DataDeps, readValues } from "../execution/data.js";
-import type { NodeId } from "../execution/identifier.js";
-import { readDynamicWorkflow } from "./dynamic-workflow.js";
+import { type DataDeps, readValues } from "../blobs/read-values.js";
+import type { NodeId } from "../model/identifier.js";
+import { readDynamicWorkflow } from "../blobs/dynamic-workflow.js";
 import { findNodeWithValues } from "../store/node/find.js";
 
 /** @throws RpcError NOT_FOUND. */

@@ -1,24 +1,20 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type {
   NodeExecutionForTaskListRequest,
   NodeExecutionListRequest,
   NodeExecutionListSchema,
 } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
-import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { create } from "@bufbuild/protobuf";
-import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { NodeExecutionIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskKey } from "@flyte-ts/execution-state";
 import { findExecutionId } from "../store/execution/find.js";
-import { checkExecutionId, checkTaskId, nodeNotFound, taskNotFound } from "../execution/identifier.js";
+import { checkExecutionId, checkTaskId, taskNotFound } from "../model/identifier.js";
 import { LIST_ERROR_BYTES } from "../execution/row.js";
-import { checkText } from "../../platform/identifiers.js";
-import type { Condition } from "../../platform/list-query/condition.js";
-import { type ListRequest, planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import { checkText, type Condition, type ListRequest, nextToken, planList, selectPage } from "../../platform/index.js";
 import { loadTasks } from "../store/attempt/state.js";
 import { nodeExecutionEntity } from "../store/node/list-entity.js";
-import { listedNodeColumns, nodeExecutionOf, type NodeRow } from "./row.js";
+import { listedNodeColumns, type NodeRow, requireNode } from "../store/node/find.js";
+import { nodeExecutionOf } from "./row.js";
 
 type List = MessageInitShape<typeof NodeExecutionListSchema>;
 
@@ -66,14 +62,4 @@ async function page(db: Queryable, executionId: WorkflowExecutionIdentifier, req
     nodeExecutions: rows.map((row) => nodeExecutionOf(row, { executionId, errorBytes: LIST_ERROR_BYTES })),
     token: nextToken(plan, rows.length),
   };
-}
-
-async function requireNode(db: Queryable, rowId: bigint | undefined, id: Parameters<typeof nodeNotFound>[0]): Promise<void> {
-  if (rowId === undefined) throw nodeNotFound(id);
-  const { rowCount: count } = await db.query({
-    name: "node-exists",
-    text: "SELECT 1 FROM node_executions WHERE execution_id = $1 AND node_id = $2",
-    values: [rowId, id.nodeId],
-  });
-  if (count === 0) throw nodeNotFound(id);
 }

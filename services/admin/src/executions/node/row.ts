@@ -9,64 +9,11 @@ import {
 import { ExecutionErrorSchema, NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
-import { nodePhaseOf } from "../projection/phase-name.js";
-import { setTimes } from "../projection/common-columns.js";
-import type { ExecutionName } from "../store/execution/state.js";
-import { inferredEndError } from "../projection/inferred-end-error.js";
-
-/** Columns from which the API's node execution is built. */
-export interface NodeRow {
-  node_id: string;
-  retry_group: string;
-  spec_node_id: string;
-  is_parent: boolean;
-  is_dynamic: boolean;
-  is_array: boolean;
-  phase: string;
-  first_ns: bigint;
-  started_ns: bigint | null;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-  duration: bigint;
-  input_uri: string;
-  output_uri: string;
-  deck_uri: string;
-  dynamic_job_spec_uri: string;
-  error: Uint8Array | null;
-  settled: string | null;
-  target: Uint8Array | null;
-}
-
-export const nodeColumns = [
-  "node_id",
-  "retry_group",
-  "spec_node_id",
-  "is_parent",
-  "is_dynamic",
-  "is_array",
-  "phase",
-  "first_ns",
-  "started_ns",
-  "updated_ns",
-  "ended_ns",
-  "duration",
-  "input_uri",
-  "output_uri",
-  "deck_uri",
-  "dynamic_job_spec_uri",
-  "error",
-  "settled",
-  "target",
-]
-  .map((name) => `node_executions.${name}`)
-  .join(", ");
-
-/** Columns for the API: a node with children counts as a parent, so that clients list them (events of branches do not report it). */
-export const listedNodeColumns = nodeColumns.replace(
-  "node_executions.is_parent",
-  `(node_executions.is_parent OR EXISTS (SELECT 1 FROM node_executions child
-    WHERE child.execution_id = node_executions.execution_id AND child.parent_node_id = node_executions.node_id)) AS is_parent`,
-);
+import { nodePhaseOf } from "../model/phase-name.js";
+import { setTimes } from "../store/common-columns.js";
+import type { ExecutionName } from "../model/identifier.js";
+import { inferredEndError } from "../model/inferred-end-error.js";
+import type { NodeRow } from "../store/node/find.js";
 
 export interface NodeOptions {
   readonly executionId: ExecutionName;

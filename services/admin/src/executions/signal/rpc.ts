@@ -1,40 +1,30 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import { alreadyExists, checkText, invalidArgument, missingArgument, nextToken, planList } from "../../platform/index.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
-import { type SignalIdentifier, SignalIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type SignalIdentifier, SignalIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkExecutionId, executionIdText } from "../execution/identifier.js";
-import { checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { ExecutionsDeps } from "../deps.js";
+import { checkExecutionId, executionIdText } from "../model/identifier.js";
 import { publishWakeUp, type WakeUpDeps } from "../engine-notifier/publish-wake-up.js";
-import { signalEntity } from "../store/signal/list-entity.js";
-
-export interface SignalRow {
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  signal_id: string;
-  type: Uint8Array;
-  value: Uint8Array | null;
-}
-
-const columns = "execution_project, execution_domain, execution_name, signal_id, type, value";
-
-type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIdentifier };
+import {
+  findSignal,
+  getOrInsertSignal,
+  listSignals,
+  setSignalValue,
+  signalEntity,
+  type SignalId,
+  type SignalRow,
+} from "../store/signals.js";
 
 /**
  * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again: the node uses the
  * value that it reads first.
  */
-export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
+export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;
   return {
     async getOrCreateSignal({ id, type }) {
@@ -81,12 +71,6 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeUpDeps): ServiceImp
   };
 }
 
-const isKey = "execution_project = $1 AND execution_domain = $2 AND execution_name = $3 AND signal_id = $4";
-
-function key({ executionId: { project, domain, name }, signalId }: SignalId): string[] {
-  return [project, domain, name, signalId];
-}
-
 function checkSignalId(id: SignalIdentifier | undefined): asserts id is SignalId {
   if (id === undefined) throw missingArgument("id");
   if (id.executionId === undefined) throw missingArgument("execution_id");
@@ -100,39 +84,5 @@ function signalOf(row: SignalRow): Signal {
     id: create(SignalIdentifierSchema, { signalId: row.signal_id, executionId }),
     type: fromBinary(LiteralTypeSchema, row.type),
     ...(row.value !== null && { value: fromBinary(LiteralSchema, row.value) }),
-  });
-}
-
-/** Returns the signal; inserts it when it does not exist. */
-async function getOrInsertSignal(db: Queryable, id: SignalId, type: Uint8Array): Promise<SignalRow | undefined> {
-  // The update changes nothing; it makes the statement return the existing row.
-  const { rows } = await db.query<SignalRow>({
-    name: "get-or-create-signal",
-    text: `INSERT INTO signals (execution_project, execution_domain, execution_name, signal_id, type) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (execution_project, execution_domain, execution_name, signal_id) DO UPDATE SET type = signals.type
-      RETURNING ${columns}`,
-    values: [...key(id), type],
-  });
-  return rows[0];
-}
-
-async function findSignal(db: Queryable, id: SignalId): Promise<SignalRow | undefined> {
-  const { rows } = await db.query<SignalRow>({
-    name: "find-signal",
-    text: `SELECT ${columns} FROM signals WHERE ${isKey}`,
-    values: key(id),
-  });
-  return rows[0];
-}
-
-async function listSignals(db: Queryable, plan: ListPlan): Promise<readonly SignalRow[]> {
-  return (await db.query<SignalRow>(selectPage(plan, columns))).rows;
-}
-
-async function setSignalValue(db: Queryable, id: SignalId, value: Uint8Array): Promise<void> {
-  await db.query({
-    name: "set-signal",
-    text: `UPDATE signals SET value = $5, updated_at = clock_timestamp() WHERE ${isKey}`,
-    values: [...key(id), value],
   });
 }

@@ -1,5 +1,5 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { Waiters } from "./watch/waiters.js";
+import type { Waiters } from "./waiters.js";
 
 /** One stream of this process. */
 export interface OpenStream {

@@ -13,7 +13,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code, type ServiceClient } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
 let database: AdminDatabase;

@@ -11,15 +11,15 @@ import {
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
+import type { ExecutionsDeps } from "../deps.js";
 import { findExecution } from "../store/execution/find.js";
-import { executionNotFound } from "../execution/identifier.js";
-import type { ExecutionName } from "../store/execution/state.js";
-import { readDynamicWorkflow } from "../node/dynamic-workflow.js";
-import { findWorkflowClosure } from "../../registry/store/workflows.js";
-import type { ExecutionTiming, NodeTiming, AttemptTiming, Timestamps } from "./timing.js";
+import { type ExecutionName, executionNotFound } from "../model/identifier.js";
+import { readDynamicWorkflow } from "../blobs/dynamic-workflow.js";
+import { findWorkflowClosure } from "../../registry/index.js";
+import type { AttemptTiming, ExecutionTiming, NodeTiming, Timestamps } from "./timing.js";
+import { loadAttemptTimes, loadDynamicWorkflows, loadNodes, type NodeRow, type TimesRow } from "../store/timing.js";
 
-export type TimingDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
+export type TimingDeps = Pick<ExecutionsDeps, "db" | "blobs" | "logger">;
 
 /**
  * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth` levels need them:
@@ -76,42 +76,8 @@ async function loadLaunchedTiming(deps: TimingDeps, { target }: NodeRow, depth: 
   });
 }
 
-interface TimesRow {
-  first_ns: bigint;
-  started_ns: bigint | null;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-}
-
-interface NodeRow extends TimesRow {
-  node_id: string;
-  spec_node_id: string;
-  parent_node_id: string | null;
-  /** Set for a child execution. */
-  target: Uint8Array | null;
-}
-
 function timesOf(row: TimesRow): Timestamps {
   return { createdAt: row.first_ns, updatedAt: row.updated_ns, startedAt: row.started_ns ?? undefined, endedAt: row.ended_ns ?? undefined };
-}
-
-async function loadNodes(db: Queryable, executionId: bigint): Promise<readonly NodeRow[]> {
-  const { rows } = await db.query<NodeRow>({
-    name: "load-nodes-for-metrics",
-    text: `SELECT node_id, spec_node_id, parent_node_id, first_ns, started_ns, updated_ns, ended_ns, target
-      FROM node_executions WHERE execution_id = $1 ORDER BY first_ns, id`,
-    values: [executionId],
-  });
-  return rows;
-}
-
-interface TaskRow extends TimesRow {
-  node_id: string;
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  retry_attempt: bigint;
 }
 
 /** Attempts by node, in order of time. */
@@ -120,12 +86,7 @@ async function loadTasks(
   rowId: bigint,
   executionId: WorkflowExecutionIdentifier,
 ): Promise<ReadonlyMap<string, readonly AttemptTiming[]>> {
-  const { rows } = await db.query<TaskRow>({
-    name: "load-tasks-for-metrics",
-    text: `SELECT node_id, project, domain, name, version, retry_attempt, first_ns, started_ns, updated_ns, ended_ns
-      FROM task_executions WHERE execution_id = $1 ORDER BY first_ns, id`,
-    values: [rowId],
-  });
+  const rows = await loadAttemptTimes(db, rowId);
   const tasks = new Map<string, AttemptTiming[]>();
   for (const row of rows) {
     const { node_id: nodeId, project, domain, name, version } = row;
@@ -142,12 +103,7 @@ async function loadTasks(
 
 /** Compiled workflows of dynamic nodes, by node. */
 async function loadDynamics({ db, blobs, logger }: TimingDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
-  const { rows } = await db.query<{ node_id: string; dynamic_workflow: Uint8Array | null; dynamic_workflow_uri: string }>({
-    name: "load-dynamics-for-metrics",
-    text: `SELECT node_id, dynamic_workflow, dynamic_workflow_uri FROM node_executions
-      WHERE execution_id = $1 AND (dynamic_workflow IS NOT NULL OR dynamic_workflow_uri <> '')`,
-    values: [executionId],
-  });
+  const rows = await loadDynamicWorkflows(db, executionId);
   const dynamics = new Map<string, CompiledWorkflowClosure>();
   for (const row of rows) {
     const closure = await readDynamicWorkflow(blobs, row).catch((error: unknown) => {

@@ -16,7 +16,7 @@ import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow } from "../../executions/execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
 let database: AdminDatabase;

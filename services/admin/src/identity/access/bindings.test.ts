@@ -3,7 +3,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { createBindings } from "./bindings.js";
-import { authSchema } from "../config-schema.js";
+import { authSchema } from "../config/auth.js";
 
 const OURS = "https://flyte.test";
 const CORPORATE = "https://corporate.test";

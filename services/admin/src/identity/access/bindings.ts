@@ -1,15 +1,8 @@
-import { WILDCARD, bindingsFrom, createTtlValue, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
+import { bindingsFrom, createTtlValue, type RoleBinding, WILDCARD } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { AuthConfig } from "../config-schema.js";
-
-interface Row {
-  kind: RoleBinding["kind"];
-  name: string;
-  role: string;
-  project: string;
-  domain: string;
-}
+import type { AuthConfig } from "../config/auth.js";
+import { loadBindings } from "../store/role-bindings.js";
 
 /** Role bindings from the configuration: the engine role for the services of the built-in issuer, and `auth.roles`. */
 export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles">): RoleBinding[] {
@@ -25,15 +18,6 @@ export type IssuerConfig = Pick<AuthConfig, "builtIn" | "publicUrl" | "providers
 /** Returns the issuer to which clients are sent. Roles without an issuer apply only to its users, groups and services. */
 export function firstIssuer({ builtIn, publicUrl = "", providers }: IssuerConfig): string {
   return builtIn === undefined ? (providers[0]?.issuer ?? "") : publicUrl;
-}
-
-/** Loads the role bindings of the table, which all apply to the first issuer. Drops roles that this version does not know. */
-export async function loadBindings(db: Queryable): Promise<Omit<RoleBinding, "issuer">[]> {
-  const { rows } = await db.query<Row>({
-    name: "load-role-bindings",
-    text: "SELECT kind, name, role, project, domain FROM role_bindings ORDER BY kind, name, project, domain, role",
-  });
-  return rows.filter((row): row is Row & { role: Role } => (ROLES as readonly string[]).includes(row.role));
 }
 
 export interface BindingsOptions {

@@ -2,12 +2,8 @@ import { createTtlValue, type Identity } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-
-export interface Revocation {
-  /** Empty: any issuer. */
-  readonly issuer: string;
-  readonly subject: string;
-}
+import { insertRevocation, loadRevocations, type Revocation } from "../store/revocations.js";
+import { deleteGrantsOf } from "../store/issuer-state.js";
 
 export interface Revocations {
   /** @throws RpcError UNAUTHENTICATED when the token was issued before a revocation. */
@@ -63,27 +59,4 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
 
 async function loadTimes(db: Queryable): Promise<Known> {
   return new Map((await loadRevocations(db)).map((row) => [keyOf(row), row.not_before.getTime()]));
-}
-
-async function insertRevocation(db: Queryable, { issuer, subject }: Revocation, now: Date): Promise<void> {
-  await db.query({
-    text: `INSERT INTO token_revocations (issuer, subject, not_before) VALUES ($1, $2, $3)
-      ON CONFLICT (issuer, subject) DO UPDATE SET not_before = greatest(token_revocations.not_before, $3)`,
-    values: [issuer, subject, now],
-  });
-}
-
-async function loadRevocations(
-  db: Queryable,
-): Promise<readonly { readonly issuer: string; readonly subject: string; readonly not_before: Date }[]> {
-  const { rows } = await db.query<{ issuer: string; subject: string; not_before: Date }>({
-    name: "load-token-revocations",
-    text: "SELECT issuer, subject, not_before FROM token_revocations",
-  });
-  return rows;
-}
-
-/** Deletes what the built-in issuer has granted to an account, such as refresh tokens. */
-export async function deleteGrantsOf(db: Queryable, account: string): Promise<void> {
-  await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [account] });
 }

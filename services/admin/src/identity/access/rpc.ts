@@ -1,40 +1,22 @@
-import type { KeysetPage } from "../../platform/keyset-page.js";
+import { checkText, invalidArgument, missingArgument, nextPageToken, parseKeysetPage } from "../../platform/index.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type RoleBinding as Binding, type Role, ROLES } from "@flyte-ts/auth";
-import {
-  type AuditEntrySchema,
-  type AuditService,
-  type RoleBinding,
-  type RoleBindingSchema,
-  type RoleService,
-  type TokenService,
+import type {
+  AuditEntrySchema,
+  AuditService,
+  RoleBinding,
+  RoleBindingSchema,
+  RoleService,
+  TokenService,
 } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { parseKeysetPage, nextPageToken } from "../../platform/keyset-page.js";
-import { configuredBindings, type IssuerConfig, loadBindings } from "./bindings.js";
-import type { AuthConfig } from "../config-schema.js";
+import { configuredBindings, type IssuerConfig } from "./bindings.js";
+import { deleteRoleBinding, insertRoleBinding, loadBindings, type RoleBindingKey } from "../store/role-bindings.js";
+import type { AuthConfig } from "../config/auth.js";
 import type { Revocations } from "./revocations.js";
-
-export interface AuditRow {
-  id: bigint;
-  at: Date;
-  subject: string;
-  client_id: string;
-  method: string;
-  project: string;
-  domain: string;
-  identifiers: unknown;
-  request_id: string;
-  peer: string;
-  transport: string;
-  ended_at: Date | null;
-  code: string | null;
-  message: string;
-}
+import { type AuditRow, listAuditRows } from "../store/audit-log.js";
 
 /** Lists the audit log, newest first; a page token is the id of the last listed entry. */
 export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof AuditService> {
@@ -123,47 +105,4 @@ export function tokenRpcs({ revoke }: Pick<Revocations, "revoke">): ServiceImple
       return { notBefore: timestampFromDate(await revoke({ subject, issuer })) };
     },
   };
-}
-
-/** Lists entries of the audit log, newest first; an empty field of the filter matches all. */
-async function listAuditRows(
-  db: Queryable,
-  filter: { readonly project: string; readonly domain: string; readonly subject: string },
-  page: KeysetPage,
-): Promise<readonly AuditRow[]> {
-  const where = ["($1::bigint IS NULL OR id < $1)"];
-  const values: unknown[] = [page.before, page.limit];
-  for (const [column, value] of Object.entries(filter)) {
-    if (value === "") continue;
-    values.push(value);
-    where.push(`${column} = $${values.length}`);
-  }
-  const { rows } = await db.query<AuditRow>({
-    text: `SELECT * FROM audit_log WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $2`,
-    values,
-  });
-  return rows;
-}
-
-export interface RoleBindingKey {
-  readonly kind: string;
-  readonly name: string;
-  readonly role: string;
-  readonly project: string;
-  readonly domain: string;
-}
-
-export async function insertRoleBinding(db: Queryable, { kind, name, role, project, domain }: RoleBindingKey, now: Date): Promise<void> {
-  await db.query({
-    text: `INSERT INTO role_bindings (kind, name, role, project, domain, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT DO NOTHING`,
-    values: [kind, name, role, project, domain, now],
-  });
-}
-
-export async function deleteRoleBinding(db: Queryable, { kind, name, role, project, domain }: RoleBindingKey): Promise<void> {
-  await db.query({
-    text: "DELETE FROM role_bindings WHERE kind = $1 AND name = $2 AND role = $3 AND project = $4 AND domain = $5",
-    values: [kind, name, role, project, domain],
-  });
 }

@@ -13,7 +13,7 @@ import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import type { AdminConfig } from "../../config.js";
+import type { IdentityConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
 import {
   auditRules,
@@ -30,7 +30,7 @@ import {
 import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
 
 /** Permissions of all calls of admin. A call without a rule is denied. */
-export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RuleTable {
+export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RuleTable {
   return new Map([
     ...ruleEntries(AdminService, adminRules),
     ...ruleEntries(DataProxyService, dataProxyRules(config)),

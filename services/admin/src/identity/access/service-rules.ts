@@ -5,12 +5,12 @@ import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
-import type { AdminConfig } from "../../config.js";
+import type { IdentityConfig } from "../config.js";
 import { ownerOfObject } from "./native-url.js";
 import { anyProject, projectScope, allProjects } from "./scope.js";
 
 /** Permissions of the calls of DataProxyService. */
-export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
+export function dataProxyRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
   return {
     // The organization, and slashes, would move the upload below another project.
     createUploadLocation: writeRule("runner", (request) =>

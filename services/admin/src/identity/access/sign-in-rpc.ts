@@ -3,7 +3,7 @@ import type { Provider } from "@flyte-ts/auth/tokens";
 import type { AuthMetadataService, OAuth2MetadataResponseSchema } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { type IdentityService, UserInfoResponseSchema } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { type ResponseHeaders, Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
-import type { AuthConfig } from "../config-schema.js";
+import type { AuthConfig } from "../config/auth.js";
 
 export interface SignInDeps {
   readonly auth: Pick<AuthConfig, "publicClient" | "publicUrl" | "headerKey">;

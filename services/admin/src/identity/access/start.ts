@@ -6,12 +6,12 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { type HttpRoute, implement, type RpcServer, type ServedService } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
+import type { IdentityDeps } from "../deps.js";
 import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/routes.js";
 import { createSessionStore } from "../store/browser-sessions.js";
 import { ISSUER_COOKIES } from "../issuer/provider.js";
 import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
-import type { AuthConfig } from "../config-schema.js";
+import type { AuthConfig } from "../config/auth.js";
 import { createAuditLog } from "./audit-log.js";
 import { createBindings } from "./bindings.js";
 import { createRevocations } from "./revocations.js";
@@ -30,7 +30,7 @@ export interface Access extends Guard {
   readonly assertRulesComplete: (server: Pick<RpcServer, "services">) => void;
 }
 
-export type AccessDeps = Pick<AdminDeps, "db" | "clock" | "logger" | "config"> & {
+export type AccessDeps = Pick<IdentityDeps, "db" | "clock" | "logger" | "config"> & {
   /** Address on which this admin listens, available once it does: it calls its own issuer there instead of over the network. */
   readonly listenAddress: () => AddressInfo;
 };
@@ -119,7 +119,7 @@ function browserOf({
   tls,
   provider,
   verify,
-  assertNotRevoked: stillGood,
+  assertNotRevoked,
   listenAddress: self,
   db,
   clock,
@@ -143,7 +143,7 @@ function browserOf({
       },
     },
     verify,
-    assertNotRevoked: stillGood,
+    assertNotRevoked,
     sessions: createSessionStore({ db, clock, sessionSeconds: config.sessionSeconds }),
     clock,
     logger,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadBindings } from "../access/bindings.js";
+import { loadBindings } from "../store/role-bindings.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { findClient, secretMatches } from "../store/issuer-clients.js";
 import { loadKeys } from "../store/issuer-keys.js";

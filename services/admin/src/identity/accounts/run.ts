@@ -1,10 +1,11 @@
-import { deleteRoleBinding, insertRoleBinding } from "../access/rpc.js";
-import { deleteGrantsOf } from "../access/revocations.js";
-import { WILDCARD, type Role, ROLES } from "@flyte-ts/auth";
+import { deleteRoleBinding, insertRoleBinding } from "../store/role-bindings.js";
+import { deleteGrantsOf } from "../store/issuer-state.js";
+import { type Role, ROLES, WILDCARD } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
-import { putPublicClient, putServiceClient } from "../store/issuer-clients.js";
+import { isClient, putPublicClient, putServiceClient } from "../store/issuer-clients.js";
 import { addSigningKey, dropSigningKeys } from "../store/issuer-keys.js";
 import { hashPassword } from "../issuer/password.js";
+import { disableUser, isUser, storeUser } from "../store/issuer-users.js";
 
 export interface AccountsDeps {
   readonly db: Queryable;
@@ -101,35 +102,4 @@ async function changeRole(
   if (grant) await insertRoleBinding(db, binding, clock());
   else await deleteRoleBinding(db, binding);
   return `${kind} ${name} ${grant ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
-}
-
-async function isUser(db: Queryable, name: string): Promise<boolean> {
-  return (await db.query({ text: "SELECT FROM issuer_users WHERE name = $1", values: [name] })).rowCount > 0;
-}
-
-async function isClient(db: Queryable, clientId: string): Promise<boolean> {
-  return (await db.query({ text: "SELECT FROM issuer_clients WHERE client_id = $1", values: [clientId] })).rowCount > 0;
-}
-
-/** Disables a user. Returns false when there is no such user. */
-async function disableUser(db: Queryable, name: string): Promise<boolean> {
-  return (await db.query({ text: "UPDATE issuer_users SET disabled = true WHERE name = $1", values: [name] })).rowCount > 0;
-}
-
-export interface UserInsert {
-  readonly name: string;
-  readonly passwordHash: string;
-  readonly displayName: string;
-  readonly email: string;
-  readonly groups: readonly string[];
-  readonly now: Date;
-}
-
-/** Stores a user, or replaces the data of an existing one and enables it. */
-async function storeUser(db: Queryable, { name, passwordHash, displayName, email, groups, now }: UserInsert): Promise<void> {
-  await db.query({
-    text: `INSERT INTO issuer_users (name, password_hash, display_name, email, groups, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (name) DO UPDATE SET password_hash = $2, display_name = $3, email = $4, groups = $5, disabled = false`,
-    values: [name, passwordHash, displayName, email, groups, now],
-  });
 }

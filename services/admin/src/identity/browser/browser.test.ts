@@ -7,7 +7,7 @@ import { type Browser, browserOf } from "../issuer/browser.fixture.js";
 import { hashPassword } from "../issuer/password.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { allowedRedirect } from "./redirect.js";
-import { decryptSession, encryptSession } from "./session-encryption.js";
+import { decryptSession, encryptSession } from "../store/session-encryption.js";
 
 const SITE = "http://flyte.test";
 const PASSWORD = "correct horse battery";

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { BoundedMap } from "@flyte-ts/async";
 
 /** Maximum of logins that one source may begin per minute. */
 const MAX_PER_MINUTE = 120;
@@ -15,17 +16,14 @@ const LIMITED_PATHS = /^\/oauth2\/(authorize|device|device_authorization)(\?|$)/
  * @returns seconds until the source may begin the next one; undefined when it may now.
  */
 export function createLoginRateLimiter(clock: () => Date): (request: Pick<IncomingMessage, "url">, source: string) => number | undefined {
-  const known = new Map<string, { count: number; readonly since: number }>();
+  const known = new BoundedMap<string, { count: number; readonly since: number }>(MAX_KNOWN);
   return ({ url = "" }, source) => {
     if (!LIMITED_PATHS.test(url)) return undefined;
     const now = clock().getTime();
     let counted = known.get(source);
     if (counted === undefined || now - counted.since >= MINUTE_MS || now < counted.since) {
-      known.delete(source);
       counted = { count: 0, since: now };
       known.set(source, counted);
-      const [oldest] = known.keys();
-      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
     }
     if (counted.count >= MAX_PER_MINUTE) return Math.ceil((counted.since + MINUTE_MS - now) / 1_000);
     counted.count++;

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
 import { createFairSemaphore } from "./fair-semaphore.js";
 import { verifyPassword } from "./password.js";
@@ -26,7 +27,7 @@ export type CheckPassword = (attempt: Attempt) => Promise<"right" | "wrong" | "t
  * user out; schedules sources fairly, so that one does not delay the others.
  */
 export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPassword {
-  const failures = new Map<string, { count: number; readonly since: number }>();
+  const failures = new BoundedMap<string, { count: number; readonly since: number }>(MAX_KNOWN);
   const semaphore = createFairSemaphore({ concurrency: CONCURRENCY, maxQueued: MAX_QUEUED, maxQueuedPerSource: MAX_QUEUED_PER_SOURCE });
   const recentOf = (key: string): { count: number; readonly since: number } | undefined => {
     const known = failures.get(key);
@@ -45,7 +46,6 @@ export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPass
         return "right" as const;
       }
       const recent = recentOf(key);
-      if (failures.size >= MAX_KNOWN && !failures.has(key)) failures.delete(failures.keys().next().value ?? "");
       failures.set(key, { count: (recent?.count ?? 0) + 1, since: recent?.since ?? clock().getTime() });
       return "wrong" as const;
     });

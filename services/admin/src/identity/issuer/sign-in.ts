@@ -3,7 +3,7 @@ import type { Provider } from "oidc-provider";
 import { consentPage, loginPage, PAGE_HEADERS, page } from "./pages.js";
 import { grantAll } from "./provider.js";
 import type { CheckPassword } from "./password-check.js";
-import type { SourceOf } from "./source-of.js";
+import type { SourceOf } from "./request-source.js";
 
 export interface SignInOptions {
   readonly provider: () => Provider;

@@ -12,7 +12,7 @@ import { signInRoute } from "./sign-in.js";
 import { createOidcProvider } from "./provider.js";
 import { dropExpiredState } from "../store/issuer-state.js";
 import { createPasswordCheck } from "./password-check.js";
-import { createSourceOf } from "./source-of.js";
+import { createSourceOf } from "./request-source.js";
 
 export interface BuiltInIssuer extends TokenProvider {
   readonly routes: readonly HttpRoute[];

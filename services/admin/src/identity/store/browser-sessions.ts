@@ -1,6 +1,7 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { type Identity, isWithinMs } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
-import { hashOfId, newSessionId, decryptSession, encryptSession } from "../browser/session-encryption.js";
+import { hashOfId, newSessionId, decryptSession, encryptSession } from "./session-encryption.js";
 
 export interface Session {
   readonly identity: Identity;
@@ -27,11 +28,7 @@ const CACHE_TTL_MS = 3_000;
 const MAX_CACHED = 1_000;
 
 export function createSessionStore({ db, clock, sessionSeconds }: SessionStoreOptions): SessionStore {
-  const known = new Map<string, { readonly session: Session; readonly at: number }>();
-  const cache = (hash: string, session: Session): void => {
-    if (known.size >= MAX_CACHED) known.delete(known.keys().next().value ?? "");
-    known.set(hash, { session, at: clock().getTime() });
-  };
+  const known = new BoundedMap<string, { readonly session: Session; readonly at: number }>(MAX_CACHED);
   return {
     async create(session) {
       const id = newSessionId();
@@ -55,13 +52,13 @@ export function createSessionStore({ db, clock, sessionSeconds }: SessionStoreOp
       });
       if (rows[0] === undefined) return undefined;
       const session = decryptSession(id, rows[0].sealed) as Session;
-      cache(hash, session);
+      known.set(hash, { session, at: clock().getTime() });
       return session;
     },
     async replace(id, session) {
       const hash = hashOfId(id);
       await db.query({ text: "UPDATE browser_sessions SET sealed = $2 WHERE id_hash = $1", values: [hash, encryptSession(id, session)] });
-      cache(hash, session);
+      known.set(hash, { session, at: clock().getTime() });
     },
     async delete(id) {
       known.delete(hashOfId(id));

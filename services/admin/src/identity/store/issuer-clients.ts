@@ -92,3 +92,7 @@ export async function seedServices(db: Database, { services, secretsFolder, cloc
     });
   }
 }
+
+export async function isClient(db: Queryable, clientId: string): Promise<boolean> {
+  return (await db.query({ text: "SELECT FROM issuer_clients WHERE client_id = $1", values: [clientId] })).rowCount > 0;
+}

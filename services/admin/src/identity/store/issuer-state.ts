@@ -91,3 +91,8 @@ export async function dropExpiredState(db: Queryable, now: Date): Promise<void> 
     await db.query({ text: `DELETE FROM ${table} WHERE expires_at < $1`, values: [now] });
   }
 }
+
+/** Deletes what the built-in issuer has granted to an account, such as refresh tokens. */
+export async function deleteGrantsOf(db: Queryable, account: string): Promise<void> {
+  await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [account] });
+}

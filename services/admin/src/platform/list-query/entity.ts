@@ -51,12 +51,12 @@ export interface Column {
 /**
  * Source of a low-cardinality column's values.
  * - `index`: an index begins with the columns of the list's equality conditions, then has this column.
- * - `names`: names of definitions of this type.
+ * - `names`: names of definitions of this type, in the table of names.
  * - `values`: this complete list.
  */
 export type LowCardinality =
   | { readonly from: "index" }
-  | { readonly from: "names"; readonly resourceType: ResourceType }
+  | { readonly from: "names"; readonly table: string; readonly resourceType: ResourceType }
   | { readonly from: "values"; readonly values: readonly string[] };
 
 /** Columns of one table that clients may name. */

@@ -3,9 +3,9 @@ import { type Sort, SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { RpcError } from "@flyte-ts/rpc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { launchPlanEntity } from "../../registry/store/launch-plan-list-entity.js";
+import { launchPlanEntity } from "../../registry/store/launch-plans.js";
 import type { ListEntity } from "./entity.js";
-import { MAX_PAGE, planList, selectPagePrepared, selectPage } from "./plan.js";
+import { MAX_PAGE, planList, selectPage, selectPagePrepared } from "./plan.js";
 
 const request = { rpc: "ListLaunchPlans", filters: "", limit: 10, token: "" };
 const plan = (filters: string) => planList(launchPlanEntity, { ...request, filters });

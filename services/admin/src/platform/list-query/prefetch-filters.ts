@@ -147,7 +147,7 @@ function valuesFrom(db: Queryable, { entity, request, term, source }: ValueQuery
       });
     case "names": {
       const conditions = [{ sql: "resource_type = $$", value: source.resourceType }, term.toSql("name")];
-      return selectBounded(db, { select: "DISTINCT name AS value", from: "named_entities", conditions });
+      return selectBounded(db, { select: "DISTINCT name AS value", from: source.table, conditions });
     }
     case "index":
       return indexedValues(db, { entity, request, term, source }, column);

@@ -35,16 +35,13 @@ async function rows() {
     })
   ).rows;
 }
-const work = (
-  carryOut: QueueHandler<ClaimedRow>["process"],
-  changes: Partial<QueueHandler<ClaimedRow>> = {},
-): QueueHandler<ClaimedRow> => ({
+const work = (process: QueueHandler<ClaimedRow>["process"], changes: Partial<QueueHandler<ClaimedRow>> = {}): QueueHandler<ClaimedRow> => ({
   table: TABLE,
   leaseMs: LEASE_MS,
   concurrency: 3,
   pollMs: 20,
   claim: take,
-  process: carryOut,
+  process,
   errorMessage: "trouble",
   ...changes,
 });

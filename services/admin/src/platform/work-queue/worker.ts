@@ -17,8 +17,8 @@ export interface QueueHandler<Row extends ClaimedRow> {
   readonly concurrency: number;
   /** Poll interval, ms, for rows without a notification. */
   readonly pollMs: number;
-  /** Claims up to `limit` rows that are due. `inHand` are the rows in progress. */
-  readonly claim: (limit: number, inHand: readonly Row[]) => Promise<readonly Row[]>;
+  /** Claims up to `limit` rows that are due. `inFlight` are the rows in progress. */
+  readonly claim: (limit: number, inFlight: readonly Row[]) => Promise<readonly Row[]>;
   /** Processes the row and stores the result. If it rejects, the lease expires. */
   readonly process: (row: Row) => Promise<void>;
   /** Log text for failures to claim or to store. */

@@ -1,4 +1,3 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   MatchableResource,
@@ -7,30 +6,23 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { enqueueSync } from "../../clusters/store/resource-syncs.js";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution-config/merge-config.js";
-import { checkName } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
+import { checkName, invalidArgument, missingArgument, notFound } from "../../platform/index.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import {
-  type AttributeRow,
-  type StoredAttributes,
-  type AttributeScope,
-  findAttributes,
-  storedAttributes,
-} from "../store/attribute-lookup.js";
+import { type AttributeScope, findAttributes, listAttributes } from "../store/attribute-lookup.js";
 import { deleteAttributes, kindOf, storeAttributes } from "../store/attributes.js";
 
 type Rpcs = ServiceImplementation<typeof AdminService>;
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "onScopeChanged">;
 
 /** Attributes of projects, domains and workflows. */
 export function attributeRpcs(deps: Deps): Rpcs {
   return { ...projectLevel(deps), ...domainLevel(deps), ...workflowLevel(deps), ...list(deps) };
 }
 
-function projectLevel({ db, config, clock }: Deps): Rpcs {
+function projectLevel(deps: Deps): Rpcs {
+  const { db, config, clock } = deps;
   return {
     async updateProjectAttributes({ attributes }) {
       if (attributes === undefined) throw missingArgument("attributes");
@@ -38,7 +30,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
       requireActive(await requireProject(db, project));
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project }, attributes: matchingAttributes, now: clock() });
-      await enqueueClusterSync({ db, config }, kind, { project });
+      await enqueueClusterSync(deps, kind, { project });
       return {};
     },
 
@@ -58,13 +50,14 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
     async deleteProjectAttributes({ project, resourceType: kind }) {
       requireActive(await requireProject(db, project));
       await deleteAttributes(db, kind, { project });
-      await enqueueClusterSync({ db, config }, kind, { project });
+      await enqueueClusterSync(deps, kind, { project });
       return {};
     },
   };
 }
 
-function domainLevel({ db, config, clock }: Deps): Rpcs {
+function domainLevel(deps: Deps): Rpcs {
+  const { db, config, clock } = deps;
   return {
     async updateProjectDomainAttributes({ attributes }) {
       if (attributes === undefined) throw missingArgument("attributes");
@@ -72,7 +65,7 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
       await requireActiveProject({ db, config }, project, domain);
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project, domain }, attributes: matchingAttributes, now: clock() });
-      await enqueueClusterSync({ db, config }, kind, { project, domain });
+      await enqueueClusterSync(deps, kind, { project, domain });
       return {};
     },
 
@@ -87,13 +80,14 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
     async deleteProjectDomainAttributes({ project, domain, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       await deleteAttributes(db, kind, { project, domain });
-      await enqueueClusterSync({ db, config }, kind, { project, domain });
+      await enqueueClusterSync(deps, kind, { project, domain });
       return {};
     },
   };
 }
 
-function workflowLevel({ db, config, clock }: Deps): Rpcs {
+function workflowLevel(deps: Deps): Rpcs {
+  const { db, config, clock } = deps;
   return {
     async updateWorkflowAttributes({ attributes }) {
       if (attributes === undefined) throw missingArgument("attributes");
@@ -126,12 +120,8 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
 }
 
 /** Enqueues a sync of the project's cluster resources after a change of their attributes. */
-async function enqueueClusterSync(
-  { db, config }: Pick<Deps, "db" | "config">,
-  kind: MatchableResource,
-  scope: AttributeScope,
-): Promise<void> {
-  if (kind === MatchableResource.CLUSTER_RESOURCE) await enqueueSync(db, config, scope);
+async function enqueueClusterSync({ onScopeChanged }: Deps, kind: MatchableResource, scope: AttributeScope): Promise<void> {
+  if (kind === MatchableResource.CLUSTER_RESOURCE) await onScopeChanged?.(scope);
 }
 
 function list({ db }: Deps): Rpcs {
@@ -160,14 +150,4 @@ function attributesNotFound(kind: MatchableResource, { project, domain = "", wor
   const name = MatchableResource[kind] ?? String(kind);
   // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
-}
-
-/** Lists all attributes of a kind, those of the most specific scopes first. */
-async function listAttributes(db: Queryable, kind: MatchableResource): Promise<readonly StoredAttributes[]> {
-  const { rows } = await db.query<AttributeRow>({
-    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
-      WHERE kind = $1 ORDER BY priority DESC, id`,
-    values: [kind],
-  });
-  return rows.map(storedAttributes);
 }

@@ -4,7 +4,7 @@ import type { ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { type WorkflowExecutionConfig, WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { IdentitySchema, type SecurityContext, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import type { AdminConfig } from "../../config.js";
+import type { RegistryConfig } from "../config.js";
 
 /** Settings of an execution that several sources can set. */
 export type ConfigSource = Pick<
@@ -18,7 +18,7 @@ export interface ConfigSources {
   readonly launchPlan: LaunchPlanSpec | undefined;
   /** Applicable attributes WORKFLOW_EXECUTION_CONFIG, most specific first. */
   readonly attributes: readonly WorkflowExecutionConfig[];
-  readonly defaults: AdminConfig["executionDefaults"];
+  readonly defaults: RegistryConfig["executionDefaults"];
 }
 
 /**
@@ -82,7 +82,7 @@ function legacyContext(request: ExecutionSpec, launchPlan: LaunchPlanSpec | unde
 }
 
 /** Configured settings of every execution. */
-export function configuredDefaults(defaults: AdminConfig["executionDefaults"]): ConfigSource {
+export function configuredDefaults(defaults: RegistryConfig["executionDefaults"]): ConfigSource {
   return create(WorkflowExecutionConfigSchema, {
     maxParallelism: defaults.maxParallelism,
     securityContext: create(SecurityContextSchema, {

@@ -1,11 +1,9 @@
 import type { Annotations } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
+import { type CatchUpPolicy, policies } from "../store/schedules.js";
 
 /** Annotation of a launch plan: its catch-up policy for missed runs of its schedule. */
 export const CATCH_UP_ANNOTATION = "flyte-ts.org/schedule-catch-up";
-
-const policies = ["all", "last", "none"] as const;
-export type CatchUpPolicy = (typeof policies)[number];
 
 /**
  * Returns a launch plan's catch-up policy; undefined: the configured default applies.

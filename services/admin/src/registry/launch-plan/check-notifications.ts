@@ -1,7 +1,7 @@
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument, missingArgument } from "../../platform/index.js";
 
 /**
  * Validates the recipients of notifications and their phases.

@@ -1,19 +1,15 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import { create } from "@bufbuild/protobuf";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanClosureSchema, type LaunchPlanSpec, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import type { AdminDeps } from "../../deps.js";
-import { digestOf } from "../../platform/protobuf/digest.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { checkLabels } from "../../platform/labels.js";
-import { ensureNamedEntity } from "../store/ensure-named-entity.js";
+import type { RegistryDeps } from "../deps.js";
+import { checkLabels, digestOf, invalidArgument, structureDifference } from "../../platform/index.js";
+import { ensureNamedEntity } from "../store/named-entities.js";
 import { checkNotifications } from "./check-notifications.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
 import type { WorkflowInterface } from "../store/workflows.js";
 import { catchUpPolicy } from "./catch-up.js";
-import { findLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
+import { findLaunchPlan, insertLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
 import { expectedInputs } from "./inputs.js";
 import { checkSchedule, scheduleType } from "./schedule.js";
 
@@ -36,7 +32,7 @@ export interface CreatedLaunchPlan extends StoredLaunchPlan {
  * @throws RpcError INVALID_ARGUMENT naming the field, or when the version exists with different content.
  */
 export async function createLaunchPlanInternal(
-  deps: Pick<AdminDeps, "db" | "clock">,
+  deps: Pick<RegistryDeps, "db" | "clock">,
   { id, spec: given, workflow }: NewLaunchPlan,
   state: NamedEntityState = NamedEntityState.NAMED_ENTITY_ACTIVE,
 ): Promise<CreatedLaunchPlan> {
@@ -87,29 +83,4 @@ function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowInterface): Launch
     throw invalidArgument(`Launch condition must be empty, found ${metadata.launchConditions.typeUrl}`);
   }
   return { ...given, defaultInputs: expected };
-}
-
-export interface LaunchPlanInsert {
-  readonly id: Identifier;
-  readonly workflowRowId: bigint;
-  /** EncodedMessage. */
-  readonly spec: Uint8Array;
-  /** EncodedMessage. */
-  readonly closure: Uint8Array;
-  readonly digest: Uint8Array;
-  readonly scheduleType: "NONE" | "CRON" | "RATE";
-  readonly now: Date;
-}
-
-/** Stores a version of a launch plan. Returns false when it exists. */
-async function insertLaunchPlan(tx: Queryable, plan: LaunchPlanInsert): Promise<boolean> {
-  const { id, workflowRowId, spec, closure, digest, scheduleType: type, now } = plan;
-  const condition = type === "NONE" ? null : "SCHED";
-  const { rowCount: count } = await tx.query({
-    name: "create-launch-plan",
-    text: `INSERT INTO launch_plans (project, domain, name, version, workflow_id, spec, closure, digest, schedule_type, launch_condition_type, created_at, updated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
-    values: [id.project, id.domain, id.name, id.version, workflowRowId, spec, closure, digest, type, condition, now],
-  });
-  return count > 0;
 }

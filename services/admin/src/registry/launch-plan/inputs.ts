@@ -10,7 +10,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 
 export interface LaunchPlanInputs {
   readonly workflowInputs: VariableMap | undefined;

@@ -1,6 +1,6 @@
+import { LruCache } from "@flyte-ts/async";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { RecentlyUsed } from "../../platform/recently-used.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "../store/launch-plans.js";
 
 /** Immutable part of a launch plan. */
@@ -15,13 +15,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** LRU cache of launch plan versions, which are immutable except for their state. Readers must not modify them. */
 export class LaunchPlanCache {
-  readonly #known: RecentlyUsed<LaunchPlanVersion>;
+  readonly #known: LruCache<LaunchPlanVersion>;
 
   constructor(
     private readonly db: Queryable,
     maxBytes = MAX_BYTES,
   ) {
-    this.#known = new RecentlyUsed(maxBytes);
+    this.#known = new LruCache(maxBytes);
   }
 
   async find(id: Identifier): Promise<LaunchPlanVersion | undefined> {
@@ -29,7 +29,7 @@ export class LaunchPlanCache {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const found = await findLaunchPlan(this.db, id);
-    if (found !== undefined) this.#known.keep(key, found, key.length + found.encodedBytes);
+    if (found !== undefined) this.#known.setIfAbsent(key, found, key.length + found.encodedBytes);
     return found;
   }
 }

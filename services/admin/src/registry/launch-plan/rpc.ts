@@ -1,33 +1,33 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
-import type { StoredLaunchPlan } from "../store/launch-plans.js";
+import {
+  alreadyExists,
+  checkIdentifier,
+  checkNamedEntity,
+  checkReadIdentifier,
+  checkText,
+  identifierText,
+  invalidArgument,
+  type ListRequest,
+  missingArgument,
+  missingEntity,
+  nextToken,
+  notFound,
+  planList,
+  resourceListRequest,
+} from "../../platform/index.js";
+import { findActiveLaunchPlan, findLaunchPlan, launchPlanEntity, listLaunchPlans } from "../store/launch-plans.js";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkNamedEntity, checkReadIdentifier, checkText, identifierText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { alreadyExists, invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
-import { type ListRequest, planList, selectPage } from "../../platform/list-query/plan.js";
-import { resourceListRequest } from "../../platform/list-query/resource-list.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { RegistryDeps } from "../deps.js";
 import { listNames } from "../store/entity-names.js";
 import { requireActiveProject } from "../project/require.js";
 import { findWorkflowInterface } from "../store/workflows.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
-import {
-  findActiveLaunchPlan,
-  findLaunchPlan,
-  launchPlanColumnNames,
-  type LaunchPlanRow,
-  storedLaunchPlan,
-} from "../store/launch-plans.js";
-import { launchPlanEntity } from "../store/launch-plan-list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
-export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+export function launchPlanRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
 
   async function list(request: ListRequest) {
@@ -93,9 +93,4 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };
-}
-
-async function listLaunchPlans(db: Queryable, plan: ListPlan): Promise<readonly StoredLaunchPlan[]> {
-  const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
-  return rows.map(storedLaunchPlan);
 }

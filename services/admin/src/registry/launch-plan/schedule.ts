@@ -1,12 +1,12 @@
-import type { FixedRate } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
-import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
+import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { parseCron, typeToText } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import { invalidArgument } from "../../platform/index.js";
 import { catchUpPolicy } from "./catch-up.js";
+import { insertSchedule } from "../store/schedules.js";
 
 /** Returns the value of the column `schedule_type`. */
 export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | "RATE" {
@@ -96,28 +96,4 @@ function cronExpression({ ScheduleExpression: expression }: Schedule): string {
     case undefined:
       return "";
   }
-}
-
-export interface ScheduleInsert {
-  readonly launchPlanRowId: bigint;
-  /** Cron expression; empty for a fixed rate. */
-  readonly cron: string;
-  readonly cronOffset: string;
-  readonly rate: Pick<FixedRate, "value" | "unit"> | undefined;
-  /** Input that receives the time of the run; empty: none. */
-  readonly kickoffInput: string;
-  /** Catch-up policy; empty: the configured one. */
-  readonly catchUp: string;
-  readonly now: Date;
-}
-
-/** Stores a schedule unless its launch plan has one. */
-async function insertSchedule(tx: Queryable, schedule: ScheduleInsert): Promise<void> {
-  const { launchPlanRowId, cron, cronOffset, rate, kickoffInput, catchUp, now } = schedule;
-  await tx.query({
-    text: `INSERT INTO schedules (launch_plan_id, cron_expression, cron_offset, rate_value, rate_unit, kickoff_time_input_arg, catch_up, activated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-      ON CONFLICT (launch_plan_id) DO NOTHING`,
-    values: [launchPlanRowId, cron, cronOffset, rate?.value ?? 0, rate?.unit ?? 0, kickoffInput, catchUp, now],
-  });
 }

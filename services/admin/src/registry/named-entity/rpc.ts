@@ -1,31 +1,24 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  checkNamedEntity,
+  checkText,
+  invalidArgument,
+  missingArgument,
+  nextToken,
+  notFound,
+  planList,
+  resourceTypeName,
+} from "../../platform/index.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type NamedEntitySchema, NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkNamedEntity, checkText, resourceTypeName } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument, notFound } from "../../platform/rpc-errors.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
-import { namedEntityEntity } from "../store/named-entity-list-entity.js";
-
-export interface NamedEntityRow {
-  resource_type: ResourceType;
-  project: string;
-  domain: string;
-  name: string;
-  description: string;
-  state: NamedEntityState;
-}
+import type { RegistryDeps } from "../deps.js";
+import { findNamedEntity, listNamedEntities, namedEntityEntity, type NamedEntityRow, updateNamedEntity } from "../store/named-entities.js";
 
 const MAX_DESCRIPTION = 300;
-const columns = "resource_type, project, domain, name, description, state";
-
 /** Names of tasks, workflows and launch plans, with their description and state. */
-export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">): ServiceImplementation<typeof AdminService> {
+export function namedEntityRpcs({ db, clock }: Pick<RegistryDeps, "db" | "clock">): ServiceImplementation<typeof AdminService> {
   return {
     async getNamedEntity({ resourceType, id }) {
       checkResourceType(resourceType);
@@ -93,41 +86,4 @@ function checkResourceType(type: ResourceType): void {
     default:
       throw invalidArgument(`invalid value for resource_type: ${resourceTypeName(type)} has no named entities`);
   }
-}
-
-export interface NamedEntityKey {
-  readonly resourceType: ResourceType;
-  readonly project: string;
-  readonly domain: string;
-  readonly name: string;
-}
-
-async function findNamedEntity(
-  db: Queryable,
-  { resourceType, project, domain, name }: NamedEntityKey,
-): Promise<NamedEntityRow | undefined> {
-  const { rows } = await db.query<NamedEntityRow>({
-    name: "find-named-entity",
-    text: `SELECT ${columns} FROM named_entities WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
-    values: [resourceType, project, domain, name],
-  });
-  return rows[0];
-}
-
-/** Keeps the stored description when the given one is empty. Returns false when there is no such name. */
-async function updateNamedEntity(
-  db: Queryable,
-  { resourceType, project, domain, name }: NamedEntityKey,
-  { description, state, now }: { readonly description: string; readonly state: NamedEntityState; readonly now: Date },
-): Promise<boolean> {
-  const { rowCount: count } = await db.query({
-    text: `UPDATE named_entities SET description = COALESCE(NULLIF($5, ''), description), state = $6, updated_at = $7
-      WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
-    values: [resourceType, project, domain, name, description, state, now],
-  });
-  return count > 0;
-}
-
-async function listNamedEntities(db: Queryable, plan: ListPlan): Promise<readonly NamedEntityRow[]> {
-  return (await db.query<NamedEntityRow>(selectPage(plan, columns))).rows;
 }

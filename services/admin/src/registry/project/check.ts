@@ -1,7 +1,5 @@
 import { type Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import { checkLabels } from "../../platform/labels.js";
+import { checkLabels, checkText, invalidArgument } from "../../platform/index.js";
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 300;

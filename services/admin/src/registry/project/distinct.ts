@@ -1,9 +1,9 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { namespaceOf } from "../../platform/namespace.js";
-import { alreadyExists, invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import { alreadyExists, invalidArgument, namespaceOf } from "../../platform/index.js";
+import { lockProjects } from "../store/projects.js";
 
-type Config = Pick<AdminConfig, "domains" | "namespaceTemplate">;
+type Config = Pick<RegistryConfig, "domains" | "namespaceTemplate">;
 
 /**
  * Rejects a project with a namespace of another project. The template joins project and domain, usually with a dash,
@@ -28,11 +28,4 @@ export function commonNamespace(one: string, other: string, { domains, namespace
   if (domains.some(({ id }) => namespaceOf(template, "x", id) === namespaceOf(template, "y", id))) return undefined;
   const others = new Set(namespaces(other));
   return namespaces(one).find((each) => others.has(each));
-}
-
-/** Returns the ids of all projects, and makes concurrent registrations wait until the transaction ends. */
-async function lockProjects(tx: Queryable): Promise<readonly string[]> {
-  await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
-  const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });
-  return rows.map(({ identifier }) => identifier);
 }

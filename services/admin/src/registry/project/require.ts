@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { InactiveProjectSchema, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import { checkText, invalidArgument } from "../../platform/index.js";
 import { findProject, type FoundProject, type StoredProject } from "../store/projects.js";
 
 /**
@@ -25,7 +24,7 @@ export async function requireProject(db: Queryable, identifier: string): Promise
  * @throws RpcError INVALID_ARGUMENT; for a project that is not active with detail InactiveProject.
  */
 export async function requireActiveProject(
-  { db, config }: { readonly db: Queryable; readonly config: Pick<AdminConfig, "domains"> },
+  { db, config }: { readonly db: Queryable; readonly config: Pick<RegistryConfig, "domains"> },
   projectId: string,
   domain: string,
 ): Promise<FoundProject> {

@@ -2,12 +2,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Project_ProjectState, type ProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { enqueueSync } from "../../clusters/store/resource-syncs.js";
-import type { AdminDeps } from "../../deps.js";
-import { checkText } from "../../platform/identifiers.js";
-import { alreadyExists, missingArgument, notFound } from "../../platform/rpc-errors.js";
-import { planList } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import type { RegistryDeps } from "../deps.js";
+import { alreadyExists, checkText, missingArgument, nextToken, notFound, planList } from "../../platform/index.js";
 import { checkProject } from "./check.js";
 import { checkDistinct } from "./distinct.js";
 import {
@@ -19,12 +15,12 @@ import {
   type StoredProject,
   updateProject,
 } from "../store/projects.js";
-import { checkNotReserved } from "./reserved.js";
+import { checkNotReserved } from "./reserved-names.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "onScopeChanged">;
 
 /** Projects, and the domains that all of them have. */
-export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof AdminService> {
+export function projectRpcs({ db, config, clock, onScopeChanged }: Deps): ServiceImplementation<typeof AdminService> {
   const domains = config.domains.map(({ id, name }) => ({ id, name }));
   const projectMessage = ({ identifier, ...stored }: StoredProject): MessageInitShape<typeof ProjectSchema> => ({
     id: identifier,
@@ -41,7 +37,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         await checkDistinct(tx, project.id, config);
         if (!(await insertProject(tx, project, clock()))) throw alreadyExists(`project [${project.id}] already exists`);
       });
-      await enqueueSync(db, config, { project: project.id });
+      await onScopeChanged?.({ project: project.id });
       return {};
     },
 
@@ -51,7 +47,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       if ((await findProject(db, project.id)) === undefined) throw notFound(`project [${project.id}] not found`);
       checkProject(project);
       await updateProject(db, project, clock());
-      await enqueueSync(db, config, { project: project.id });
+      await onScopeChanged?.({ project: project.id });
       return {};
     },
 

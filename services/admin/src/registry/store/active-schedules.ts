@@ -4,8 +4,8 @@ import { type FixedRateUnit, type Schedule, ScheduleSchema } from "@flyte-ts/idl
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ActiveSchedule, ActiveScheduleSchema, CatchUp } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminConfig } from "../../config.js";
-import type { CatchUpPolicy } from "../launch-plan/catch-up.js";
+import type { RegistryConfig } from "../config.js";
+import type { CatchUpPolicy } from "./schedules.js";
 
 interface Row {
   project: string;
@@ -31,7 +31,7 @@ export interface ScheduleScope {
 /** Finds the active schedules, in order of the ids of their rows. */
 export async function findActiveSchedules(
   db: Queryable,
-  config: Pick<AdminConfig, "schedules">,
+  config: Pick<RegistryConfig, "schedules">,
   { project, domain, name }: ScheduleScope = {},
 ): Promise<ActiveSchedule[]> {
   const { rows } = await db.query<Row>({
@@ -63,7 +63,7 @@ export async function findActiveSchedules(
  * Returns a text that changes whenever the result of `findActiveSchedules` does. It hashes the whole table, since no
  * counter would change when a row is deleted.
  */
-export async function scheduleRevision(db: Queryable, { schedules }: Pick<AdminConfig, "schedules">): Promise<string> {
+export async function scheduleRevision(db: Queryable, { schedules }: Pick<RegistryConfig, "schedules">): Promise<string> {
   const { rows } = await db.query<{ hash: string }>({
     name: "schedule-revision",
     text: `SELECT coalesce(md5(string_agg(launch_plan_id || '@' || extract(epoch FROM activated_at), ',' ORDER BY launch_plan_id)), '') AS hash

@@ -107,3 +107,13 @@ export function storedAttributes(row: AttributeRow): StoredAttributes {
   const { project, domain, workflow, launch_plan: launchPlan } = row;
   return { project, domain, workflow, launchPlan, attributes: fromBinary(MatchingAttributesSchema, row.attributes) };
 }
+
+/** Lists all attributes of a kind, those of the most specific scopes first. */
+export async function listAttributes(db: Queryable, kind: MatchableResource): Promise<readonly StoredAttributes[]> {
+  const { rows } = await db.query<AttributeRow>({
+    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
+      WHERE kind = $1 ORDER BY priority DESC, id`,
+    values: [kind],
+  });
+  return rows.map(storedAttributes);
+}

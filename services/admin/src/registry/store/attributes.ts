@@ -7,9 +7,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { toLenientJson } from "@flyte-ts/rpc";
-import { checkText } from "../../platform/identifiers.js";
-import { invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { rejectNul } from "../../platform/reject-nul.js";
+import { checkText, invalidArgument, missingArgument, rejectNul } from "../../platform/index.js";
 import type { AttributeScope } from "./attribute-lookup.js";
 
 /** The matching row with the highest priority wins. Contract §2.5.9. */

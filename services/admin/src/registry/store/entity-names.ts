@@ -3,10 +3,7 @@ import { NamedEntityIdentifierListSchema } from "@flyte-ts/idl/flyteidl/admin/co
 import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { create } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
-import { invalidArgument } from "../../platform/rpc-errors.js";
-import type { Column, ListEntity } from "../../platform/list-query/entity.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
+import { type Column, invalidArgument, type ListEntity, nextToken, planList, selectPage } from "../../platform/index.js";
 
 const nameEntity: ListEntity = {
   prefix: "entities",

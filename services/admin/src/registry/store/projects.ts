@@ -3,9 +3,12 @@ import { type Labels, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_p
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { baseColumns, type ListEntity } from "../../platform/list-query/entity.js";
-import { insertStatement, type RowOf, type StoredColumn, storedNames, updateStatement } from "../../platform/list-query/entity-columns.js";
-import { type ListPlan, selectPage } from "../../platform/list-query/plan.js";
+import { baseColumns, type ListEntity, type ListPlan, selectPage } from "../../platform/index.js";
+import { insertStatement } from "./entity-columns.js";
+import type { RowOf } from "./entity-columns.js";
+import type { StoredColumn } from "./entity-columns.js";
+import { storedNames } from "./entity-columns.js";
+import { updateStatement } from "./entity-columns.js";
 
 /** Columns of a project: rows, filters, sort keys, inserts and updates follow from them. */
 const columns = {
@@ -83,4 +86,20 @@ function storedProject({ labels, ...row }: ProjectRow): StoredProject {
 
 function labelBytes({ labels }: Project): Uint8Array | null {
   return labels === undefined ? null : toBinary(LabelsSchema, create(LabelsSchema, labels));
+}
+
+/** Returns the ids of all projects, and makes concurrent registrations wait until the transaction ends. */
+export async function lockProjects(tx: Queryable): Promise<readonly string[]> {
+  await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
+  const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });
+  return rows.map(({ identifier }) => identifier);
+}
+
+/** Filters project ids to those that are registered, in any state. */
+export async function existingProjects(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ identifier: string }>({
+    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
+    values: [ids],
+  });
+  return new Set(rows.map(({ identifier }) => identifier));
 }

@@ -1,23 +1,28 @@
-import type { Queryable } from "@flyte-ts/postgres";
 import { compileTask, formatCompileErrors } from "@flyte-ts/compiler";
 import type { TaskCreateRequest } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { checkDescription, storeDescription } from "../store/descriptions.js";
-import { digestOf } from "../../platform/protobuf/digest.js";
-import { checkIdentifier, checkName, checkText } from "../../platform/identifiers.js";
-import { alreadyExists, invalidArgument, missingArgument } from "../../platform/rpc-errors.js";
-import { ensureNamedEntity } from "../store/ensure-named-entity.js";
+import {
+  alreadyExists,
+  checkIdentifier,
+  checkName,
+  checkText,
+  digestOf,
+  invalidArgument,
+  missingArgument,
+  structureDifference,
+} from "../../platform/index.js";
+import { ensureNamedEntity } from "../store/named-entities.js";
 import { requireActiveProject } from "../project/require.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
-import { findTask } from "../store/tasks.js";
+import { findTask, insertTask } from "../store/tasks.js";
 import { podResources } from "./pod-resources.js";
-import { type ContainerResources, containerResources, checkResources, platformResources } from "./resources.js";
+import { checkResources, type ContainerResources, containerResources, platformResources } from "./resources.js";
 import { checkTaskType } from "./whitelist.js";
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock">;
 
 /**
  * Registers a version of a task.
@@ -82,25 +87,4 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
 async function checkLimits(deps: Deps, id: Identifier, containers: readonly ContainerResources[]): Promise<void> {
   const { limits } = await platformResources(deps, { project: id.project, domain: id.domain });
   for (const requested of containers) checkResources(requested, id, limits);
-}
-
-export interface NewTask {
-  readonly id: Identifier;
-  readonly type: string;
-  readonly shortDescription: string;
-  /** EncodedMessage compiled task. */
-  readonly closure: Uint8Array;
-  readonly digest: Uint8Array;
-  readonly now: Date;
-}
-
-/** Stores a version of a task. Returns false when it exists. */
-async function insertTask(tx: Queryable, { id, type, shortDescription, closure, digest, now }: NewTask): Promise<boolean> {
-  const { rowCount: count } = await tx.query({
-    name: "create-task",
-    text: `INSERT INTO tasks (project, domain, name, version, type, short_description, closure, digest, created_at, updated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING`,
-    values: [id.project, id.domain, id.name, id.version, type, shortDescription, closure, digest, now],
-  });
-  return count > 0;
 }

@@ -3,10 +3,9 @@ import { MatchableResource, type TaskResourceAttributes, type TaskResourceSpec }
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Container, type Resources_ResourceEntry, Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type AttributeScope, resolveAttributes } from "../store/attribute-lookup.js";
-import type { AdminConfig } from "../../config.js";
-import type { AdminDeps } from "../../deps.js";
-import { identifierText } from "../../platform/identifiers.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import type { RegistryDeps } from "../deps.js";
+import { identifierText, invalidArgument } from "../../platform/index.js";
 import { isWhole, wholeUnits } from "./whole-units.js";
 
 /** Kubernetes quantities as texts; empty without one. */
@@ -25,13 +24,16 @@ export interface PlatformResources {
 }
 
 /** Returns the default and maximum resources of tasks in a scope: those of the attributes, else the configured ones. */
-export async function platformResources(deps: Pick<AdminDeps, "db" | "config">, scope: AttributeScope): Promise<PlatformResources> {
+export async function platformResources(deps: Pick<RegistryDeps, "db" | "config">, scope: AttributeScope): Promise<PlatformResources> {
   const attributes = await resolveAttributes(deps.db, { kind: MatchableResource.TASK_RESOURCE, target: "taskResourceAttributes" }, scope);
   return resourcesOf(attributes, deps.config);
 }
 
 /** {@link platformResources} from resolved attributes. */
-export function resourcesOf(attributes: TaskResourceAttributes | undefined, config: Pick<AdminConfig, "taskResources">): PlatformResources {
+export function resourcesOf(
+  attributes: TaskResourceAttributes | undefined,
+  config: Pick<RegistryConfig, "taskResources">,
+): PlatformResources {
   if (attributes === undefined) return config.taskResources;
   const { defaultLimits } = config.taskResources;
   return { defaults: texts(attributes.defaults), defaultLimits, limits: texts(attributes.limits) };

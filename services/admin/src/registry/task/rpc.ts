@@ -1,5 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import { checkIdentifier, checkText, missingEntity, nextToken, planList, resourceListRequest } from "../../platform/index.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
@@ -7,29 +6,13 @@ import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
-import { checkIdentifier, checkText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { nextToken } from "../../platform/list-query/token.js";
-import { resourceListRequest } from "../../platform/list-query/resource-list.js";
+import type { RegistryDeps } from "../deps.js";
 import { listNames } from "../store/entity-names.js";
 import { createTask } from "./create.js";
-import { findTask } from "../store/tasks.js";
-import { taskEntity } from "../store/task-list-entity.js";
-
-export interface ListedTask {
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  closure: Uint8Array;
-  short_description: string;
-  created_at: Date;
-}
+import { findTask, type ListedTask, listTasks, taskEntity } from "../store/tasks.js";
 
 /** Tasks: register, get, list. */
-export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+export function taskRpcs(deps: Pick<RegistryDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
     async createTask(request) {
@@ -70,9 +53,4 @@ function taskMessage(row: ListedTask): MessageInitShape<typeof TaskSchema> {
     closure: { compiledTask: fromBinary(CompiledTaskSchema, row.closure), createdAt: timestampFromDate(row.created_at) },
     shortDescription: row.short_description,
   };
-}
-
-async function listTasks(db: Queryable, plan: ListPlan): Promise<readonly ListedTask[]> {
-  const columns = "project, domain, name, version, closure, short_description, created_at";
-  return (await db.query<ListedTask>(selectPage(plan, columns))).rows;
 }

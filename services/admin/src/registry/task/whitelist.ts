@@ -1,5 +1,5 @@
-import type { AdminConfig } from "../../config.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryConfig } from "../config.js";
+import { invalidArgument } from "../../platform/index.js";
 
 /**
  * Checks that tasks of a type may be registered in a project and domain. A type that is not in the list may be
@@ -10,7 +10,7 @@ import { invalidArgument } from "../../platform/rpc-errors.js";
 export function checkTaskType(
   taskType: string,
   { project, domain }: { readonly project: string; readonly domain: string },
-  { registration }: Pick<AdminConfig, "registration">,
+  { registration }: Pick<RegistryConfig, "registration">,
 ): void {
   const { taskTypeWhitelist } = registration;
   const scopes = Object.hasOwn(taskTypeWhitelist, taskType) ? taskTypeWhitelist[taskType] : undefined;

@@ -3,9 +3,8 @@ import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workfl
 import type { CompiledTask } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { AdminDeps } from "../../deps.js";
-import { identifierText } from "../../platform/identifiers.js";
-import { invalidArgument } from "../../platform/rpc-errors.js";
+import type { RegistryDeps } from "../deps.js";
+import { identifierText, invalidArgument } from "../../platform/index.js";
 import { findLaunchPlan } from "../store/launch-plans.js";
 import { findTask } from "../store/tasks.js";
 import { type LoadReferences, MalformedTemplatesError } from "./compiler/compiler-worker.js";
@@ -37,7 +36,7 @@ const MANY_NODES = 5_000;
  * registered.
  */
 export async function compileStoredWorkflow(
-  { db, compilerWorker: compileThread }: Pick<AdminDeps, "db" | "compilerWorker">,
+  { db, compilerWorker: compileThread }: Pick<RegistryDeps, "db" | "compilerWorker">,
   { id, template, subWorkflows, encodedTemplate }: WorkflowDefinition,
 ): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);

@@ -5,15 +5,14 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { storeDescription } from "../store/descriptions.js";
-import { alreadyExists, invalidArgument } from "../../platform/rpc-errors.js";
-import { ensureNamedEntity } from "../store/ensure-named-entity.js";
-import { structureDifference } from "../../platform/protobuf/structure-difference.js";
+import { alreadyExists, invalidArgument, structureDifference } from "../../platform/index.js";
+import { ensureNamedEntity } from "../store/named-entities.js";
 import { rejectExpansion } from "./expansion.js";
 import { compileStoredWorkflow, type WorkflowDefinition } from "./compile.js";
 import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
-import { findWorkflowClosure } from "../store/workflows.js";
+import { findWorkflowClosure, findWorkflowDigest, insertWorkflow } from "../store/workflows.js";
 
 export interface NewWorkflow extends WorkflowDefinition {
   readonly description?: DescriptionEntity | undefined;
@@ -25,7 +24,7 @@ export interface CreatedWorkflow {
   readonly isNew: boolean;
 }
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">;
+type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "compilerWorker">;
 
 /** Nodes that the compiler adds to each workflow. */
 const SYSTEM_NODES = 2;
@@ -107,47 +106,4 @@ function differentStructure(id: Identifier, before: CompiledWorkflowClosure, aft
       structureDifference(CompiledWorkflowClosureSchema, before, after),
     [{ schema: CreateWorkflowFailureReasonSchema, message }],
   );
-}
-
-async function findWorkflowDigest(
-  db: Queryable,
-  id: Identifier,
-): Promise<{ readonly id: bigint; readonly digest: Uint8Array } | undefined> {
-  const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
-    name: "find-workflow-digest",
-    text: "SELECT id, digest FROM workflows WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4",
-    values: [id.project, id.domain, id.name, id.version],
-  });
-  return rows[0];
-}
-
-export interface WorkflowInsert {
-  readonly id: Identifier;
-  readonly shortDescription: string;
-  readonly compiled: CompiledWorkflow;
-  readonly now: Date;
-}
-
-/** Stores a version of a workflow and returns its row id; undefined when it exists. */
-async function insertWorkflow(tx: Queryable, { id, shortDescription, compiled, now }: WorkflowInsert): Promise<bigint | undefined> {
-  const { rows } = await tx.query<{ id: bigint }>({
-    name: "create-workflow",
-    text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest,
-        created_at, updated_at, expanded_instances, expanded_depth)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
-    values: [
-      id.project,
-      id.domain,
-      id.name,
-      id.version,
-      shortDescription,
-      compiled.typedInterface,
-      compiled.bytes,
-      compiled.digest,
-      now,
-      compiled.expansion.instances,
-      compiled.expansion.depth,
-    ],
-  });
-  return rows[0]?.id;
 }

@@ -4,7 +4,7 @@ import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
-import { id, registerWorkflow, scope } from "../../executions/execution/registered.fixture.js";
+import { id, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
 import { seedProjects } from "../project/rpc.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 

@@ -1,5 +1,13 @@
-import type { Queryable } from "@flyte-ts/postgres";
-import type { ListPlan } from "../../platform/list-query/plan.js";
+import {
+  checkIdentifier,
+  checkReadIdentifier,
+  checkText,
+  missingArgument,
+  missingEntity,
+  nextToken,
+  planList,
+  resourceListRequest,
+} from "../../platform/index.js";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { WorkflowSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
@@ -7,34 +15,17 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import type { AdminDeps } from "../../deps.js";
+import type { RegistryDeps } from "../deps.js";
 import { checkDescription } from "../store/descriptions.js";
-import { checkIdentifier, checkReadIdentifier, checkText } from "../../platform/identifiers.js";
-import { missingEntity } from "../../platform/missing-entity.js";
-import { missingArgument } from "../../platform/rpc-errors.js";
-import { planList, selectPage } from "../../platform/list-query/plan.js";
-import { resourceListRequest } from "../../platform/list-query/resource-list.js";
-import { nextToken } from "../../platform/list-query/token.js";
 import { listNames } from "../store/entity-names.js";
 import { requireActiveProject } from "../project/require.js";
 import { createWorkflowInternal, identicalWorkflow } from "./create.js";
-import { findWorkflow } from "../store/workflows.js";
-import { workflowEntity } from "../store/workflow-list-entity.js";
+import { findWorkflow, type ListedWorkflow, listWorkflows, workflowEntity } from "../store/workflows.js";
 import { encodedTemplateOf } from "./decode-request.js";
-
-export interface ListedWorkflow {
-  project: string;
-  domain: string;
-  name: string;
-  version: string;
-  typed_interface: Uint8Array;
-  short_description: string;
-  created_at: Date;
-}
 
 /** Workflows: register, get, list. */
 export function workflowRpcs(
-  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compilerWorker">,
+  deps: Pick<RegistryDeps, "db" | "config" | "clock" | "compilerWorker">,
 ): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
@@ -92,10 +83,4 @@ function workflowMessage(row: ListedWorkflow): MessageInitShape<typeof WorkflowS
     },
     shortDescription: row.short_description,
   };
-}
-
-/** Reads no closures: those of a page could be large. */
-async function listWorkflows(db: Queryable, plan: ListPlan): Promise<readonly ListedWorkflow[]> {
-  const columns = "project, domain, name, version, typed_interface, short_description, created_at";
-  return (await db.query<ListedWorkflow>(selectPage(plan, columns))).rows;
 }

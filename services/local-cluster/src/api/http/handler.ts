@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Metrics } from "@flyte-ts/telemetry";
 import type { JsonObject } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { type AccessOptions, authenticate, checkPolicy } from "./access.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
 import { type ApiContext, objectName, type NamedTarget, storeKey, type Target } from "../context.js";

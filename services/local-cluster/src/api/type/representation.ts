@@ -1,5 +1,5 @@
 import { type JsonObject, type KubeObject, isObject } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError } from "../api-error.js";
 import type { ResourceType } from "./resource-type.js";
 

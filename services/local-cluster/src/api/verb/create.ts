@@ -1,5 +1,5 @@
 import { isObject, type KubeObject, textAt, timestamp, withMeta } from "../../object/model.js";
-import { Stored } from "../../store/stored.js";
+import { Stored } from "../../store/stored-object.js";
 import { alreadyExists, ApiError, badRequest, invalid, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
 import type { ApiContext, Target } from "../context.js";

@@ -1,5 +1,5 @@
 import { type Json, type KubeObject, at, isObject, textAt, timestamp, withMeta } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { conflict, forbidden, invalid, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
 import { type ApiContext, objectName, type NamedTarget, storeKey } from "../context.js";

@@ -1,4 +1,5 @@
-import type { Stored } from "../../store/stored.js";
+import { BoundedMap } from "@flyte-ts/async";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, expired } from "../api-error.js";
 import type { ApiContext, Target } from "../context.js";
 import { type Selection, selectionOf } from "./selection.js";
@@ -23,7 +24,7 @@ const TOKEN_FORM = "local/v1";
 /** Lists collections; all pages of a list show the same revision. */
 export class Lister {
   readonly #context: ApiContext;
-  readonly #continuedLists = new Map<string, ContinuedList>();
+  readonly #continuedLists = new BoundedMap<string, ContinuedList>(MAX_CONTINUED_LISTS);
 
   constructor(context: ApiContext) {
     this.#context = context;
@@ -76,8 +77,7 @@ export class Lister {
     const resourceVersion = String(revision);
     if (limit <= 0 || items.length <= limit) return { items, meta: { resourceVersion } };
     const now = this.#context.now();
-    for (const [key, { expiresAt: until }] of this.#continuedLists)
-      if (until < now || this.#continuedLists.size >= MAX_CONTINUED_LISTS) this.#continuedLists.delete(key);
+    for (const [key, { expiresAt: until }] of this.#continuedLists) if (until < now) this.#continuedLists.delete(key);
     const next = Buffer.from(
       JSON.stringify({ v: TOKEN_FORM, rv: revision, id: this.#context.newUid(), after: token === undefined ? 1 : 2 }),
     ).toString("base64url");

@@ -2,7 +2,7 @@ import { JsonPatchError, jsonPatch } from "../../object/json-patch.js";
 import { mergePatch, structuralShare } from "../../object/merge-patch.js";
 import { type Json, type KubeObject, isObject } from "../../object/model.js";
 import { strategicMerge } from "../../object/strategic-merge.js";
-import { LARGE_BYTES, type Stored } from "../../store/stored.js";
+import { LARGE_BYTES, type Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
 import { type ApiContext, objectName, type NamedTarget, storeKey } from "../context.js";
 import { parseYamlBody } from "../http/yaml-body.js";

@@ -1,6 +1,6 @@
 import { equalJson, structuralShare } from "../../object/merge-patch.js";
 import { type Json, type KubeObject, withMeta } from "../../object/model.js";
-import { LARGE_BYTES, Stored } from "../../store/stored.js";
+import { LARGE_BYTES, Stored } from "../../store/stored-object.js";
 import { badRequest, conflict, invalid, MODIFIED_MESSAGE, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
 import { type ApiContext, objectName, type NamedTarget, storeKey } from "../context.js";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { StoreEvent } from "../../store/history.js";
 import { withMeta } from "../../object/model.js";
-import { Stored } from "../../store/stored.js";
+import { Stored } from "../../store/stored-object.js";
 import { badRequest, expired } from "../api-error.js";
 import { type ApiContext, type Target } from "../context.js";
 import { select } from "./list.js";

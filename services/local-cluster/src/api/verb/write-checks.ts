@@ -1,5 +1,5 @@
 import { type KubeObject, isObject, show } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, invalid } from "../api-error.js";
 import type { ApiContext, Target } from "../context.js";
 import { checkMetadata } from "../names.js";

@@ -26,7 +26,7 @@ function launch(name: string, command: readonly string[]) {
   return { launched, ended: promise, run };
 }
 
-test("a command is asked to end at whatever moment of its start, and is not lost", async () => {
+test("a command can be stopped at any moment of its start", async () => {
   const one = async (i: number) => {
     const { launched, ended } = launch(`p${i}`, ["sleep", "600"]);
     // Finer than timers, since the critical moments last about ten microseconds.

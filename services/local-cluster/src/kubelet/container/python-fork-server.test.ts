@@ -266,7 +266,7 @@ print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b
   });
 });
 
-test("a client whose models cannot be read ahead keeps nobody from forking", async () => {
+test("a failed preload of models does not prevent forks", async () => {
   mkdirSync(join(packages, "botocore"));
   writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS.replace('return "2006-03-01"', 'raise ValueError("unknown service")'));
   try {
@@ -370,7 +370,7 @@ function killPythons(): void {
   }
 }
 
-test("what runs goes on when the Python that it was forked from dies, and its end is known", async () => {
+test("forked processes survive the fork server, and their exit is reported", async () => {
   const go = join(folder, "go");
   const one = launch([
     "pyflyte-execute",
@@ -384,14 +384,14 @@ test("what runs goes on when the Python that it was forked from dies, and its en
   expect((await one.ended).exitCode).toBe(9);
 });
 
-test("many at once each have their own environment and leave nothing to the next", async () => {
+test("concurrent forks have separate environments", async () => {
   const script =
     "import json; print(os.environ['FLYTE_NUMBER'], getattr(json, 'left', None), os.environ.get('LEFT')); json.left = 1; os.environ['LEFT'] = '1'";
   const all = Array.from({ length: 24 }, (_, i) => outcome(["pyflyte-execute", "exec", script], { environment: { FLYTE_NUMBER: `${i}` } }));
   expect((await Promise.all(all)).map(({ log: text }) => text)).toEqual(all.map((_, i) => `${i} None None\n`));
 });
 
-test("a command is asked to end at whatever moment of its start, and is not lost", async () => {
+test("a command can be stopped at any moment of its start", async () => {
   await outcome(["pyflyte-execute", "exec", ""]);
   const codes: number[] = [];
   for (let i = 0; i < 40; i++) {
@@ -414,7 +414,7 @@ test("a run is claimed once: a second start of it follows the first", async () =
   expect(readFileSync(mark, "utf8")).toBe("ran ");
 });
 
-test("what left the session without a new program is found by its mark", async () => {
+test("a process that left the session is found by its environment", async () => {
   const file = join(folder, "stray");
   const script = `import time
 if os.fork() == 0:
@@ -430,7 +430,7 @@ while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
 /** Prints the pid of the fork server, the runner's parent. */
 const PRINT_SERVER_PID = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
 
-test("a variable that only C code reads has a Python of its own", async () => {
+test("variables read by C code get a separate fork server", async () => {
   const forked = async (environment: Readonly<Record<string, string>>) =>
     (await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID], { environment })).log;
   const usual = await forked({});
@@ -550,14 +550,14 @@ describe("modules that are loaded ahead", () => {
   }, 60_000);
 });
 
-test("it can be there before anybody asks", async () => {
+test("a fork server can start in advance", async () => {
   const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   pool.startEagerly({ command: ["pyflyte-execute"], environment, directory: "/" });
   const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
   expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim());
 });
 
-test("it ends when nobody asks for long, and another takes its place", async () => {
+test("an idle fork server exits and is replaced on demand", async () => {
   pool.close();
   pool = startPool({ idleTimeoutMs: 50 });
   const first = await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID]);

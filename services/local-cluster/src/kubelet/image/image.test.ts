@@ -21,7 +21,7 @@ test.each([
   ["-a", "invalid reference format"],
   ["{{ .image }}", "invalid reference format"],
   ["a".repeat(64), "cannot specify 64-byte hexadecimal strings"],
-])("%s is none", (image, why) => {
+])("%s is not an image name", (image, why) => {
   const parsed = parseImage(image);
   expect("error" in parsed && parsed.error).toContain(`couldn't parse image name "${image}": `);
   expect("error" in parsed && parsed.error).toContain(why);

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { at, type JsonObject, type KubeObject, microTimestamp, timestamp } from "../../object/model.js";
 import type { PodSource } from "./pod-source.js";
 
@@ -16,7 +17,7 @@ const MAX_KNOWN_EVENTS = 2048;
 export class EventRecorder {
   readonly #pods: PodSource;
   readonly #node: string;
-  readonly #known = new Map<string, KubeObject>();
+  readonly #known = new BoundedMap<string, KubeObject>(MAX_KNOWN_EVENTS);
   #lastName = 0n;
 
   constructor(pods: PodSource, node: string) {
@@ -43,7 +44,7 @@ export class EventRecorder {
             source: { component: "kubelet", host: this.#node },
           }
         : { ...known, count: Number(at(known, "count") ?? 1) + 1, lastTimestamp: now };
-    this.#remember(key, event);
+    this.#known.set(key, event);
     this.#pods.writeEvent(event);
   }
 
@@ -94,15 +95,5 @@ export class EventRecorder {
     const now = BigInt(this.#pods.now()) * 1_000_000n;
     this.#lastName = now > this.#lastName ? now : this.#lastName + 1n;
     return this.#lastName.toString(16);
-  }
-
-  #remember(key: string, event: KubeObject): void {
-    this.#known.delete(key);
-    this.#known.set(key, event);
-    if (this.#known.size <= MAX_KNOWN_EVENTS) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      break;
-    }
   }
 }

@@ -54,30 +54,30 @@ describe("ending", () => {
     { runs: [ended(0), ended(0)], phase: "Succeeded" },
     { runs: [ended(0), ended(1)], phase: "Failed" },
   ])("with the worst of the main containers: $phase", ({ runs, phase }) => {
-    expect(planPod(seen(runs.map((run, i) => container(`c${i}`, run))))).toMatchObject({ phase, over: true, start: [] });
+    expect(planPod(seen(runs.map((run, i) => container(`c${i}`, run))))).toMatchObject({ phase, done: true, start: [] });
   });
   test("a failed init container under Never ends the pod", () => {
-    expect(planPod(seen([container("i", ended(2), "init"), container("m")]))).toMatchObject({ phase: "Failed", over: true, start: [] });
+    expect(planPod(seen([container("i", ended(2), "init"), container("m")]))).toMatchObject({ phase: "Failed", done: true, start: [] });
   });
   test("sidecars are stopped when the main containers are done, and then the pod is over", () => {
-    expect(planPod(seen([container("s", running(), "sidecar"), container("m", ended(0))]))).toMatchObject({ stop: ["s"], over: false });
+    expect(planPod(seen([container("s", running(), "sidecar"), container("m", ended(0))]))).toMatchObject({ stop: ["s"], done: false });
     expect(planPod(seen([container("s", ended(143), "sidecar"), container("m", ended(0))]))).toMatchObject({
       phase: "Succeeded",
-      over: true,
+      done: true,
     });
   });
   test("deletion stops main containers first, then sidecars", () => {
     const sidecar = container("s", running(), "sidecar");
     expect(planPod(seen([sidecar, container("m", running())], { deleting: true })).stop).toEqual(["m"]);
     expect(planPod(seen([sidecar, container("m", ended(143))], { deleting: true })).stop).toEqual(["s"]);
-    expect(planPod(seen([container("m")], { deleting: true }))).toMatchObject({ over: true, start: [] });
+    expect(planPod(seen([container("m")], { deleting: true }))).toMatchObject({ done: true, start: [] });
   });
   test("the deadline fails the pod", () => {
     expect(planPod(seen([container("m", running())], { deadline: NOW }))).toMatchObject({
       phase: "Failed",
       deadlineExceeded: true,
       stop: ["m"],
-      over: false,
+      done: false,
     });
     expect(planPod(seen([container("m", running())], { deadline: NOW + 5 }))).toMatchObject({ phase: "Running", wakeAt: NOW + 5 });
   });
@@ -105,7 +105,7 @@ describe("restarts", () => {
   });
 });
 
-test("whatever is seen: nothing that runs is started, only what runs is stopped, and nothing both", () => {
+test("for any observation, running containers are not started and only running ones are stopped", () => {
   const run = fc.option(
     fc.oneof(
       fc.nat(5).map((n) => running(n)),
@@ -127,18 +127,18 @@ test("whatever is seen: nothing that runs is started, only what runs is stopped,
     deleting: fc.boolean(),
     deadline: fc.option(fc.integer({ min: NOW - 5, max: NOW + 5 }), { nil: undefined }),
     volumesReady: fc.boolean(),
-    settled: fc.constantFrom(undefined, "Failed" as const),
+    finalPhase: fc.constantFrom(undefined, "Failed" as const),
   });
   fc.assert(
     fc.property(input, (observation) => {
-      const { start, stop, done: over, phase } = planPod(observation);
+      const { start, stop, done, phase } = planPod(observation);
       const isRunning = (name: string) => observation.containers.find((c) => c.name === name)?.run?.state === "running";
       expect(start.some(isRunning)).toBe(false);
       expect(stop.every(isRunning)).toBe(true);
-      const ending = observation.deleting || observation.settled !== undefined || over;
+      const ending = observation.deleting || observation.finalPhase !== undefined || done;
       expect(ending && start.length > 0).toBe(false);
-      expect(over && observation.containers.some((c) => isRunning(c.name))).toBe(false);
-      expect(over && phase !== "Succeeded" && phase !== "Failed").toBe(false);
+      expect(done && observation.containers.some((c) => isRunning(c.name))).toBe(false);
+      expect(done && phase !== "Succeeded" && phase !== "Failed").toBe(false);
     }),
   );
 });

@@ -1,3 +1,4 @@
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { RestartPolicy, Role } from "../container/container-spec.js";
 
 /** Observed run of a container. Times in ms since the epoch. */
@@ -54,8 +55,7 @@ export interface PodPlan {
 }
 
 /** Delays of restarts: none, then 10 s, doubled up to 5 min; a run of 10 min resets them. Source: kubelet's container back-off. */
-const INITIAL_BACKOFF_MS = 10_000;
-const MAX_BACKOFF_MS = 300_000;
+const RESTART_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 const BACKOFF_RESET_MS = 600_000;
 
 /**
@@ -149,5 +149,5 @@ function shouldRestart(run: Run & { state: "ended" }, policy: RestartPolicy): bo
 
 function restartDelay(run: Run): number {
   if (run.state !== "ended" || run.attempt === 0 || run.finishedAt - run.startedAt >= BACKOFF_RESET_MS) return 0;
-  return Math.min(INITIAL_BACKOFF_MS * 2 ** (run.attempt - 1), MAX_BACKOFF_MS);
+  return backoffDelay(RESTART_BACKOFF, run.attempt - 1);
 }

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { at, type KubeObject, textAt } from "../../object/model.js";
 import { LogGrowthRecorder } from "../container/container-log.js";
@@ -36,8 +37,7 @@ export interface PodWorkerOptions {
 const RETRY_DELAY_MS = 2_000;
 /** Time for which ErrImagePull is shown before ImagePullBackOff, ms. */
 const PULL_ERROR_SHOWN_MS = 2_000;
-const INITIAL_PULL_BACKOFF_MS = 10_000;
-const MAX_PULL_BACKOFF_MS = 300_000;
+const PULL_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 /** Retry delay of invalid image names, ms; kubelet retries them too. */
 const INVALID_IMAGE_RETRY_DELAY_MS = 60_000;
 
@@ -295,7 +295,7 @@ export class PodWorker {
     if (blocked?.reason === "ErrImagePull") {
       note("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(image)}`);
       note("Warning", "Failed", "Error: ImagePullBackOff");
-      const delay = Math.min(INITIAL_PULL_BACKOFF_MS * 2 ** (pulls - 1), MAX_PULL_BACKOFF_MS);
+      const delay = backoffDelay(PULL_BACKOFF, pulls - 1);
       const message = `Back-off pulling image ${JSON.stringify(image)}: ErrImagePull: ${check.message}`;
       container.blocked = { reason: "ImagePullBackOff", message, retryAt: now + delay, pulls };
       return false;

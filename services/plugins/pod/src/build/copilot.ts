@@ -52,7 +52,7 @@ const READY_FILE = `${STATE_MOUNT.mountPath}/listening`;
 
 /**
  * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads outputs from files
- * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has ended. The first
+ * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has terminated. The first
  * process of a container ignores signals until it has a handler, so the downloader, which comes next, delays the task
  * until then.
  */

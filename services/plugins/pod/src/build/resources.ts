@@ -17,7 +17,7 @@ export interface PlatformResources {
 }
 
 /**
- * Resources of a container definition. `storage` is left out: it sizes volumes and is not a container resource.
+ * Resources of a container definition. `storage` is omitted: it sizes volumes and is not a container resource.
  * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function containerResources(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {

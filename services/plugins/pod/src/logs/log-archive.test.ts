@@ -1,5 +1,6 @@
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { ManualClock, sampleRequest, flushPromises } from "@flyte-ts/task-plugin/harness";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../kube/pod-types.js";
@@ -17,7 +18,7 @@ const pod: Pod = {
 const uri = `${request.outputPrefix}/logs/main.log`;
 
 describe("LogArchive", () => {
-  const clock = new ManualClock();
+  const clock = new ManualTime();
   let store: MemoryStore;
   let failures: KubeError[];
   const asked: PodLogOptions[] = [];
@@ -58,7 +59,7 @@ describe("LogArchive", () => {
     const logs = archive();
     failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
     logs.archive(pod, request);
-    await flushPromises();
+    await settlePromises();
     await clock.advance(1_000);
     await clock.advance(2_000);
     await logs.waitUntilArchived(request);

@@ -1,6 +1,6 @@
 const LINE_END = 10;
 
-/** Returns all bytes, or the last whole lines within `most` bytes. */
+/** Returns all bytes, or the last whole lines within `maxBytes` bytes. */
 export async function tailBytes(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -6,7 +6,7 @@ import { isQuotaExceeded, exceedsQuotaTotal } from "./quota.js";
 /** Every namespace gets this account shortly after its creation; one of another name may never appear. */
 const DEFAULT_ACCOUNT_MISSING = /error looking up service account [^ ]+\/default: /;
 
-/** Maps Kubernetes' refusal to create a pod to the attempt's error (contract §6.4). Always returns an error to throw. */
+/** Maps an error of creating a pod to the attempt's error (contract §6.4). Always returns an error to throw. */
 export function toCreateError(error: unknown): Error {
   if (!(error instanceof KubeError)) return error instanceof Error ? error : new Error(String(error));
   const { message, status } = error;

@@ -1,10 +1,10 @@
-import type { Clock } from "@flyte-ts/task-plugin";
+import type { Time } from "@flyte-ts/async";
 
 /** Waits for pods to be deleted. */
 export class DeletionWaiter {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Time) {}
 
   /** Reports that the pod of this key is gone. */
   onDeleted(key: string): void {
@@ -26,7 +26,7 @@ export class DeletionWaiter {
       waitFor: async (ms) => {
         if (deleted) return true;
         await new Promise<void>((resolve) => {
-          const cancelTimer = this.clock.after(ms, resolve);
+          const cancelTimer = this.clock.schedule(ms, resolve);
           notify = () => {
             cancelTimer();
             resolve();

@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -7,24 +8,18 @@ import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/c
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import {
-  ManualClock,
-  MemoryBus,
-  pluginConformance,
-  type PluginEnvironment,
-  sampleRequest,
-  flushPromises,
-} from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { podServiceConfig } from "../config.js";
+import { controllerSettings, podServiceConfig } from "../config.js";
 import { podPlugin } from "../plugin.js";
 import { MemoryStore } from "../simulation/memory-store.js";
 import { SimulatedCluster } from "../simulation/simulated-cluster.js";
 import { PodController } from "./pod-controller.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const { pods, ...config } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podServiceConfig.parse({ nats: { url: "" } });
+const settings = { ...controllerSettings(config), config: config.pods };
 
 function podRequest(over: Partial<TaskRequest> = {}): TaskRequest {
   const request = sampleRequest("python-task", over);
@@ -42,15 +37,15 @@ const outputs = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: 
 const key = attemptKey(podRequest());
 
 class PodWorld implements PluginEnvironment {
-  clock: ManualClock | undefined;
+  clock: ManualTime | undefined;
   readonly cluster = new SimulatedCluster(() => this.clock);
   readonly store = new MemoryStore();
-  readonly archive = { keep: () => [], kept: () => Promise.resolve() };
+  readonly archive = { archive: () => [], waitUntilArchived: () => Promise.resolve() };
 
-  plugin(clock: ManualClock) {
+  plugin(clock: ManualTime) {
     this.clock = clock;
     return podPlugin(
-      new PodController({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
+      new PodController({ ...settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
       config.taskTypes,
     );
   }
@@ -66,7 +61,7 @@ class PodWorld implements PluginEnvironment {
   complete(request: TaskRequest): void {
     if (this.cluster.pods.get(attemptKey(request))?.status?.phase !== "Pending") return;
     this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
-    const finishedAt = this.clock?.now().toISOString() ?? "";
+    const finishedAt = this.clock === undefined ? "" : new Date(this.clock.now()).toISOString();
     this.cluster.setPodStatus(attemptKey(request), "Succeeded", {
       state: { terminated: { exitCode: 0, reason: "Completed", finishedAt } },
     });
@@ -91,17 +86,17 @@ describe("the pod plugin passes the conformance cases", () => {
 describe("PodController", () => {
   let world: PodWorld;
   let bus: MemoryBus;
-  let clock: ManualClock;
+  let clock: ManualTime;
   let running: RunningPlugin;
 
   const start = async () => {
     running = await runPlugin({ plugin: world.plugin(clock), bus, logger, clock, random: () => 0.5 });
-    await flushPromises();
+    await settlePromises();
   };
   const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
     const request = { ...podRequest(), ...over, desired };
     await bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
-    await flushPromises();
+    await settlePromises();
   };
   const told = () => bus.events.map(({ event }) => [Phase[event?.phase ?? 0], event?.reason]);
   const last = () => bus.events.at(-1);
@@ -109,12 +104,12 @@ describe("PodController", () => {
     const result = last()?.event?.outputResult;
     return result?.case === "error" ? { code: result.value.code, kind: result.value.kind, message: result.value.message } : undefined;
   };
-  const run = () => world.cluster.setPodStatus(key, "Running", { state: { running: { startedAt: clock.now().toISOString() } } });
+  const run = () => world.cluster.setPodStatus(key, "Running", { state: { running: { startedAt: new Date(clock.now()).toISOString() } } });
 
   beforeEach(async () => {
     world = new PodWorld();
     bus = new MemoryBus();
-    clock = new ManualClock();
+    clock = new ManualTime();
     await start();
   });
   afterEach(() => running.stop());
@@ -126,11 +121,11 @@ describe("PodController", () => {
     await send(DesiredState.RUN);
     run();
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, beside));
-    await flushPromises();
+    await settlePromises();
     // A pod of another propeller, without a record of its attempt.
     const metadata = { name: "foreign", namespace: "p-development", labels: {}, ownerReferences: [{ ...owner }] } as KubeObject["metadata"];
     await world.cluster.create(PODS, { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c" }] } } as KubeObject);
-    await flushPromises();
+    await settlePromises();
     const before = bus.events.length;
     const request = create(TaskRequestSchema, { desired: DesiredState.ABORT_ALL, workflowKey: podRequest().workflowKey, owner, shard: 7 });
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, request));
@@ -144,10 +139,10 @@ describe("PodController", () => {
   it("reports an attempt from submission to success, with outputs by value", async () => {
     await send(DesiredState.RUN);
     run();
-    await flushPromises();
+    await settlePromises();
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
-    world.cluster.setPodStatus(key, "Running", { state: { terminated: { exitCode: 0, finishedAt: clock.now().toISOString() } } });
-    await flushPromises();
+    world.cluster.setPodStatus(key, "Running", { state: { terminated: { exitCode: 0, finishedAt: new Date(clock.now()).toISOString() } } });
+    await settlePromises();
     expect(told()).toEqual([
       ["QUEUED", "task submitted to K8s"],
       ["RUNNING", ""],
@@ -162,7 +157,7 @@ describe("PodController", () => {
     world.cluster.create = async (ref, object) => {
       const pod = await create(ref, object);
       run();
-      await flushPromises();
+      await settlePromises();
       return pod as never;
     };
     await send(DesiredState.RUN);
@@ -203,23 +198,23 @@ describe("PodController", () => {
   it("a new process does not report pods that terminated long before its start", async () => {
     await send(DesiredState.RUN);
     world.complete(podRequest());
-    await flushPromises();
+    await settlePromises();
     await running.stop();
     bus.published.length = 0;
     await clock.advance(config.tellEndsOfMs + 1);
     await start();
     expect(told()).toEqual([]);
     world.cluster.deletePodExternally(key);
-    await flushPromises();
+    await settlePromises();
     expect(told()).toEqual([]);
   });
 
   it("a pod that another client deletes fails with kind SYSTEM", async () => {
     await send(DesiredState.RUN);
     run();
-    await flushPromises();
+    await settlePromises();
     world.cluster.deletePodExternally(key);
-    await flushPromises();
+    await settlePromises();
     expect(error()).toEqual({
       code: "ResourceDeletedExternally",
       kind: 2,
@@ -253,7 +248,7 @@ describe("PodController", () => {
   it("an abort deletes the pod with a short grace period and reports ABORTED when it is gone", async () => {
     await send(DesiredState.RUN);
     run();
-    await flushPromises();
+    await settlePromises();
     await send(DesiredState.ABORT);
     expect(told().at(-1)?.[0]).toBe("RUNNING");
     await clock.advance(1_000);
@@ -265,7 +260,7 @@ describe("PodController", () => {
   it("an abort is retried while the pod still exists", async () => {
     await send(DesiredState.RUN);
     run();
-    await flushPromises();
+    await settlePromises();
     world.cluster.deletionHangs = true;
     await send(DesiredState.ABORT);
     await clock.advance(120_000);
@@ -302,7 +297,7 @@ describe("PodController", () => {
   ])("goes or stays with FINALIZE as propeller says (%s)", async (deleteResources, left) => {
     await send(DesiredState.RUN);
     world.complete(podRequest());
-    await flushPromises();
+    await settlePromises();
     await send(DesiredState.FINALIZE, { deleteResources });
     expect(world.cluster.pods.size).toBe(left);
     expect(told().at(-1)?.[0]).toBe("SUCCEEDED");
@@ -358,13 +353,13 @@ describe("PodController", () => {
 
   it("an image that cannot be pulled fails after the grace period and requests cleanup", async () => {
     await send(DesiredState.RUN);
-    const lastTransitionTime = clock.now().toISOString();
+    const lastTransitionTime = new Date(clock.now()).toISOString();
     const condition = { type: "Ready", status: "False", reason: "ContainersNotReady", message: "unready", lastTransitionTime };
     world.cluster.setPodStatus(key, "Pending", {
       state: { waiting: { reason: "ImagePullBackOff", message: "no such image" } },
       conditions: [condition],
     });
-    await flushPromises();
+    await settlePromises();
     expect(told().at(-1)).toEqual(["INITIALIZING", "[ContainersNotReady|ImagePullBackOff]: unready|no such image"]);
     await clock.advance(180_000);
     expect(error()?.code).toBe("ContainersNotReady|ImagePullBackOff");
@@ -375,7 +370,7 @@ describe("PodController", () => {
     await send(DesiredState.RUN);
     world.store.unavailable = true;
     world.complete(podRequest());
-    await flushPromises();
+    await settlePromises();
     expect(told().at(-1)).toEqual(["RUNNING", expect.stringContaining("the outputs cannot be read yet")]);
     world.store.blobs.set(`${podRequest().outputPrefix}/outputs.pb`, outputs);
     world.store.unavailable = false;

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@flyte-ts/async";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
@@ -21,10 +22,8 @@ import { createPod, type CreatePodDeps } from "./create-pod.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
 import { isOwnedBy, belongsToAttempt, requireAttemptPod } from "./ownership.js";
 import { PodStatusReader, type PodStatusDeps, POD_CREATED_STATE } from "./pod-status.js";
-import { Recent } from "./recent.js";
 import { asRetryLater, kubeUnavailable } from "./create-error.js";
 import { trimPod } from "./trim-pod.js";
-import { clockTimers } from "./timers.js";
 
 export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
@@ -47,7 +46,7 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
 // Selects every pod of a Flyte task; those of other propellers have no record of the attempt.
 const POD_SELECTOR = "execution-id,node-id";
 const MAX_REMEMBERED = 10_000;
-/** Maximum wait for the first list of pods before a request is postponed, ms. */
+/** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;
 /** Time for which a pod created here may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
@@ -69,15 +68,15 @@ export class PodController {
   /** Created here and not yet in the watch. */
   readonly #awaitingWatch = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that have no record. */
-  readonly #unannotated = new Recent<TaskRequest>(MAX_REMEMBERED);
+  readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
   readonly #deletedUnreported = new Map<string, Pod>();
   /** Attempts that are aborted or finalized: changes of their pods are ignored. */
-  readonly #finishedAttempts = new Recent<true>(MAX_REMEMBERED);
+  readonly #finishedAttempts = new BoundedMap<string, true>(MAX_REMEMBERED);
   #startedAt = 0;
 
   constructor(private readonly deps: PodControllerDeps) {
-    this.#queue = new WorkQueue(clockTimers(deps.clock));
+    this.#queue = new WorkQueue(deps.clock);
     this.#reader = new PodStatusReader(deps);
     this.#deletions = new DeletionWaiter(deps.clock);
   }
@@ -270,7 +269,7 @@ export class PodController {
   async #waitForSync(): Promise<void> {
     let cancelTimer: () => void = () => undefined;
     const late = new Promise<"late">((resolve) => {
-      cancelTimer = this.deps.clock.after(SYNC_WAIT_MS, () => resolve("late"));
+      cancelTimer = this.deps.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
     });
     const first = await Promise.race([this.#informer?.synced, late]);
     cancelTimer();
@@ -287,7 +286,7 @@ export class PodController {
   }
 
   #now(): number {
-    return this.deps.clock.now().getTime();
+    return this.deps.clock.now();
   }
 }
 

@@ -1,15 +1,21 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
-import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
-import { podServiceConfig } from "../config.js";
+import { podConfig } from "../config.js";
 import type { Pod } from "../kube/pod-types.js";
 import { MemoryStore } from "../simulation/memory-store.js";
 import { PodStatusReader } from "./pod-status.js";
 
-const { pods: config, ...rest } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podConfig.parse({});
+const rest = {
+  gracePeriods: { createContainerErrorMs: 0, createContainerConfigErrorMs: 0, imagePullBackOffMs: 0, podPendingMs: 0 },
+  limits: { maxOutputBytes: 1_000_000, inlineBytes: 8_192 },
+  logLinks: [],
+};
 const request = sampleRequest("raw-container");
 if (request.template !== undefined) request.template.target = { case: "container", value: { dataConfig: { enabled: true } } as never };
 
@@ -29,7 +35,7 @@ describe("the result of a raw container", () => {
     },
   });
   const read = async (pod: Pod) =>
-    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { archive: () => [] } }).read(pod, request))
+    (await new PodStatusReader({ ...rest, config, store, clock: new ManualTime(), archive: { archive: () => [] } }).read(pod, request))
       .status;
 
   beforeEach(() => {
@@ -71,7 +77,7 @@ describe("an attempt that fails during an outage of the blob store", () => {
     status: { phase: "Failed", containerStatuses: [{ name: "main", state: { terminated: { exitCode, reason, message: "traceback" } } }] },
   });
   const world = () => {
-    const [store, clock] = [new MemoryStore(), new ManualClock(new Date(START + 5_000))];
+    const [store, clock] = [new MemoryStore(), new ManualTime(new Date(START + 5_000))];
     const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { archive: () => [] } });
     return { store, kindOf: async (pod: Pod) => failureKind((await reader.read(pod, request)).status) };
   };

@@ -1,5 +1,6 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey, type Clock, type TerminalStatus, RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
+import { attemptKey, type TerminalStatus, RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
 import type { PodConfig } from "../build/build-pod.js";
 import { downloadFailed } from "../build/copilot.js";
 import type { DataStore } from "../result/data-store.js";
@@ -10,11 +11,10 @@ import type { LogArchive } from "../logs/log-archive.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
 import { attemptState } from "../status/derive-attempt-state.js";
 import type { AttemptState, GracePeriods } from "../status/attempt-state.js";
-import { Recent } from "./recent.js";
 
 export interface PodStatusDeps {
   readonly store: DataStore;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly gracePeriods: GracePeriods;
   readonly limits: ResultLimits;
   readonly logLinks: readonly LogLink[];
@@ -37,7 +37,7 @@ const MAX_CACHED_RESULTS = 2_000;
 
 /** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
 export class PodStatusReader {
-  readonly #resultCache = new Recent<{ readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
+  readonly #resultCache = new BoundedMap<string, { readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
 
   readonly #store: OutageTrackingStore;
 
@@ -51,7 +51,7 @@ export class PodStatusReader {
     const key = attemptKey(request);
     const cached = this.#resultCache.get(key);
     if (cached !== undefined && cached.uid === pod.metadata.uid) return { status: cached.status };
-    const now = clock.now();
+    const now = new Date(clock.now());
     const state = this.attemptState(pod);
     if (state.kind === "waiting") return { status: undefined };
     const logs = logLinks(configuredLinks, { pod, request, now });
@@ -75,7 +75,7 @@ export class PodStatusReader {
   }
 
   attemptState(pod: Pod): AttemptState {
-    return attemptState(pod, { gracePeriods: this.deps.gracePeriods, now: this.deps.clock.now() });
+    return attemptState(pod, { gracePeriods: this.deps.gracePeriods, now: new Date(this.deps.clock.now()) });
   }
 
   /** True when the end of this very pod was read. */

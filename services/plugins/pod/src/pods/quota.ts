@@ -1,6 +1,6 @@
 import { compareQuantities } from "@flyte-ts/domain";
 
-/** True when a refusal to create a pod is due to an exhausted quota. */
+/** True when a pod was rejected because its quota is exhausted. */
 export function isQuotaExceeded(message: string): boolean {
   return message.includes("exceeded quota");
 }

@@ -1,7 +1,8 @@
+import type { Time } from "@flyte-ts/async";
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
-import { type AttemptFailure, type Clock, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { type AttemptFailure, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod } from "../kube/pod-types.js";
-import { OOM_KILLED } from "../status/terminated.js";
+import { OOM_KILLED } from "../status/terminal-result.js";
 import type { DataStore } from "./data-store.js";
 
 /** The blob store, with the time of its last outage. */
@@ -10,7 +11,7 @@ export class OutageTrackingStore implements DataStore {
 
   constructor(
     private readonly store: DataStore,
-    private readonly clock: Clock,
+    private readonly clock: Time,
   ) {}
 
   readonly get: DataStore["get"] = (...args) => this.#track(this.store.get(...args));
@@ -26,7 +27,7 @@ export class OutageTrackingStore implements DataStore {
     try {
       return await response;
     } catch (error) {
-      if (error instanceof BlobUnavailableError) this.#unavailableAt = this.clock.now().getTime();
+      if (error instanceof BlobUnavailableError) this.#unavailableAt = this.clock.now();
       throw error;
     }
   }

@@ -1,3 +1,4 @@
+import type { ManualTime } from "@flyte-ts/async/manual-time";
 import {
   type DeleteOptions,
   KubeError,
@@ -8,7 +9,6 @@ import {
   type ResourceRef,
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
-import type { ManualClock } from "@flyte-ts/task-plugin/harness";
 import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
 
 /** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
@@ -26,7 +26,7 @@ export class SimulatedCluster implements KubeClient {
   readonly #watchers = new Set<(event: WatchEvent<Pod>) => void>();
   #version = 1;
 
-  constructor(private readonly clock: () => ManualClock | undefined) {}
+  constructor(private readonly clock: () => ManualTime | undefined) {}
 
   podLog(): never {
     throw new Error("pods without processes write nothing");
@@ -76,7 +76,7 @@ export class SimulatedCluster implements KubeClient {
       if (this.pods.has(key))
         throw new KubeError(`pods "${object.metadata.name}" already exists`, { status: 409, reason: "AlreadyExists" });
       this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
-      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.clock()?.now().toISOString() ?? "" };
+      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.#timestamp() };
       return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } }) as unknown as T;
     });
   }
@@ -88,8 +88,8 @@ export class SimulatedCluster implements KubeClient {
       if (pod === undefined) return false;
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
       if (this.deletionHangs || !isTerminalPod(pod)) {
-        this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.clock()?.now().toISOString() ?? "" } });
-        if (!this.deletionHangs) this.clock()?.after(gracePeriodSeconds * 1_000, () => this.deletePodExternally(key));
+        this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.#timestamp() } });
+        if (!this.deletionHangs) this.clock()?.schedule(gracePeriodSeconds * 1_000, () => this.deletePodExternally(key));
       } else this.deletePodExternally(key);
       return true;
     });
@@ -131,6 +131,11 @@ export class SimulatedCluster implements KubeClient {
     await Promise.resolve();
     if (this.unavailable) throw new KubeError("connect ECONNREFUSED", { status: 0 });
     return act();
+  }
+
+  #timestamp(): string {
+    const time = this.clock();
+    return time === undefined ? "" : new Date(time.now()).toISOString();
   }
 
   #put(pod: Pod): Pod {

@@ -3,7 +3,7 @@ import { PRIMARY_CONTAINER_KEY } from "../build/declared-pod.js";
 import type { Pod } from "../kube/pod-types.js";
 import type { AttemptState, GracePeriods } from "./attempt-state.js";
 import { deletionFailure, deletedBeforeExit } from "./deletion.js";
-import { type TerminalResult, failedPodResult, OOM_KILLED, primaryContainerResult, succeededPodResult } from "./terminated.js";
+import { type TerminalResult, failedPodResult, OOM_KILLED, primaryContainerResult, succeededPodResult } from "./terminal-result.js";
 import { pendingState } from "./pending.js";
 import { lastContainerTransition } from "./pod-times.js";
 

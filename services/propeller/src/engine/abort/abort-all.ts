@@ -2,7 +2,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { cascadeCause } from "../decide/launch-plan.js";
 import { childExecutionId } from "../messages/child-execution.js";
 import { sendAbortRequest } from "../attempt/requests.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /**
  * Aborts all attempts that the status shows as running, without reconciling the workflow: an error in one node does not

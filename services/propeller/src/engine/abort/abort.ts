@@ -9,9 +9,9 @@ import { changePhase } from "../status/update-phase.js";
 import { cancelCalls } from "../dependencies/calls.js";
 import { sendAbortRequest } from "../attempt/requests.js";
 import { keepReservation, releasePendingReservation, awaitsReservation } from "../dependencies/cache.js";
-import { markStarted } from "../run/scheduler.js";
-import { enterScope, fitsInstanceLimit } from "../lifecycle/scope.js";
-import type { RunState } from "../run/run-state.js";
+import { markStarted } from "../state/scheduler.js";
+import { enterScope, fitsInstanceLimit } from "../state/scope.js";
+import type { RunState } from "../state/run-state.js";
 
 // Reasons shown on aborted nodes, in Go Flyte's wording.
 export const ABORT_REASON = "Workflow aborted.";

@@ -3,11 +3,11 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { pluginUnavailableReason } from "./plugin-health.js";
+import { pluginUnavailableReason } from "../plugin-health.js";
 import { changeMessage } from "../status/update-phase.js";
 import { latestPossibleMs, rfc3339Millis } from "../time/rfc3339.js";
 import { addAttemptBlocker } from "../events/report-blockers.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 /** True when the attempt was requested and no plugin service has reported on it. */
 export function awaitsFirstEvent(node: RuntimeNode): boolean {
@@ -88,7 +88,7 @@ export function publishAttemptFailed(state: RunState, node: RuntimeNode, error: 
 /** Time at which an attempt without reports counts as unanswered, or fails; undefined for never. */
 export function blockedTimeoutAt(state: RunState, node: RuntimeNode): number | undefined {
   if (!awaitsFirstEvent(node)) return undefined;
-  const { pluginUnavailableTimeout: pluginUnavailableTimeout, pluginResponseTimeout: pluginResponseTimeout } = state.config;
+  const { pluginUnavailableTimeout, pluginResponseTimeout } = state.config;
   if (node.blockedSince === undefined)
     return pluginResponseTimeout > 0 ? (node.taskRequest?.lastEventAt ?? 0) + pluginResponseTimeout : undefined;
   return pluginUnavailableTimeout > 0 ? node.blockedSince + pluginUnavailableTimeout : undefined;

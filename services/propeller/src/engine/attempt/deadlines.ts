@@ -3,7 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../policy/timeout.js";
-import { changesDueAt } from "../array/item-events.js";
+import { changesDueAt } from "../events/item-events.js";
 import { retryDueCalls } from "../dependencies/calls.js";
 import {
   scheduleTimers,
@@ -15,11 +15,11 @@ import {
   timeFacts,
   gateOpensAt,
 } from "./requests.js";
-import { onBlockedTimeout } from "./plugin-health-changed.js";
+import { onBlockedTimeout } from "./plugin-health-change.js";
 import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./blocked-attempt.js";
 import { markRetryable, decideRetryAfter, startNextAttempt } from "./retry.js";
 import { isAbortedByParent, markAttemptAborted, abortNode } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 import { goDuration } from "../time/duration.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
 import { endAborted } from "../lifecycle/end-node.js";
@@ -77,7 +77,7 @@ function resendRequest(state: RunState, node: RuntimeNode): void {
 
 /** Timeout of an abort: none where the task type is unserved, longest where something runs. */
 function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
-  const { abortTimeout: abortTimeout, unstartedAbortTimeout: unstartedAbortTimeout } = state.config;
+  const { abortTimeout, unstartedAbortTimeout } = state.config;
   // Another attempt must not run while the aborted one may be alive.
   if (node.status.phase === NodePhase.RetryableFailure && !isAbortedByParent(node)) return Number.POSITIVE_INFINITY;
   if (!neverReported(node)) return abortTimeout > 0 ? abortTimeout : Number.POSITIVE_INFINITY;

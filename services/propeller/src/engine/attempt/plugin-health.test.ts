@@ -2,7 +2,7 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import type { WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
-import type { PluginHealth } from "./plugin-health.js";
+import type { PluginHealth } from "../plugin-health.js";
 
 const known = (served: readonly string[], silent: readonly [string, number][] = []): PluginHealth => ({
   discoveryDone: true,

@@ -2,7 +2,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { sendRunRequest } from "./requests.js";
 import { acquireReservation } from "../dependencies/cache.js";
 import { succeedAfterWrite } from "../lifecycle/mark-running.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 export interface RunRequestOptions {
   readonly timing: EffectTiming;

@@ -2,13 +2,13 @@ import { NodePhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { nextCallRetryAt } from "../calls/pending-call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { changesDueAt } from "../array/item-events.js";
+import { changesDueAt } from "../events/item-events.js";
 import { taskRequest } from "../messages/task-request.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339 } from "../time/rfc3339.js";
 import { deadlinesOf, nextDeadline } from "../policy/timeout.js";
 import { awaitsFirstEvent, neverReported, markAttemptBlocked, unavailableReasonFor, blockedTimeoutAt } from "./blocked-attempt.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 /** Requests to run the node's current attempt. */
 export function sendRunRequest(state: RunState, node: RuntimeNode, timing: EffectTiming): void {
@@ -119,7 +119,7 @@ export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; at
 }
 
 /** Time at which a sleeping gate opens. */
-export function gateOpensAt({ gateOpensAt: gateOpensAt, abortReason }: RuntimeNode): number | undefined {
+export function gateOpensAt({ gateOpensAt, abortReason }: RuntimeNode): number | undefined {
   return abortReason === undefined ? gateOpensAt : undefined;
 }
 

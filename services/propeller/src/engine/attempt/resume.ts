@@ -8,7 +8,7 @@ import { resolveInputs } from "../data/outputs.js";
 import { requestRunWhenReserved } from "./request-run.js";
 import { inputLocation } from "../data/input-location.js";
 import { abortNode } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /**
  * Continues an attempt from the status that this process has not acted on: the attempt after a failure, or one that ran

@@ -2,7 +2,7 @@ import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { armsOf } from "../graph/arms.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { budgetsOf } from "../policy/retry-budgets.js";
 import { causeOf, decideRetry, type RetryDecision } from "../policy/retry.js";
 import { changePhase, nextAttempt } from "../status/update-phase.js";
@@ -12,7 +12,7 @@ import { scheduleTimers, sendCleanupRequest } from "./requests.js";
 import { resetReservation } from "../dependencies/cache.js";
 import { evictOutputs } from "../data/outputs.js";
 import { discardScope } from "../lifecycle/discard-scope.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Decides whether the node's budgets permit another attempt after this error. */
 export function decideRetryAfter(state: RunState, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {

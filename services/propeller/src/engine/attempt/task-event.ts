@@ -2,23 +2,23 @@ import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../decide/task.js";
 import { zombieAbortRequest } from "../messages/zombie-abort.js";
 import { attemptStarted } from "../status/update-phase.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
-import { recordItemEvent, reportingArrayOf } from "../array/item-events.js";
+import { recordItemEvent, reportingArrayOf } from "../events/item-events.js";
 import { scheduleTimers, sendCleanupRequest } from "./requests.js";
 import { markDynamic } from "../dependencies/dynamic.js";
 import { storesOutputs } from "../dependencies/cache.js";
-import { commitSuccess } from "../data/commit-outputs.js";
+import { commitSuccess } from "../lifecycle/commit-outputs.js";
 import { liveDeck } from "../data/live-deck.js";
 import { markRetryable, decideRetryAfter } from "./retry.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { endAborted, failNode, succeedNode } from "../lifecycle/end-node.js";
 import { isAbortedByParent, markAttemptAborted, abortSpeculativeDependents } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply loops.
 const MIN_ZOMBIE_ABORT_INTERVAL = 5_000;
@@ -42,7 +42,7 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
   if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
   node.zombieAbortedAt = state.now;
   const request = zombieAbortRequest(report, state.now);
-  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request: request });
+  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */

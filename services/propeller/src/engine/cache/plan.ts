@@ -1,17 +1,9 @@
-import { cacheKeyOf, type CacheKey, executionKey, taskUniqueId, deterministicUuid } from "@flyte-ts/domain";
+import { cacheKeyOf, executionKey, taskUniqueId, deterministicUuid } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { CachePlan } from "../graph/node-cache.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-
-/** Cache behavior of one call. */
-export interface CachePlan {
-  readonly call: CacheKey;
-  /** Lets one of several equal calls compute, while the others wait for it. */
-  readonly serialize: boolean;
-  /** Skips the lookup and replaces cached outputs. */
-  readonly overwrite: boolean;
-}
 
 /** Undefined when the task does not request caching, has no outputs to cache, or lacks a cache version. */
 export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {

@@ -37,7 +37,6 @@ export const wakeupKeys = {
 /** Earliest time of a retry, ms. */
 export function nextCallRetryAt(asks: PendingCalls | undefined): number | undefined {
   let next: number | undefined;
-  for (const { retryAt: retryAt } of asks?.values() ?? [])
-    if (retryAt !== undefined && (next === undefined || retryAt < next)) next = retryAt;
+  for (const { retryAt } of asks?.values() ?? []) if (retryAt !== undefined && (next === undefined || retryAt < next)) next = retryAt;
   return next;
 }

@@ -2,13 +2,13 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { boundInputsOf, wrapInLists } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { sizeOf } from "./outputs.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Transport of inputs: in messages, in a file of their own, or in the file of the item's array. */
 export type InputLocation = "message" | "file" | "arrayFile";
 
 export function inputLocation(state: RunState, node: RuntimeNode, inputs: LiteralMap): InputLocation {
-  const { maxInlineOutputBytes: maxInlineOutputBytes } = state.config;
+  const { maxInlineOutputBytes } = state.config;
   if (sizeOf(inputs) <= maxInlineOutputBytes) return "message";
   const { array } = node.scope;
   // Bound inputs, the same for all items, are not written once for each.

@@ -7,3 +7,9 @@ export type NodeInputs =
   /** Blob reads are pending; the node is reconciled again when they are done. */
   | { readonly kind: "waiting" }
   | { readonly kind: "error"; readonly error: ExecutionErrorJson };
+
+/** Location of outputs, and their value when it is known. */
+export interface NodeOutputs {
+  readonly value: LiteralMap | undefined;
+  readonly uri: string;
+}

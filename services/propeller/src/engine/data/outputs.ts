@@ -2,16 +2,16 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { resolveBindings, type BoundInputs } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { outputsUri } from "./paths.js";
+import { outputsUri } from "../graph/paths.js";
 import { withFailure } from "../errors/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { UncommittedSuccess, RuntimeNode, Scope } from "../graph/runtime.js";
-import type { NodeOutputs } from "../decide/decision.js";
-import { resolveOffloadedLists, itemInputs } from "../array/inputs.js";
+import type { NodeOutputs } from "./node-inputs.js";
+import { resolveOffloadedLists, itemInputs } from "./array-inputs.js";
 import { bindingError, requestLiterals } from "./request-literals.js";
 import type { NodeInputs } from "./node-inputs.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /**
  * Binds a node's inputs; enqueues `waiter` when outputs that must be read have arrived. The inputs are the same at any
@@ -152,12 +152,8 @@ export function sizeOf(literals: LiteralMap): number {
 
 /** True when outputs may be sent and kept by value. */
 export function fitsInline(state: RunState, bytes: number): boolean {
-  const {
-    maxInlineOutputBytes: maxInlineOutputBytes,
-    maxTotalInlineOutputBytes: maxTotalInlineOutputBytes,
-    maxKeptOutputBytes: maxKeptOutputBytes,
-  } = state.config;
-  const { inlineOutputBytes: inlineOutputBytes, keptOutputBytes: keptOutputBytes } = state;
+  const { maxInlineOutputBytes, maxTotalInlineOutputBytes, maxKeptOutputBytes } = state.config;
+  const { inlineOutputBytes, keptOutputBytes } = state;
   return (
     bytes <= maxInlineOutputBytes &&
     inlineOutputBytes + bytes <= maxTotalInlineOutputBytes &&

@@ -1,7 +1,7 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeInputs } from "./node-inputs.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Requests literals from the blob store; the node is reconciled again when they have been read. */
 export function requestLiterals(state: RunState, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {

@@ -2,7 +2,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
 import { collectItemOutputs } from "../array/gather.js";
 import { arraySize } from "./array-size.js";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { Definitions, RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 

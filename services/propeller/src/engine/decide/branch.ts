@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { evaluateCondition } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { BranchModel } from "@flyte-ts/workflow-crd";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 import { failureErrorOf } from "../errors/timed-out.js";

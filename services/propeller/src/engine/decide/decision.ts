@@ -1,14 +1,8 @@
+import type { NodeOutputs } from "../data/node-inputs.js";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
-
-/** Location of outputs, and their value when it is known. */
-export interface NodeOutputs {
-  readonly value: LiteralMap | undefined;
-  readonly uri: string;
-}
 
 /** Decision of a handler for its node. Only the engine's reconcile executes it. */
 export type NodeDecision =

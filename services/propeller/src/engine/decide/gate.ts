@@ -3,7 +3,7 @@ import { type Literal, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/lite
 import { LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { CallOutcome } from "../calls/call.js";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 

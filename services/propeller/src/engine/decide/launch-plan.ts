@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ChildExecution } from "../calls/admin.js";
 import type { CallOutcome } from "../calls/call.js";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 

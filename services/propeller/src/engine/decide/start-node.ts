@@ -1,5 +1,5 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 

@@ -1,4 +1,4 @@
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import { END_NODE } from "../graph/index-graph.js";
 import type { Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";

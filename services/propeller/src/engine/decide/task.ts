@@ -4,7 +4,8 @@ import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd";
 import { errorToJson } from "../errors/error-json.js";
 import type { Definitions, RuntimeNode } from "../graph/runtime.js";
-import type { NodeDecision, NodeOutputs } from "./decision.js";
+import type { NodeOutputs } from "../data/node-inputs.js";
+import type { NodeDecision } from "./decision.js";
 
 /** A task node starts with a request for its first attempt. */
 export function decideTaskStart(task: string, definitions: Definitions): NodeDecision {

@@ -64,7 +64,7 @@ describe("outputs that are cached", () => {
     const d = Driver.of(cached(), config);
     expect(d.takeRequests()).toEqual([]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
-    expect(d.asks).toMatchObject([{ ask: { kind: "catalogGet", call: { dataset: { name: "flyte_task-c" } }, task: { name: "c" } } }]);
+    expect(d.asks).toMatchObject([{ call: { kind: "catalogGet", call: { dataset: { name: "flyte_task-c" } }, task: { name: "c" } } }]);
     answer(d, "catalogGet", hit);
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
@@ -123,7 +123,7 @@ describe("outputs that are not cached", () => {
     expect(d.takeEventTexts()).toEqual([]);
     expect(d.asks).toMatchObject([
       {
-        ask: {
+        call: {
           kind: "catalogPut",
           outputs: { value: one },
           overwrite: false,
@@ -211,7 +211,7 @@ it("who overwrites does not look and replaces", () => {
   d.reply("n0", "RUNNING");
   expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_SKIPPED });
   d.reply("n0", "SUCCEEDED", { outputs: one });
-  expect(d.asks).toMatchObject([{ ask: { kind: "catalogPut", overwrite: true } }]);
+  expect(d.asks).toMatchObject([{ call: { kind: "catalogPut", overwrite: true } }]);
 });
 
 it("without a catalog nothing is asked", () => {
@@ -247,7 +247,7 @@ describe("a task whose calls are serialised", () => {
     d.reply("n0", "RUNNING");
     expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_ACQUIRED });
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(d.asks.at(-1)).toMatchObject({ ask: { kind: "catalogPut", owner: "exec-n0-0" } });
+    expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogPut", owner: "exec-n0-0" } });
     answer(d, "catalogPut", key);
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
       cacheStatus: Status.CACHE_POPULATED,

@@ -13,13 +13,13 @@ import type { CacheConfig } from "../cache/config.js";
 import { isHit } from "../cache/hit.js";
 import { artifactIdOf, cachePlan, reservationOwner } from "../cache/plan.js";
 import type { CachedOutputs, CatalogCalls } from "../calls/catalog.js";
-import { newNodeCache, type NodeCache } from "../cache/state.js";
-import { outputsUri } from "../data/paths.js";
+import { newNodeCache, type NodeCache } from "../graph/node-cache.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { call, retryCallAt, callProgress, cancelCall } from "./calls.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are serialized, storage
 // after success. An unavailable catalog delays a node for a bounded time and never fails it.
@@ -62,7 +62,7 @@ export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralM
   return found.hit === undefined ? PROCEED : useHit(state, node, { cache, hit: found.hit });
 }
 
-/** Acquires the reservation before an attempt runs. `mayRun`: the attempt may have been requested before a restart. */
+/** Acquires the reservation before an attempt runs. `maybeRunning`: the attempt may have been requested before a restart. */
 export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunning: boolean): CacheDecision {
   const { inputs } = node;
   const config = state.config.cache;

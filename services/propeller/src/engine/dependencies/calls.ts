@@ -2,10 +2,10 @@ import type { PendingCall, CallProgress } from "../calls/pending-call.js";
 import type { CallResult, CallKind, CallOf, CallOutcome, ValueOf } from "../calls/call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { WakeupFallbackBackoff } from "../config.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { scheduleTimers } from "../attempt/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 // Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
 
@@ -24,7 +24,7 @@ export function call<K extends CallKind>(
   state: RunState,
   node: RuntimeNode,
   request: CallOf<K>,
-  { timing = "immediate", wakeupKey: wakeupKey }: CallOptions = {},
+  { timing = "immediate", wakeupKey }: CallOptions = {},
 ): CallOutcome<ValueOf<K>> | undefined {
   const known = node.pendingCalls?.get(request.kind);
   if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;

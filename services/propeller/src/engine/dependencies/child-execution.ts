@@ -12,7 +12,7 @@ import { inlineEventInputs } from "../data/input-location.js";
 import { resolveInputs } from "../data/outputs.js";
 import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
 import { failNode } from "../lifecycle/end-node.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // A launch plan node starts a child execution. Its name is derived from the node and its attempt, so that creating it is idempotent.
 

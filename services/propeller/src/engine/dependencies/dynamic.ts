@@ -4,7 +4,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../calls/dynamic.js";
 import type { CallOutcome } from "../calls/call.js";
-import { compiledUri, futuresUri } from "../data/paths.js";
+import { compiledUri, futuresUri } from "../graph/paths.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { dynamicDepthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { onSubWorkflowEnded } from "../decide/sub-workflow.js";
@@ -15,11 +15,11 @@ import { scheduleTimers } from "../attempt/requests.js";
 import { call, cancelCall } from "./calls.js";
 import { restoreScope, resumeChildScope } from "../restore/restore.js";
 import { writeOutputs } from "../data/outputs.js";
-import { resyncScope } from "../run/resync.js";
-import { enterScope, fitsInstanceLimit, tooManyInstances } from "../lifecycle/scope.js";
+import { resyncScope } from "../state/resync.js";
+import { enterScope, fitsInstanceLimit, tooManyInstances } from "../state/scope.js";
 import { failNode, releaseSlot, succeedNode } from "../lifecycle/end-node.js";
 import { abortScope } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a graph below it, and the
 // node ends as that graph does.

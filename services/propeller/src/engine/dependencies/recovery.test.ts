@@ -53,7 +53,7 @@ function eventOf(d: Driver, nodeId: string) {
 describe("a node of an execution that recovers another", () => {
   it("has the outputs of its former self, with the same inputs and the same task", () => {
     const d = Driver.of(spec);
-    expect(d.asks).toMatchObject([{ ask: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
+    expect(d.asks).toMatchObject([{ call: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
     tell(d, "n0", former);
     expect(d.takeEventTexts()).toEqual(["n0 RECOVERED"]);
@@ -64,7 +64,7 @@ describe("a node of an execution that recovers another", () => {
     expect(node?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
     expect(node?.targetMetadata).toMatchObject({ case: "taskNodeMetadata", value: { checkpointUri: "" } });
     tell(d, "n1", undefined);
-    expect(d.asks.at(-1)).toMatchObject({ ask: { id: { nodeId: "n1-0-n0" } } });
+    expect(d.asks.at(-1)).toMatchObject({ call: { id: { nodeId: "n1-0-n0" } } });
     tell(d, "n1-0-n0", { ...former, inputs: numbers({ a: 1 }), tasks: [] });
     expect(d.takeEventTexts()).toContain("workflow SUCCEEDED");
     expect(d.takeRequests()).toEqual([]);
@@ -132,7 +132,7 @@ describe("a node of an execution that recovers another", () => {
     const d = Driver.of(spec, { cache: defaultCacheConfig });
     expect(d.asks.map(({ call: ask }) => ask.kind)).toEqual(["readPriorNode"]);
     tell(d, "n0", undefined);
-    expect(d.asks.at(-1)).toMatchObject({ ask: { kind: "catalogGet" } });
+    expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogGet" } });
   });
 
   it("keeps the execution that its former self had launched, and everything else when all of it is reused", () => {

@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
-import { canReuse, canRecover } from "./can-reuse.js";
+import { canReuse, canRecover } from "./reuse-policy.js";
 import { call, cancelCall } from "./calls.js";
 import { hasConsumers } from "../data/outputs.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Next step of a node of a recovering execution. */
 export type RecoveryDecision =

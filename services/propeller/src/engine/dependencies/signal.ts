@@ -7,7 +7,7 @@ import { onSignal, onSignalRefused } from "../decide/gate.js";
 import { call, pollAsFallback, cancelCall } from "./calls.js";
 import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
 import { failNode } from "../lifecycle/end-node.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Waits at a gate until its signal has a value. Called again when the result of a call arrives. */
 export function awaitSignal(

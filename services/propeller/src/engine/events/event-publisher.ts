@@ -8,9 +8,9 @@ import { blockerEvent } from "./blocker-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "./workflow-event.js";
 import { generatedNameOf } from "../messages/task-request.js";
 import { childExecutionId } from "../messages/child-execution.js";
-import { recordItemPhase, recordAttemptPhase, reportingArrayOf } from "../array/item-events.js";
+import { recordItemPhase, recordAttemptPhase, reportingArrayOf } from "./item-events.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 
 /** Builds and emits the events of one run, numbered in order. */
 export class EventPublisher {

@@ -12,7 +12,7 @@ import {
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
 import { itemReportingOf } from "../array/array-state.js";
-import type { NodeCache } from "../cache/state.js";
+import type { NodeCache } from "../graph/node-cache.js";
 import { dynamicDepthOf, type RuntimeNode } from "../graph/runtime.js";
 import { outputResult } from "./output-result.js";
 

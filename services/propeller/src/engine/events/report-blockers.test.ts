@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import { numbers } from "../../../simulation/fixtures/workflow.js";
-import type { PluginHealth } from "../attempt/plugin-health.js";
+import type { PluginHealth } from "../plugin-health.js";
 
 const served = (...types: readonly string[]): PluginHealth => ({ discoveryDone: true, available: new Set(types), stale: new Map() });
 const noticesOf = (d: Driver) => d.takeEventTexts().filter((text) => text.startsWith("notice"));

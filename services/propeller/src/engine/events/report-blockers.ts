@@ -3,7 +3,7 @@ import type { PendingCall } from "../calls/pending-call.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../errors/bound-message.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { rfc3339Seconds } from "../time/rfc3339.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Publishes blockers to the execution's owner: the status holds the last published reason, so that a restart neither
 // repeats it as a change nor leaves it published.

@@ -4,11 +4,11 @@ import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { itemIndex } from "../array/items.js";
 import type { ArrayState } from "../array/array-state.js";
-import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "../data/paths.js";
+import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "./paths.js";
 import type { PendingCalls } from "../calls/pending-call.js";
 import type { PriorNode } from "../calls/recovery.js";
-import type { NodeCache } from "../cache/state.js";
-import type { FailurePolicy } from "../policy/failure-policy.js";
+import type { NodeCache } from "./node-cache.js";
+import type { FailurePolicy } from "./failure-policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 
 /** Status of a node that has not started: the resource has no entry for it. */

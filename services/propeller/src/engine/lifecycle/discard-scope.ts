@@ -3,8 +3,8 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { statusesOf } from "../status/node-statuses.js";
 import { cancelCalls } from "../dependencies/calls.js";
 import { evictOutputs, releaseOutputs } from "../data/outputs.js";
-import { removeInstances } from "./scope.js";
-import type { RunState } from "../run/run-state.js";
+import { removeInstances } from "../state/scope.js";
+import type { RunState } from "../state/run-state.js";
 
 /**
  * Discards the graph below an ended node. Its nodes' statuses stay in the status until admin has recorded the

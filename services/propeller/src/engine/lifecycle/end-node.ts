@@ -5,26 +5,26 @@ import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { checkpointUri, outputsUri } from "../data/paths.js";
+import { checkpointUri, outputsUri } from "../graph/paths.js";
 import { armsOf } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { PriorNode } from "../calls/recovery.js";
 import type { NodeEventDetails } from "../events/node-event.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { NodeOutputs } from "../decide/decision.js";
+import type { NodeOutputs } from "../data/node-inputs.js";
 import { declaresNoOutputs } from "../decide/task.js";
 import { childExecutionId } from "../messages/child-execution.js";
 import { rawOutputPrefixOf } from "../messages/task-request.js";
 import { endStatusFields, cacheOfEnd, deckOfEnd, type EndDetails } from "../status/end-status-fields.js";
 import { changePhase } from "../status/update-phase.js";
 import { republishedAtMs } from "../time/rfc3339.js";
-import { finalizeArrayStatus, onItemEnded } from "../array/reconcile-array.js";
-import { publishArrayEnd } from "../array/item-events.js";
+import { finalizeArrayStatus, onItemEnded } from "./reconcile-array.js";
+import { publishArrayEnd } from "../events/item-events.js";
 import { cancelCalls } from "../dependencies/calls.js";
 import { releaseReservation } from "../dependencies/cache.js";
 import { outputsByValue, releaseUpstreamOutputs, keepOutputs } from "../data/outputs.js";
 import { discardKeepingStatuses } from "./discard-scope.js";
-import type { EffectTiming, RunState } from "../run/run-state.js";
+import type { EffectTiming, RunState } from "../state/run-state.js";
 import { TIMED_OUT } from "../errors/timed-out.js";
 
 export interface Success {

@@ -70,7 +70,7 @@ describe("a round", () => {
 
   test("comes to the same however little it looks at", () => {
     const statuses = [1, 3, 7, 10_000].map((maxReconcilesPerObservation) => {
-      const driver = Driver.of(wide, { maxReconcilesPerObservation: maxReconcilesPerObservation });
+      const driver = Driver.of(wide, { maxReconcilesPerObservation });
       for (let i = 0; i < 30; i++) driver.reply(`n${i}/t`, "SUCCEEDED");
       return [driver.resource.status.phase, driver.eventTexts.filter((text) => text.startsWith("workflow"))];
     });

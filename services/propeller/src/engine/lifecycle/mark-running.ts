@@ -6,7 +6,7 @@ import { attemptStarted } from "../status/update-phase.js";
 import { scheduleTimers } from "../attempt/requests.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { succeedNode } from "./end-node.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Marks the node's attempt as running; publishes the first one. */
 export function markRunning(state: RunState, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {

@@ -3,10 +3,10 @@ import { chosenArm } from "../graph/arms.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { onArmEnded } from "../decide/branch.js";
 import { onSubWorkflowEnded } from "../decide/sub-workflow.js";
-import { onArrayEnded } from "../array/outputs.js";
+import { onArrayEnded } from "./array-outputs.js";
 import { applyDecision, tryStart, bindInputs } from "./start-node.js";
 import { keepReservation } from "../dependencies/cache.js";
-import { commitSuccess, commitSuccessDuringAbort } from "../data/commit-outputs.js";
+import { commitSuccess, commitSuccessDuringAbort } from "./commit-outputs.js";
 import { scheduleRetry } from "../attempt/retry.js";
 import { needsGraph, finishDynamic, loadDynamicGraph } from "../dependencies/dynamic.js";
 import { abortChild } from "../dependencies/child-execution.js";
@@ -14,7 +14,7 @@ import { releaseOutputs } from "../data/outputs.js";
 import { resumeNodeWork } from "../attempt/resume.js";
 import { endAborted, failNode, timeOutNode } from "./end-node.js";
 import { isIdle } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Reconciles one node: the only place where a node progresses. */
 export function reconcileNode(state: RunState, node: RuntimeNode): void {

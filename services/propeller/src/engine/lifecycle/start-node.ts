@@ -2,7 +2,7 @@ import { NodePhase } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { GraphModel } from "@flyte-ts/workflow-crd";
-import { outputsUri } from "../data/paths.js";
+import { outputsUri } from "../graph/paths.js";
 import { mayBeChosen } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -10,9 +10,9 @@ import { decideStart } from "../decide/node-start.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { takesSlot } from "../policy/parallelism.js";
 import { changePhase } from "../status/update-phase.js";
-import { ARRAY_EXECUTING, arrayStatus, enterArrayScope } from "../array/reconcile-array.js";
+import { ARRAY_EXECUTING, arrayStatus, enterArrayScope } from "./reconcile-array.js";
 import { inputsFileContents, inputLocation, inlineEventInputs, storesInputsFile } from "../data/input-location.js";
-import { publishArrayQueued } from "../array/item-events.js";
+import { publishArrayQueued } from "../events/item-events.js";
 import { scheduleTimers } from "../attempt/requests.js";
 import { awaitSignal } from "../dependencies/signal.js";
 import { lookUpCache } from "../dependencies/cache.js";
@@ -21,10 +21,10 @@ import { graphInputsOf, resolveInputs } from "../data/outputs.js";
 import { checkRecovery } from "../dependencies/recovery.js";
 import { markRunning, succeedAfterWrite } from "./mark-running.js";
 import { requestRunWhenReserved } from "../attempt/request-run.js";
-import { enterScope, fitsInstanceLimit, tooManyInstances } from "./scope.js";
+import { enterScope, fitsInstanceLimit, tooManyInstances } from "../state/scope.js";
 import { failNode, skipNode, succeedNode } from "./end-node.js";
-import { markStarted, enqueueStart } from "../run/scheduler.js";
-import type { RunState } from "../run/run-state.js";
+import { markStarted, enqueueStart } from "../state/scheduler.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Skips or starts a node that has not started, or leaves it waiting. */
 export function tryStart(state: RunState, node: RuntimeNode): void {
@@ -49,7 +49,7 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
 }
 
 /** True when a failure was the last possible event of the graph: no node runs, and none can start. */
-function isLastPossibleEnd({ lastEndedFailed: lastEndedFailed, activeNodes: live, nodes }: Scope): boolean {
+function isLastPossibleEnd({ lastEndedFailed, activeNodes: live, nodes }: Scope): boolean {
   if (!lastEndedFailed || live > 0) return false;
   for (const { ended, branch, pendingUpstream, unsuccessfulUpstream } of nodes.values()) {
     if (!ended && branch === undefined && pendingUpstream === 0 && unsuccessfulUpstream === 0) return false;

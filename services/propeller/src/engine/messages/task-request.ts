@@ -20,7 +20,7 @@ import {
 import { API_VERSION, OWNER_KIND, type NodeModel, type ResourceQuantities, type WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
 import { arrayItem, itemEnvironment } from "./array-item.js";
-import { attemptDir, checkpointUri } from "../data/paths.js";
+import { attemptDir, checkpointUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideInterruptible } from "../policy/interruptible.js";
 

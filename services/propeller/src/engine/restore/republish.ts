@@ -4,7 +4,7 @@ import { republishedAtMs } from "../time/rfc3339.js";
 import { liveDeck } from "../data/live-deck.js";
 import { publishAborted, republishNode } from "../lifecycle/end-node.js";
 import { ROOT_REASON } from "../abort/abort.js";
-import type { RunState } from "../run/run-state.js";
+import type { RunState } from "../state/run-state.js";
 
 // Republishes node events that may have been lost: with the process before, or in transit.
 

@@ -8,18 +8,18 @@ import { fromRfc3339, latestPossibleMs, republishedAtMs } from "../time/rfc3339.
 import { itemIndex } from "../array/items.js";
 import { MAX_ERROR_MESSAGE } from "../errors/bound-message.js";
 import { errorFromPlain } from "../errors/error-json.js";
-import { addItem, ARRAY_FAILING, restoreItemCount, enterArrayScope } from "../array/reconcile-array.js";
-import { recordItemPhase } from "../array/item-events.js";
+import { addItem, ARRAY_FAILING, restoreItemCount, enterArrayScope } from "../lifecycle/reconcile-array.js";
+import { recordItemPhase } from "../events/item-events.js";
 import { scheduleTimers } from "../attempt/requests.js";
 import { decodeOutputs, areOutputsNeeded, releaseUpstreamOutputs } from "../data/outputs.js";
-import { addFailureNode, enterScope, rootScope } from "../lifecycle/scope.js";
+import { addFailureNode, enterScope, rootScope } from "../state/scope.js";
 import { markNeverReached, releaseSlot, publishAborted } from "../lifecycle/end-node.js";
-import { markStarted } from "../run/scheduler.js";
+import { markStarted } from "../state/scheduler.js";
 import { ABORT_REASON, childAbortReason, ROOT_REASON, abortNode, abortScope } from "../abort/abort.js";
 import { republishProgress, republishRecentEnds } from "./republish.js";
 import { restoreBlocked } from "../attempt/blocked-attempt.js";
-import type { RunState } from "../run/run-state.js";
-import { publishTerminalEvent } from "../run/workflow-phase.js";
+import type { RunState } from "../state/run-state.js";
+import { publishTerminalEvent } from "../lifecycle/workflow-phase.js";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 

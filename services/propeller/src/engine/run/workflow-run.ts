@@ -3,29 +3,39 @@ import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus }
 import { wakeupKeys } from "../calls/pending-call.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { RuntimeNode } from "../graph/runtime.js";
-import { restorePersisted, collectStatusPatch, wholeStatus } from "../status/resource-status.js";
-import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "../types.js";
+import { restorePersisted, collectStatusPatch, wholeStatus } from "./resource-status.js";
+import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, WorkflowRun } from "../types.js";
 import { onCallResult, onWakeup } from "../dependencies/calls.js";
 import { abortAll } from "../abort/abort-all.js";
-import { publishArrayChanges } from "../array/item-events.js";
+import { publishArrayChanges } from "../events/item-events.js";
 import { rescheduleTimers } from "../attempt/requests.js";
 import { startNode } from "../lifecycle/start-node.js";
-import { BlobReads } from "../data/blob-reads.js";
-import { onBlobTimer, onBlobWritten, blobTimerOf } from "../data/blob-writes.js";
+import { BlobReads } from "../state/blob-reads.js";
+import { onBlobTimer, onBlobWritten, blobTimerOf } from "../lifecycle/blob-writes.js";
 import { onNodeTimer } from "../attempt/deadlines.js";
 import { restore, resumeRun } from "../restore/restore.js";
 import { reconcileNode } from "../lifecycle/reconcile-node.js";
 import { addBlobBlocker, publishBlocker } from "../events/report-blockers.js";
-import { onPluginStarted, onPluginHealth } from "../attempt/plugin-health-changed.js";
-import { resyncScope } from "./resync.js";
+import { onPluginStarted, onPluginHealth } from "../attempt/plugin-health-change.js";
+import { resyncScope } from "../state/resync.js";
 import { failScope, reconcileScope } from "../lifecycle/reconcile-scope.js";
-import { dequeueStart } from "./scheduler.js";
+import { dequeueStart } from "../state/scheduler.js";
 import { ABORT_REASON, abortScope } from "../abort/abort.js";
 import { onTaskEvent } from "../attempt/task-event.js";
 import { republishUnknownNode } from "../restore/republish.js";
-import { defaultPolicy } from "./engine-policy.js";
-import { RunState } from "./run-state.js";
-import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "./workflow-phase.js";
+import type { EngineConfig } from "../config.js";
+import { defaultPolicy, type EnginePolicy } from "../state/engine-policy.js";
+import { RunState } from "../state/run-state.js";
+import { onRepublishTimer, requestFinalization, abortWorkflow, startWorkflow } from "../lifecycle/workflow-phase.js";
+
+export interface RunInput {
+  readonly workflow: ParsedWorkflow;
+  readonly config: EngineConfig;
+  /** ms since the epoch. */
+  readonly now: number;
+  /** Default: `defaultPolicy`. */
+  readonly policy?: EnginePolicy;
+}
 
 /**
  * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
@@ -80,7 +90,7 @@ class Run implements WorkflowRun {
   }
 
   get needsCapacity(): boolean {
-    const { startsThrottled: startsThrottled, slotQueue: waiting, startQueue: startQueue, finalization: finalization } = this.#state;
+    const { startsThrottled, slotQueue: waiting, startQueue, finalization } = this.#state;
     return startsThrottled && finalization === "none" && (this.#state.hasWork || waiting.size + startQueue.size > 0);
   }
 
@@ -270,7 +280,7 @@ class Run implements WorkflowRun {
     failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
-  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `room`. */
+  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `capacity`. */
   #drain(): void {
     const state = this.#state;
     let started = 0;

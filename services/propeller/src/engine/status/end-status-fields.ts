@@ -7,7 +7,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
-import type { NodeCache } from "../cache/state.js";
+import type { NodeCache } from "../graph/node-cache.js";
 
 // Facts of a node's end that only its terminal event has. They stay in the status until admin has recorded the
 // execution's end: an event may be lost, and its repair has only the resource.

@@ -1,13 +1,9 @@
+import type { SliceLimits } from "../config.js";
+import type { SliceBlob } from "../types.js";
 import { nodePhases } from "@flyte-ts/domain";
 import { type LoadedSlice, SLICE_VERSION, type SliceEntry, type SliceRoot, sliceUri, type NodeStatus } from "@flyte-ts/workflow-crd";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
-
-/** A blob that must be durable before the patch that names it is sent. Its name is unique. */
-export interface SliceBlob {
-  readonly uri: string;
-  readonly entries: readonly SliceEntry[];
-}
 
 /** Changes of a status's slices. */
 export interface SliceChanges {
@@ -16,13 +12,6 @@ export interface SliceChanges {
   readonly blobs: readonly SliceBlob[];
   /** Blobs that are unreferenced once the patch is durable. */
   readonly obsolete: readonly string[];
-}
-
-export interface SliceLimits {
-  /** Nodes per slice. */
-  readonly nodes: number;
-  /** Approximate bytes at which a slice is full. */
-  readonly bytes: number;
 }
 
 export interface SlicesInput {

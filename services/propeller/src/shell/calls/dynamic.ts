@@ -15,8 +15,8 @@ import { type Channel, Code, createClient, RpcError, type ServiceClient } from "
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.js";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
-import { compiledUri, futuresUri } from "../../engine/data/paths.js";
-import { inTurns } from "../in-turns.js";
+import { compiledUri, futuresUri } from "../../engine/graph/paths.js";
+import { inTurns } from "../yield-to-event-loop.js";
 import type { CallHandler } from "./handlers.js";
 import { Limit } from "../ask/limit.js";
 import { toCallFailure } from "./call-failure.js";

@@ -66,11 +66,11 @@ describe("what the resource names", () => {
     "%s: lost or garbled it is so for good, and the address is told",
     async (field) => {
       await expect(load(blobs, { [field]: place("nowhere.pb") })).rejects.toMatchObject({
-        name: "UnreadableWorkflow",
+        name: "InvalidWorkflowError",
         message: `${field}: nothing stands at ${place("nowhere.pb")}`,
       });
       await expect(load(blobs, { [field]: garble(`${field}.pb`) })).rejects.toMatchObject({
-        name: "UnreadableWorkflow",
+        name: "InvalidWorkflowError",
         message: expect.stringMatching(new RegExp(`^${field}: (the blob is no|what stands there cannot be read:) flyteidl\\.`)),
       });
     },
@@ -84,7 +84,7 @@ describe("what the resource names", () => {
     mkdirSync(join(folder, "p/d/e"), { recursive: true });
     writeFileSync(join(folder, "p/d/e", "bomb.pb"), bomb);
     await expect(load(blobs, { [field]: place("bomb.pb") })).rejects.toMatchObject({
-      name: "UnreadableWorkflow",
+      name: "InvalidWorkflowError",
       message: expect.stringMatching(new RegExp(`^${field}: what stands there cannot be read: \\S+ has more than ${most} elements`)),
     });
   });
@@ -92,7 +92,7 @@ describe("what the resource names", () => {
   test("a blob that is larger than what is read is so for good", async () => {
     const tooLarge = { get: (uri: string) => Promise.reject(new BlobTooLargeError(uri, 5_000_000_000, 1)) };
     await expect(load(tooLarge, { offloadedInputs: place("large.pb") })).rejects.toMatchObject({
-      name: "UnreadableWorkflow",
+      name: "InvalidWorkflowError",
       message: expect.stringMatching(/^offloadedInputs: .*5000000000/),
     });
   });
@@ -106,7 +106,7 @@ describe("what the resource names", () => {
     });
     writeFileSync(join(folder, "p/d/e", "odd.pb"), toBinary(CompiledWorkflowClosureSchema, closure));
     await expect(load(blobs, { workflowClosureReference: place("odd.pb") })).rejects.toMatchObject({
-      name: "UnreadableWorkflow",
+      name: "InvalidWorkflowError",
       resourceVersion: "7",
       message: expect.stringMatching(/^flyteidl\.core\.TaskTemplate: .*NaN/),
     });
@@ -161,7 +161,7 @@ describe("what a dynamic task made", () => {
       message: expect.stringContaining(`nothing stands at ${place("lost/futures.pb")}`),
     });
     garble("garbled/futures.pb");
-    expect(await ask(blobs, place("corrupt"), before)).toMatchObject({
+    expect(await ask(blobs, place("garbled"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`at ${place("garbled/futures.pb")}`),
     });

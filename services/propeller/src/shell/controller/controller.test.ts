@@ -17,7 +17,7 @@ import {
 } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../../engine/config.js";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/attempt/plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
 import type { CallHandlers } from "../calls/handlers.js";
 import { Controller } from "./controller.js";

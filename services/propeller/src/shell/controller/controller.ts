@@ -4,7 +4,7 @@ import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../../engine/config.js";
-import type { PluginHealth } from "../../engine/attempt/plugin-health.js";
+import type { PluginHealth } from "../../engine/plugin-health.js";
 import type { Observation } from "../../engine/types.js";
 import type { CallHandlers } from "../calls/handlers.js";
 import { Limit } from "../ask/limit.js";
@@ -66,19 +66,7 @@ export class Controller {
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const {
-      client,
-      bus,
-      events,
-      outputs,
-      callHandlers: callHandlers,
-      kubeEvents: notes,
-      slices,
-      metrics,
-      logger,
-      workers,
-      concurrency,
-    } = options;
+    const { client, bus, events, outputs, callHandlers, kubeEvents: notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holdsShard(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writes = new Limit(concurrency.writes);

@@ -62,7 +62,7 @@ export class ShardAssignment {
     }
     const held = new Set(this.#held);
     const gained = [...held].filter((shard) => !controller.shards.has(shard));
-    if (gained.length > 0) logger.info({ gained: gained, shards: held.size }, "shards gained");
+    if (gained.length > 0) logger.info({ gained, shards: held.size }, "shards gained");
     // Opens the watches, then subscribes to events, then starts the runs, whose resent requests cause events.
     const opened = await Promise.all(gained.map((shard) => controller.openShard(shard)));
     await ears.setShards(held);

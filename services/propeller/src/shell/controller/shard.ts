@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import {
   createInformer,
   type Informer,
@@ -12,7 +13,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../engine/config.js";
-import type { PluginHealth } from "../../engine/attempt/plugin-health.js";
+import type { PluginHealth } from "../../engine/plugin-health.js";
 import { zombieAbortRequest } from "../../engine/messages/zombie-abort.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { abortAttempts } from "../load/abort-attempts.js";
@@ -23,7 +24,7 @@ import type { EffectExecutor } from "../effects/effect-executor.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
 import type { PropellerMetrics } from "../metrics.js";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
 import type { StatusWriter } from "../status/status-writer.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
@@ -68,10 +69,10 @@ interface AbandonRequest extends AbandonedWorkflow {
   readonly message: string;
 }
 
-/** Maximum backoff of a workflow whose reconciles fail. */
-const MAX_BACKOFF_MS = 60_000;
-/** Maximum backoff when the API server fails: an outage delays workflows by so much at most after its end. */
-const MAX_OUTAGE_BACKOFF_MS = 5_000;
+/** Backoff of a workflow whose reconciles fail. */
+const RELOAD_BACKOFF: Backoff = { initialMs: 40, maxMs: 60_000, jitter: 0.5 };
+/** Backoff while the API server fails: an outage delays workflows by at most `maxMs` after its end. */
+const OUTAGE_BACKOFF: Backoff = { initialMs: 40, maxMs: 5_000, jitter: 0.5 };
 
 export interface RequeueOptions {
   /** The API server failed, not the workflow. */
@@ -444,8 +445,8 @@ export class Shard {
     this.options.queue.cancelDelayed(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
-    const { nextTimerAt: nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
-    const { nextWriteAt: nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
+    const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
+    const { nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
     this.options.queue.addAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
   }
 
@@ -496,8 +497,8 @@ export class Shard {
     this.#dropRun(key);
     const failures = (this.#consecutiveFailures.get(key) ?? 0) + 1;
     this.#consecutiveFailures.set(key, failures);
-    const delay = Math.min(20 * 2 ** failures, outage ? MAX_OUTAGE_BACKOFF_MS : MAX_BACKOFF_MS) * (0.5 + this.options.random() / 2);
-    this.options.queue.addAt(key, this.options.now() + Math.max(delay, afterMs));
+    const delayMs = backoffDelay(outage ? OUTAGE_BACKOFF : RELOAD_BACKOFF, failures - 1, this.options.random);
+    this.options.queue.addAt(key, this.options.now() + Math.max(delayMs, afterMs));
   }
 
   #nextResync(now: number): number {

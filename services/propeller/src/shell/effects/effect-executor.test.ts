@@ -37,7 +37,7 @@ function asking(recorded: Promise<void>) {
     answerers: { createExecution: answerer, readExecution: answerer },
     observe: (_: string, observation: unknown) => observed.push(observation),
   } as unknown as EffectExecutorOptions);
-  const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, ask: { kind } } as never]);
+  const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, call: { kind } } as never]);
   return { asked, observed, state, effects, ask };
 }
 

@@ -192,8 +192,8 @@ export class EffectExecutor {
    * A child execution names its parent node: it is created after the control plane has recorded that node, and never
    * after the shard was released.
    */
-  #executeCall(key: string, { id, call: call }: Extract<Effect, { kind: "call" }>): Promise<void> {
-    const { events, callHandlers: callHandlers, observe, holdsWorkflow: holds } = this.options;
+  #executeCall(key: string, { id, call }: Extract<Effect, { kind: "call" }>): Promise<void> {
+    const { events, callHandlers, observe, holdsWorkflow: holds } = this.options;
     const execute = (): Promise<void> =>
       executeCall(callHandlers, call).then((execute) => observe(key, { kind: "callResult", id, result: execute }));
     const recorded = call.kind === "createExecution" ? events.whenRecorded?.(key) : undefined;

@@ -141,7 +141,7 @@ export class Outbox {
   }
 
   /** Counts a request that plugin services answer; false when too many are unanswered. */
-  #admitRequest({ key, window, released: released }: EffectQueue, { desired, generatedName, template }: TaskRequest): boolean {
+  #admitRequest({ key, window, released }: EffectQueue, { desired, generatedName, template }: TaskRequest): boolean {
     if (released || (desired !== DesiredState.RUN && desired !== DesiredState.ABORT)) return true;
     const { now, isShared } = this.options;
     return window.admit({ generatedName, taskType: template?.type ?? "" }, { now: now(), shared: isShared(key) });

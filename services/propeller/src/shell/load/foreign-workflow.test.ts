@@ -30,7 +30,7 @@ test("nothing that a resource of another namespace names is read", async () => {
     read: (references: readonly { uri: string }[]) => Promise.resolve(references.flatMap(({ uri }) => (read.push(uri), []))),
   };
   await expect(new WorkflowLoader(client, store, slices, namespaceTemplate).load({ name: "e1" })).rejects.toMatchObject({
-    name: "UnreadableWorkflow",
+    name: "InvalidWorkflowError",
     message: 'executionId: names an execution of namespace "victim-production", the resource is in "own-development"',
   });
   expect(read).toEqual([]);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isWithinMs } from "@flyte-ts/auth";
 import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
-import { inTurns, othersTurn } from "../in-turns.js";
+import { inTurns, othersTurn } from "../yield-to-event-loop.js";
 
 /** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
 const MAX_PINNED_NODES = 5_000;

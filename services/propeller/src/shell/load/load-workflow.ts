@@ -17,13 +17,13 @@ import {
   WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { GraphCache } from "./graph-cache.js";
 import type { SliceStore } from "../status/slice-store.js";
 
 /** A resource whose current version is permanently unreadable. */
 export class InvalidWorkflowError extends Error {
-  override readonly name = "UnreadableWorkflow";
+  override readonly name = "InvalidWorkflowError";
 
   constructor(
     readonly resourceVersion: string,
@@ -51,7 +51,7 @@ export class WorkflowLoader {
    * @param minResourceVersion a sufficient version, when no other client can have written the resource since; else its latest
    * is read.
    * @returns undefined when there is no such resource.
-   * @throws UnreadableWorkflow when it is permanently invalid, StatusTooNewError when only a newer build can read it;
+   * @throws InvalidWorkflowError when it is permanently invalid, StatusTooNewError when only a newer build can read it;
    * other errors are transient.
    */
   async load(name: ObjectName, minResourceVersion?: string): Promise<ParsedWorkflow | undefined> {

@@ -8,13 +8,13 @@ test("a task type is served while somebody announces it, then silent, and nobody
   expect(presence.refresh(1_000)).toBe(false);
   presence.onHeartbeat(hello("echo", "core-sleep"), 2_000);
   expect(presence.refresh(3_000)).toBe(true);
-  expect(presence.health).toEqual({ complete: false, served: new Set(["echo", "core-sleep"]), silent: new Map() });
+  expect(presence.health).toEqual({ discoveryDone: false, available: new Set(["echo", "core-sleep"]), stale: new Map() });
   presence.onHeartbeat(hello("echo"), 12_000);
   expect(presence.refresh(13_000)).toBe(false);
   expect(presence.refresh(25_000)).toBe(true);
   expect(presence.health.discoveryDone).toBe(true);
   expect(presence.refresh(37_000)).toBe(true);
-  expect(presence.health).toEqual({ complete: true, served: new Set(["echo"]), silent: new Map([["core-sleep", 2_000]]) });
+  expect(presence.health).toEqual({ discoveryDone: true, available: new Set(["echo"]), stale: new Map([["core-sleep", 2_000]]) });
   expect(presence.refresh(38_000)).toBe(false);
   presence.onHeartbeat(hello("core-sleep"), 39_000);
   expect(presence.refresh(39_001)).toBe(true);

@@ -1,5 +1,6 @@
+import { BoundedMap } from "@flyte-ts/async";
 import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
-import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/attempt/plugin-health.js";
+import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";
 
 export interface PluginRegistryOptions {
   /** Time since which heartbeats are consumed, ms. */
@@ -21,9 +22,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
 export class PluginRegistry {
-  readonly #lastHeartbeatAt = new Map<string, number>();
+  readonly #lastHeartbeatAt = new BoundedMap<string, number>(MAX_TRACKED);
   /** Recently started processes, with the time of their first heartbeat. */
-  readonly #recentlyStarted = new Map<string, number>();
+  readonly #recentlyStarted = new BoundedMap<string, number>(MAX_TRACKED);
   #health: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
 
   constructor(private readonly options: PluginRegistryOptions) {}
@@ -39,16 +40,16 @@ export class PluginRegistry {
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
   onHeartbeat({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
-    for (const taskType of taskTypes) touch(this.#lastHeartbeatAt, taskType, now);
+    for (const taskType of taskTypes) this.#lastHeartbeatAt.set(taskType, now);
     if (servedMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
     for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
-    touch(this.#recentlyStarted, instance, now);
+    this.#recentlyStarted.set(instance, now);
     return new Set(taskTypes);
   }
 
   /** Updates `known`. Returns true when it changed. */
   refresh(now: number): boolean {
-    const { listeningSince: since, discoveryMs: discoveryMs, heartbeatTimeoutMs: heartbeatTimeoutMs } = this.options;
+    const { listeningSince: since, discoveryMs, heartbeatTimeoutMs } = this.options;
     const complete = now - since >= discoveryMs;
     const served = new Set<string>();
     const silent = new Map<string, number>();
@@ -66,13 +67,4 @@ export class PluginRegistry {
     this.#health = { discoveryDone: complete, available: served, stale: silent };
     return true;
   }
-}
-
-/** Moves a name to the end of the map with the current time. */
-function touch(times: Map<string, number>, name: string, now: number): void {
-  times.delete(name);
-  times.set(name, now);
-  if (times.size <= MAX_TRACKED) return;
-  const [oldest] = times.keys();
-  if (oldest !== undefined) times.delete(oldest);
 }

@@ -1,7 +1,7 @@
 import { executionTable } from "../execution/list-entity.js";
-import { baseColumns, type ListEntity } from "../../../platform/list-query/entity.js";
+import { baseColumns, type ListEntity } from "../../../platform/index.js";
+import { taskEntity } from "../../../registry/index.js";
 import { nodeExecutionTable } from "../node/list-entity.js";
-import { taskEntity } from "../../../registry/store/task-list-entity.js";
 
 const text = { type: "text" } as const;
 const ofExecution = (column: string) =>

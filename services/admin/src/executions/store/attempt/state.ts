@@ -1,9 +1,10 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { bigintArray, byteaArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { TaskState } from "@flyte-ts/execution-state";
-import { upsert, type ColumnSpec } from "../../../platform/multi-row-write.js";
-import { taskPhaseName, taskPhaseOf } from "../../projection/phase-name.js";
-import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../../projection/common-columns.js";
+import type { ColumnSpec } from "../multi-row-write.js";
+import { upsert } from "../multi-row-write.js";
+import { taskPhaseName, taskPhaseOf } from "../../model/phase-name.js";
+import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../common-columns.js";
 
 export interface TaskKey {
   readonly executionId: bigint;

@@ -1,7 +1,7 @@
 import { type ConcurrencyPolicy, ConcurrencyLimitBehavior } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { alreadyExists } from "../../../platform/rpc-errors.js";
+import { alreadyExists } from "../../../platform/index.js";
 
 /** True when the policy sets a limit. */
 export function isLimited(policy: ConcurrencyPolicy | undefined): policy is ConcurrencyPolicy {

@@ -1,6 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Condition } from "../../../platform/list-query/condition.js";
-import { type ListRequest, orderOf, type ResolvedFilter } from "../../../platform/list-query/plan.js";
+import { type Condition, type ListRequest, orderOf, type ResolvedFilter } from "../../../platform/index.js";
 import { executionEntity } from "./list-entity.js";
 
 /** Timestamps that follow the acceptance of an execution. */

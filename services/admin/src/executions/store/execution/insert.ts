@@ -1,6 +1,6 @@
 import { isUniqueViolation, type Queryable } from "@flyte-ts/postgres";
 import type { ErrorColumns } from "@flyte-ts/execution-state";
-import { alreadyExists } from "../../../platform/rpc-errors.js";
+import { alreadyExists } from "../../../platform/index.js";
 
 /** A row to insert. Messages are encoded. */
 export interface NewExecution {

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { nanosOfDate } from "@flyte-ts/execution-state";
-import { truncateReason } from "../../../platform/sanitize-text.js";
+import { truncateReason } from "../../../platform/index.js";
 
 /** Sets the launch blocker of an execution; its engine, once it runs, reports blockers itself. */
 export async function setLaunchBlocker(db: Queryable, executionId: bigint, { reason, now }: { reason: string; now: Date }): Promise<void> {

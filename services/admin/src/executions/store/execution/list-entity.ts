@@ -1,9 +1,7 @@
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { launchPlanEntity } from "../../../registry/store/launch-plan-list-entity.js";
-import { baseColumns, type ListEntity } from "../../../platform/list-query/entity.js";
-import { taskEntity } from "../../../registry/store/task-list-entity.js";
-import { workflowEntity } from "../../../registry/store/workflow-list-entity.js";
+import { launchPlanEntity, taskEntity, workflowEntity } from "../../../registry/index.js";
+import { baseColumns, type ListEntity } from "../../../platform/index.js";
 
 const text = { type: "text" } as const;
 const tagColumns = { key: text, value: text, name: { type: "text", sql: "execution_tags.key" } } as const;
@@ -79,7 +77,7 @@ export const executionTable = {
 } as const satisfies Pick<ListEntity, "table" | "columns">;
 
 const nameInRow = (column: string, resourceType: ResourceType) =>
-  ({ type: "text", sql: `executions.${column}`, few: { from: "names", resourceType } }) as const;
+  ({ type: "text", sql: `executions.${column}`, lowCardinality: { from: "names", table: "named_entities", resourceType } }) as const;
 
 /** Filters and sort keys of ListExecutions. */
 export const executionEntity: ListEntity = {

@@ -1,33 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
-import type { AdminDeps } from "../../../deps.js";
-import type { PlacementConfig } from "../../../clusters/config-schema.js";
-import { candidatesFor, pickCluster, type PlacedCluster, type PlacementRequest } from "../../../clusters/placement/placement-policy.js";
-
-export interface UnplacedExecution {
-  readonly name: string;
-  /** Cluster chosen when the execution was accepted. */
-  readonly cluster: string;
-  readonly request: PlacementRequest;
-}
-
-/** Cluster of an execution that can still move, or the reason why it must wait. */
-export type Placement = { readonly cluster: string } | { readonly blockedBy: string };
-
-/** Keeps the chosen cluster while it is permitted and healthy; else picks another that is. */
-export function resolvePlacement(
-  { clusters, rules, health }: { clusters: readonly PlacedCluster[]; rules: PlacementConfig; health: AdminDeps["health"] },
-  { name, cluster, request }: UnplacedExecution,
-): Placement {
-  const candidates = candidatesFor(clusters, rules, request);
-  if (candidates.length === 0) return { blockedBy: "no data plane is enabled that may take this execution" };
-  const healthy = candidates.filter((candidate) => health?.unhealthyReason(candidate.name) === undefined);
-  if (healthy.some((candidate) => candidate.name === cluster)) return { cluster };
-  const other = pickCluster(healthy, name);
-  if (other !== undefined) return { cluster: other };
-  return { blockedBy: candidates.flatMap((candidate) => health?.unhealthyReason(candidate.name) ?? []).join("; ") };
-}
 
 interface PlacementCommit {
   readonly entryId: bigint;

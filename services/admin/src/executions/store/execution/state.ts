@@ -1,14 +1,10 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
-import { update, type ColumnSpec } from "../../../platform/multi-row-write.js";
-import { workflowPhaseName, workflowPhaseOf } from "../../projection/phase-name.js";
-
-export interface ExecutionName {
-  readonly project: string;
-  readonly domain: string;
-  readonly name: string;
-}
+import type { ColumnSpec } from "../multi-row-write.js";
+import { update } from "../multi-row-write.js";
+import { workflowPhaseName, workflowPhaseOf } from "../../model/phase-name.js";
+import type { ExecutionName } from "../../model/identifier.js";
 
 export interface StoredExecutionState extends ExecutionName {
   readonly rowId: bigint;

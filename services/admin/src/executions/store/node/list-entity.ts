@@ -1,4 +1,4 @@
-import { baseColumns, type ListEntity } from "../../../platform/list-query/entity.js";
+import { baseColumns, type ListEntity } from "../../../platform/index.js";
 import { executionTable } from "../execution/list-entity.js";
 
 const text = { type: "text" } as const;

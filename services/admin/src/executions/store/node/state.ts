@@ -1,8 +1,9 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { NodeState } from "@flyte-ts/execution-state";
-import { upsert, type ColumnSpec } from "../../../platform/multi-row-write.js";
-import { nodePhaseName, nodePhaseOf } from "../../projection/phase-name.js";
-import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../../projection/common-columns.js";
+import type { ColumnSpec } from "../multi-row-write.js";
+import { upsert } from "../multi-row-write.js";
+import { nodePhaseName, nodePhaseOf } from "../../model/phase-name.js";
+import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../common-columns.js";
 
 export interface NodeKey {
   readonly executionId: bigint;

@@ -1,10 +1,10 @@
 import { fromBinary, type JsonValue } from "@bufbuild/protobuf";
-import { type WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { workflowPhaseOf } from "../../projection/phase-name.js";
-import { decodeLaunchSettings, type LaunchSettings } from "../../execution/launch-settings.js";
-import type { ExecutionName } from "../execution/state.js";
+import { workflowPhaseOf } from "../../model/phase-name.js";
+import { decodeLaunchSettings, type LaunchSettings } from "../../model/launch-settings.js";
+import type { ExecutionName } from "../../model/identifier.js";
 
 /** Data of an execution that the launcher needs. */
 export interface LaunchableExecution extends ExecutionName {

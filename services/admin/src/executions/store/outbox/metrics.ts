@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Metrics } from "@flyte-ts/telemetry";
-import { registerQueueGauges } from "../../../platform/work-queue/queue-metrics.js";
+import { registerQueueGauges } from "../../../platform/index.js";
 
 /** Gauges of pending outbox entries. */
 export function outboxMetrics(registry: Metrics, db: Queryable): void {

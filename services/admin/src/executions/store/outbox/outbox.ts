@@ -1,8 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { ClaimedRow, QueueTable } from "../../../platform/work-queue/lease.js";
+import { type ClaimedRow, type QueueTable, truncateReason } from "../../../platform/index.js";
 import type { NewExecution } from "../execution/insert.js";
-import { truncateReason } from "../../../platform/sanitize-text.js";
 import { LAUNCHABLE_COLUMNS, type LaunchableRow } from "./launchable.js";
 
 export const OUTBOX: QueueTable = { name: "execution_outbox", key: "id", reason: "last_error" };

@@ -1,21 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
-import { executionNotFound } from "../../execution/identifier.js";
-import { executionColumns, type ExecutionRow } from "../../execution/row.js";
-import type { ExecutionName } from "../execution/state.js";
-import { nodeColumns } from "../../node/row.js";
-import { taskColumns } from "../../attempt/row.js";
-import {
-  executionRow,
-  nodeRow,
-  taskRow,
-  type WatchedNodeRow,
-  type WatchedTaskEvent,
-  type WatchedTaskRow,
-} from "../../streaming/watch/encode-row.js";
-import type { WatchedChanges, WatchedRow } from "../../streaming/watch/row.js";
-import { parseSnapshot, type Snapshot } from "../../streaming/watch/snapshot.js";
+import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { executionColumns, type ExecutionRow } from "../execution/find.js";
+import { nodeColumns } from "../node/find.js";
+import { taskColumns } from "../attempt/find.js";
+import { executionRow, nodeRow, taskRow, type WatchedNodeRow, type WatchedTaskEvent, type WatchedTaskRow } from "./encode-row.js";
+import type { WatchedChanges, WatchedRow } from "./row.js";
+import { parseSnapshot, type Snapshot } from "./snapshot.js";
 
 // Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a snapshot states for every
 // transaction whether it was committed. Together they determine exactly which rows changed between two snapshots, for

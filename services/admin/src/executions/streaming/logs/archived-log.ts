@@ -1,7 +1,7 @@
 import { type BlobStore, BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { TaskLog } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { notFound } from "../../../platform/rpc-errors.js";
+import { notFound } from "../../../platform/index.js";
 import { LineSplitter, type StampedLine } from "./line-dedup.js";
 
 /** Copy of a container's log, which the pod plugin service uploads when the pod has ended. */

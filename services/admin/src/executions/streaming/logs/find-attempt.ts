@@ -2,9 +2,10 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
-import { taskPhaseOf } from "../../projection/phase-name.js";
-import type { NodeId } from "../../execution/identifier.js";
+import { taskPhaseOf } from "../../model/phase-name.js";
+import type { NodeId } from "../../model/identifier.js";
 import { type ArchivedLog, archivedLogs } from "./archived-log.js";
+import { findLoggedAttempt, loadAttemptEvents } from "../../store/attempt/find.js";
 
 /** A task attempt whose log is requested. */
 export interface LoggedAttempt {
@@ -30,21 +31,9 @@ export async function findAttempt(
   { executionId, nodeId }: NodeId,
   requested: RequestedAttempt,
 ): Promise<LoggedAttempt | undefined> {
-  const { rows } = await db.query<{ id: bigint; cluster: string; retry_attempt: bigint; phase: string }>({
-    name: "find-logged-attempt",
-    text: `SELECT t.id, e.cluster, t.retry_attempt, t.phase FROM executions e JOIN task_executions t ON t.execution_id = e.id
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4
-        AND ($5::bigint IS NULL OR t.retry_attempt = $5) ORDER BY t.retry_attempt DESC, t.id DESC LIMIT 1`,
-    values: [executionId.project, executionId.domain, executionId.name, nodeId, requested.attempt ?? null],
-  });
-  const [task] = rows;
+  const task = await findLoggedAttempt(db, executionId, { nodeId, attempt: requested.attempt });
   if (task === undefined) return undefined;
-  const events = await db.query<{ event: Uint8Array }>({
-    name: "find-logged-attempt-events",
-    text: "SELECT event FROM task_execution_events WHERE task_execution_id = $1 ORDER BY event_order",
-    values: [task.id],
-  });
-  const messages = events.rows.map(({ event }) => fromBinary(TaskExecutionEventSchema, event));
+  const messages = (await loadAttemptEvents(db, task.id)).map((event) => fromBinary(TaskExecutionEventSchema, event));
   const reported = messages.flatMap(({ metadata }) => metadata ?? []);
   const resources = reported.flatMap(({ externalResources }) => externalResources);
   const items = resources.filter(({ index, externalId }) => index === requested.item && externalId !== "");

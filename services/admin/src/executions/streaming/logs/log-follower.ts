@@ -3,11 +3,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { FollowLogRequest, FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { isTransient, KubeError } from "@flyte-ts/kubernetes";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { AdminDeps, Cluster } from "../../../deps.js";
-import { checkNodeId, nodeIdText, type NodeId } from "../../execution/identifier.js";
-import { namespaceOf } from "../../../platform/namespace.js";
-import { invalidArgument, notFound } from "../../../platform/rpc-errors.js";
-import { findCluster } from "../../../dispatch/launcher/launch.js";
+import type { ExecutionsDeps } from "../../deps.js";
+import { type Cluster, findCluster } from "../../../clusters/index.js";
+import { invalidArgument, namespaceOf, notFound } from "../../../platform/index.js";
+import { checkNodeId, nodeIdText, type NodeId } from "../../model/identifier.js";
 import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
 import type { FeedRegistry, FeedHandle } from "../watch/feed-registry.js";
 import { readArchived } from "./archived-log.js";
@@ -18,7 +17,7 @@ import { findPod, type LoggedPod } from "./pod.js";
 
 type Response = MessageInitShape<typeof FollowLogResponseSchema>;
 
-export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> {
+export interface FollowDeps extends Pick<ExecutionsDeps, "db" | "clusters" | "config" | "blobs"> {
   readonly feeds: FeedRegistry;
   readonly streams: StreamLimiter;
 }

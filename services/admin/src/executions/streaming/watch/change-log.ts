@@ -1,6 +1,6 @@
 import { compareKeys, keyText } from "./cursor.js";
-import type { WatchedRow } from "./row.js";
-import type { Snapshot } from "./snapshot.js";
+import type { WatchedRow } from "../../store/watch/row.js";
+import type { Snapshot } from "../../store/watch/snapshot.js";
 
 /** Result of one poll of the database. */
 export interface PollResult {

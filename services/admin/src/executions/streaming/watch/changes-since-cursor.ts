@@ -1,6 +1,6 @@
 import { compareKeys, type Cursor } from "./cursor.js";
-import type { WatchedRow } from "./row.js";
-import { isAtLeast, isVisible, type Snapshot } from "./snapshot.js";
+import type { WatchedRow } from "../../store/watch/row.js";
+import { isAtLeast, isVisible, type Snapshot } from "../../store/watch/snapshot.js";
 
 /** Consecutive rows to send, and the snapshots between which they changed. */
 export interface ChangeBatch {

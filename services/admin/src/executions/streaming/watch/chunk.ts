@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { EncodedMessage } from "@flyte-ts/rpc";
 import { type Cursor, writeCursor } from "./cursor.js";
-import type { WatchedRow } from "./row.js";
+import type { WatchedRow } from "../../store/watch/row.js";
 
 export type Message = EncodedMessage<typeof WatchExecutionResponseSchema>;
 

@@ -1,10 +1,5 @@
-import { parseSnapshot, type Snapshot } from "./snapshot.js";
-
-/** Position of a row in messages: the execution, then nodes, then task attempts, each by row id. */
-export interface RowKey {
-  readonly kind: "execution" | "node" | "task";
-  readonly id: number;
-}
+import { parseSnapshot, type Snapshot } from "../../store/watch/snapshot.js";
+import type { RowKey } from "../../store/watch/row.js";
 
 const ORDER = { execution: 0, node: 1, task: 2 } as const;
 const LETTERS = { execution: "e", node: "n", task: "t" } as const;

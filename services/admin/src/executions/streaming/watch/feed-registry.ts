@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
+import { Semaphore } from "@flyte-ts/async";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Database, isUnavailable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
-import { executionNotFound } from "../../execution/identifier.js";
-import type { ExecutionName } from "../../store/execution/state.js";
+import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
 import { Feed } from "./feed.js";
 import { readChanges, readWhole } from "../../store/watch/read.js";
-import { Waiters } from "./waiters.js";
+import { Waiters } from "../waiters.js";
 
 export interface FeedsDeps {
   readonly db: Database;
@@ -296,26 +296,4 @@ interface FeedEntry {
   pollNumber: number;
   failure: Error | undefined;
   idle: NodeJS.Timeout | undefined;
-}
-
-/** A semaphore. */
-class Semaphore {
-  #free: number;
-  readonly #queue: (() => void)[] = [];
-
-  constructor(atOnce: number) {
-    this.#free = atOnce;
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
 }

@@ -2,12 +2,12 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readCursor, type RowKey, writeCursor } from "./cursor.js";
+import { readCursor, writeCursor } from "./cursor.js";
+import type { RowKey, WatchedRow } from "../../store/watch/row.js";
 import type { Message } from "./chunk.js";
-import { nodeRow, type WatchedNodeRow } from "./encode-row.js";
+import { nodeRow, type WatchedNodeRow } from "../../store/watch/encode-row.js";
 import { Feed } from "./feed.js";
-import type { WatchedRow } from "./row.js";
-import { isAtLeast, parseSnapshot, isVisible, type Snapshot } from "./snapshot.js";
+import { isAtLeast, isVisible, parseSnapshot, type Snapshot } from "../../store/watch/snapshot.js";
 
 // A database of rows with overlapping writers, replicas that poll it irregularly, and a watcher whose stream breaks at
 // any message and resumes at any replica: it receives the newest version of every row, and no version twice.

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { ChangeLog, type PollResult } from "./change-log.js";
 import { CHUNK_BYTES, inChunks, type Message, messageOf } from "./chunk.js";
-import type { Cursor, RowKey } from "./cursor.js";
-import { type FeedState, type ChangeBatch, changesSince } from "./changes-since-cursor.js";
-import type { WatchedChanges } from "./row.js";
-import type { Snapshot } from "./snapshot.js";
+import type { Cursor } from "./cursor.js";
+import type { RowKey, WatchedChanges } from "../../store/watch/row.js";
+import { type ChangeBatch, changesSince, type FeedState } from "./changes-since-cursor.js";
+import type { Snapshot } from "../../store/watch/snapshot.js";
 
 /** The first messages of a watcher, and the position in the log from which it continues. */
 export interface Joined {

@@ -1,10 +1,10 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { ExecutionName } from "../../store/execution/state.js";
+import type { ExecutionName } from "../../model/identifier.js";
 import type { StreamLimiter } from "../stream-limiter.js";
 import type { Message } from "./chunk.js";
 import { type Cursor, readCursor } from "./cursor.js";
-import type { FeedRegistry, FeedHandle } from "./feed-registry.js";
-import { isAtLeast } from "./snapshot.js";
+import type { FeedHandle, FeedRegistry } from "./feed-registry.js";
+import { isAtLeast } from "../../store/watch/snapshot.js";
 
 export interface WatchOptions {
   readonly feeds: FeedRegistry;

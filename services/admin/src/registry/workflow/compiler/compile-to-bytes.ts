@@ -3,7 +3,7 @@ import { closureExpansion, compileWorkflow, formatCompileErrors, type CompileDep
 import type { Expansion } from "@flyte-ts/domain";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import { digestOf } from "../../../platform/protobuf/digest.js";
+import { digestOf } from "../../../platform/index.js";
 
 /** A compiled workflow as stored. */
 export interface CompiledWorkflow {
@@ -34,10 +34,10 @@ export type CompileSource = Templates & ResolvedRefs;
 /** Compiles and encodes a workflow. */
 export function compileToBytes(
   { template, subWorkflows, tasks, launchPlans }: CompileSource,
-  { mutateTemplates = false }: Pick<WorkflowSource, "mutateTemplates"> = {},
+  { mutateTemplates: templatesMayChange = false }: Pick<WorkflowSource, "mutateTemplates"> = {},
 ): CompileOutcome {
   const source = { template, subWorkflows, tasks, launchPlans };
-  const compilation = compileWorkflow({ ...source, liftArrayInterfaces: true, mutateTemplates });
+  const compilation = compileWorkflow({ ...source, liftArrayInterfaces: true, mutateTemplates: templatesMayChange });
   return compilation.ok
     ? { ok: true, workflow: compiled(compilation.closure) }
     : { ok: false, errors: formatCompileErrors(compilation.errors) };

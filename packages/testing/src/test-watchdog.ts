@@ -1,9 +1,0 @@
-import { type ProcessWatchdog, startWatchdog } from "@flyte-ts/local-servers";
-
-let watchdog: ProcessWatchdog | undefined;
-
-/** Ends the child processes of a test's process when that is killed, as a runner does after a timeout. */
-export function testWatchdog(): ProcessWatchdog {
-  watchdog ??= startWatchdog();
-  return watchdog;
-}

@@ -1,0 +1,50 @@
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { UncommittedSuccess, RuntimeNode } from "../graph/runtime.js";
+import { sendCleanupRequest } from "../attempt/requests.js";
+import { storeOutputs } from "../dependencies/cache.js";
+import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
+import { succeedNode } from "./end-node.js";
+import { abortSpeculativeDependents } from "../abort/abort.js";
+import type { RunState } from "../state/run-state.js";
+
+/** Publishes a pending success once its outputs are written and, if required, cached. */
+export function commitSuccess(state: RunState, node: RuntimeNode): void {
+  const { uncommittedSuccess: pending, maybeAheadOfStatus } = node;
+  if (pending === undefined || node.pendingWrites !== undefined) return;
+  if (storeOutputs(state, node, pending) === "waiting") return;
+  const { value, stored } = pending;
+  if (value !== undefined && !stored && !fitsInline(state, sizeOf(value))) {
+    // The budget sufficed when the attempt ended; other outputs used it up during caching.
+    writeOutputs(state, node, value, pending);
+    return;
+  }
+  const ran =
+    node.model.target.kind === "task" &&
+    !node.hasDynamicGraph &&
+    node.recoveredFrom === undefined &&
+    node.cache?.status !== CatalogCacheStatus.CACHE_HIT;
+  endSucceeded(state, node, pending);
+  if (ran && state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
+}
+
+/**
+ * Commits the success of an attempt that ended before its node's abort. No node waits for its blob any more: outputs
+ * that may not be written stay in the status.
+ */
+export function commitSuccessDuringAbort(state: RunState, node: RuntimeNode, pending: UncommittedSuccess): void {
+  const unwritten = state.pendingBlobWrites.get(pending.uri)?.literals ?? (pending.stored ? undefined : pending.value);
+  if (unwritten === undefined) endSucceeded(state, node, pending);
+  else {
+    const { uri, deckUri } = pending;
+    succeedNode(state, node, { outputs: { value: unwritten, uri }, deckUri });
+  }
+  if (node.maybeAheadOfStatus) abortSpeculativeDependents(state, node);
+}
+
+function endSucceeded(state: RunState, node: RuntimeNode, { value, uri, deckUri }: UncommittedSuccess): void {
+  // The array need not read the blob just written.
+  if (node.scope.array !== undefined) node.outputs = value;
+  const kept = value !== undefined && fitsInline(state, sizeOf(value)) ? value : undefined;
+  succeedNode(state, node, { outputs: { value: kept, uri }, deckUri });
+}

@@ -1,0 +1,163 @@
+import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
+import { executionDataDir, outputsUri } from "../graph/paths.js";
+import { boundMessage } from "../errors/bound-message.js";
+import { END_NODE } from "../graph/index-graph.js";
+import type { Scope } from "../graph/runtime.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
+import { fromRfc3339, republishedAtMs, rfc3339Seconds } from "../time/rfc3339.js";
+import { withoutEndStatusFields } from "../status/end-status-fields.js";
+import { jsonSize } from "../status/json-size.js";
+import { statusesOf } from "../status/node-statuses.js";
+import { countPublishedEnds } from "../status/published-ends.js";
+import { decodeOutputs } from "../data/outputs.js";
+import type { WorkflowOwnStatus, EffectTiming, RunState } from "../state/run-state.js";
+
+// Phases of the workflow itself. Its terminal event is published once its status is durable, and again until admin has it.
+
+/** Starts a new workflow. */
+export function startWorkflow(state: RunState): void {
+  const time = rfc3339Seconds(state.now);
+  state.setWorkflowStatus({
+    ...state.status,
+    phase: WorkflowPhase.Running,
+    startedAt: state.status.startedAt ?? time,
+    lastUpdatedAt: time,
+    message: "Workflow Started",
+    dataDir: executionDataDir(state.config.metadataPrefix, state.model.executionId),
+    defVersion: 1,
+  });
+  state.startedRevision = state.revision + 1;
+  state.events.workflow(WorkflowPhase.Running, { occurredAt: state.now }, state.speculationAllowed ? "immediate" : "afterWrite");
+  state.emitMetric("workflowStarted");
+  state.emitKubeEvent("Normal", "Started", "the workflow has started");
+}
+
+/** Ends the workflow after all nodes succeeded: its outputs are those of the end node. */
+export function succeedWorkflow(state: RunState): void {
+  const end = state.root.nodes.get(END_NODE);
+  const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
+  state.events.workflow(WorkflowPhase.Succeeding, { occurredAt: state.now }, "immediate");
+  enterPhase(state, WorkflowPhase.Success, { outputRef });
+  publishTerminalEvent(state, "afterWrite");
+}
+
+export function markWorkflowFailing(state: RunState, error: ExecutionErrorJson, failedNode: string): void {
+  enterPhase(state, WorkflowPhase.Failing, { error, ...(failedNode === "" ? {} : { failedNode }) });
+  state.events.workflow(WorkflowPhase.Failing, { occurredAt: state.now, error }, "afterWrite");
+}
+
+export function markHandlingFailure(state: RunState): void {
+  enterPhase(state, WorkflowPhase.HandlingFailureNode, {});
+}
+
+/** Ends an aborted or failed workflow when nothing runs any more. */
+export function endWorkflow(state: RunState): void {
+  if (isTerminalWorkflow(state.status.phase)) return;
+  state.root.stage = "done";
+  if (state.abortReason !== undefined) enterPhase(state, WorkflowPhase.Aborted, {});
+  else enterPhase(state, WorkflowPhase.Failed, { error: state.root.error ?? state.status.error });
+  publishTerminalEvent(state, "afterWrite");
+}
+
+function enterPhase(state: RunState, phase: WorkflowPhase, more: Partial<WorkflowOwnStatus>): void {
+  const time = rfc3339Seconds(state.now);
+  const { message: _, ...status } = state.status;
+  const next: WorkflowOwnStatus = { ...status, ...more, phase, lastUpdatedAt: time, startedAt: status.startedAt ?? time };
+  if (isTerminalWorkflow(phase)) {
+    next.stoppedAt ??= time;
+    state.endedAt = state.now;
+    const startedAt = fromRfc3339(next.startedAt) ?? state.now;
+    state.emitMetric("workflowEnded", { phase: workflowPhases[phase]?.name ?? String(phase) }, Math.max(0, state.now - startedAt) / 1_000);
+    emitEndKubeEvent(state, phase, next);
+  }
+  state.setWorkflowStatus(next);
+}
+
+function emitEndKubeEvent(state: RunState, phase: WorkflowPhase, { error, abortReason, failedNode }: WorkflowOwnStatus): void {
+  const at = failedNode === undefined ? "" : `node ${failedNode}: `;
+  if (phase === WorkflowPhase.Success) state.emitKubeEvent("Normal", "Succeeded", "the workflow has succeeded");
+  else if (phase === WorkflowPhase.Aborted)
+    state.emitKubeEvent("Warning", "Aborted", abortReason ?? "the workflow was aborted before it began");
+  else state.emitKubeEvent("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
+}
+
+/** Publishes the terminal event from the status, again until it is recorded. */
+export function publishTerminalEvent(state: RunState, timing: EffectTiming): void {
+  const { phase, error, outputRef, stoppedAt } = state.status;
+  state.events.workflow(
+    phase as WorkflowPhase,
+    {
+      occurredAt: state.endedAt ?? republishedAtMs(stoppedAt, state.now) ?? state.now,
+      error: phase === WorkflowPhase.Failed ? (error ?? UNKNOWN) : undefined,
+      outputUri: phase === WorkflowPhase.Success ? outputRef : undefined,
+      outputs: phase === WorkflowPhase.Success ? endOutputs(state) : undefined,
+      endedNodes: countPublishedEnds(state.root),
+    },
+    timing,
+  );
+  state.republishAt = state.now + backoffDelay(state.config.terminalRepublishBackoff, state.terminalPublishCount++, state.config.random);
+  state.timers.schedule(state.workflowTimer, state.republishAt);
+}
+
+const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
+
+function endOutputs(state: RunState): LiteralMap | undefined {
+  const end = state.root.nodes.get(END_NODE);
+  if (end?.outputs === undefined && end?.status.outputs !== undefined) end.outputs = decodeOutputs(end.status.outputs);
+  return end?.outputs;
+}
+
+/** Handles the republishing timer. */
+export function onRepublishTimer(state: RunState): void {
+  if (state.republishAt === undefined || state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
+  // The status may not be durable yet, when its write is slow.
+  if (state.now >= state.republishAt) publishTerminalEvent(state, "afterWrite");
+  else state.timers.schedule(state.workflowTimer, state.republishAt);
+}
+
+/** Finalizes the resource, in Go Flyte's form, once admin has recorded the end or will never accept it. */
+export function requestFinalization(state: RunState): void {
+  if (state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
+  state.finalization = "requested";
+  state.republishAt = undefined;
+  if (finalStatusFits(state)) removeEndStatusFields(state, state.root);
+  const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = state.status;
+  state.setWorkflowStatus(status);
+  state.emit({ kind: "finalize", afterRevision: 0 }, "afterWrite");
+}
+
+/** True when the node statuses fit into the resource in Go Flyte's final form. Those in the blob store stay there. */
+function finalStatusFits(state: RunState): boolean {
+  return state.slices === undefined || jsonSize(finalStatuses(statusesOf(state.root))) <= state.config.maxInlineStatusBytes;
+}
+
+function finalStatuses(statuses: Readonly<Record<string, NodeStatus>>): Record<string, NodeStatus> {
+  return Object.fromEntries(Object.entries(statuses).map(([id, status]) => [id, finalStatus(status)]));
+}
+
+function finalStatus(status: NodeStatus): NodeStatus {
+  const own = withoutEndStatusFields(status);
+  return own.subNodeStatus === undefined ? own : { ...own, subNodeStatus: finalStatuses(own.subNodeStatus) };
+}
+
+function removeEndStatusFields(state: RunState, { nodes }: Scope): void {
+  for (const node of nodes.values()) {
+    const status = withoutEndStatusFields(node.status);
+    if (status !== node.status) state.setNodeStatus(node, status);
+    if (node.childScope !== undefined) removeEndStatusFields(state, node.childScope);
+  }
+}
+
+/** Handles a deletion request. Returns true when nodes must be aborted first. */
+export function abortWorkflow(state: RunState, reason: string): boolean {
+  state.abortReason = reason;
+  if (state.status.phase === WorkflowPhase.Ready) {
+    state.setWorkflowStatus({ ...state.status, dataDir: state.dataDir, defVersion: 1 });
+    endWorkflow(state);
+    return false;
+  }
+  state.setWorkflowStatus({ ...state.status, abortReason: boundMessage(reason, 1024) });
+  return true;
+}

@@ -1,0 +1,203 @@
+import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { slicesPrefix } from "../graph/paths.js";
+import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
+import type { ResourcePatch } from "../types.js";
+import type { RunState } from "../state/run-state.js";
+import { jsonSize } from "../status/json-size.js";
+import { mergeDiff } from "../status/patch.js";
+import { statusesOf } from "../status/node-statuses.js";
+import { type SlicesInput, StatusSlices } from "../status/status-slices.js";
+
+type Patch = Record<string, unknown>;
+
+/** The complete status, as the resource should hold it. */
+export function wholeStatus(state: RunState): WorkflowStatus {
+  return { ...state.status, nodeStatus: statusesOf(state.root) };
+}
+
+/** Changes since the last call. */
+export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSlices" | "deleteOtherSlices"> {
+  /** Merge patch of `status`. */
+  readonly status: Patch;
+}
+
+/** Returns the changes since the last call; costs as much as nodes have changed, or as their slices hold. */
+export function collectStatusPatch(state: RunState): StatusChanges | undefined {
+  const patch: Patch = mergeDiff(state.persistedStatus, state.status) ?? {};
+  state.persistedStatus = state.status;
+  if (state.slices === undefined) {
+    patchInline(state, patch);
+    if (!tooLargeInline(state)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
+    patch["nodeStatus"] = null;
+    state.slices = StatusSlices.empty(slicesInput(state));
+    fillSlices(state.slices, [], statusesOf(state.root));
+  } else patchSlices(state, state.slices);
+  state.dirtyNodes.clear();
+  if (state.finalization === "requested") return patchFinal(state, state.slices, patch);
+  const changes = state.slices.collectChanges();
+  if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
+  return Object.keys(patch).length === 0 ? undefined : { status: patch };
+}
+
+/** Restores the state of the node statuses in the resource. */
+export function restorePersisted(state: RunState, { status, slices: loaded = [] }: ParsedWorkflow): void {
+  const { slices: root, nodeCounts: counts = {}, nodeStatus } = status;
+  if (root === undefined) state.inlineStatusBytes = jsonSize(nodeStatus ?? {});
+  else state.slices = StatusSlices.restore(slicesInput(state), { root, counts, loaded });
+}
+
+function slicesInput({ config, dataDir }: RunState): SlicesInput {
+  const nonce = Math.floor(config.random() * 36 ** 6).toString(36);
+  return { prefix: slicesPrefix(dataDir), limits: config.sliceLimits, nonce };
+}
+
+function patchInline(state: RunState, patch: Patch): void {
+  for (const node of state.dirtyNodes) {
+    adoptPersisted(state, node, patch);
+    state.inlineStatusBytes += ownSize(node.status) - ownSize(node.persistedStatus);
+    const change = collectNodePatch(node);
+    if (change !== undefined) merge(statusMapOf(patch, node), node.id, change);
+  }
+  state.dirtyNodes.clear();
+}
+
+/** Bytes of a node's own status; nodes below it are counted separately. */
+function ownSize(status: NodeStatus): number {
+  if (status.subNodeStatus === undefined) return jsonSize(status);
+  const { subNodeStatus: _, ...own } = status;
+  return jsonSize(own);
+}
+
+/** The running sum includes nodes of discarded graphs, so it is checked before use. */
+function tooLargeInline(state: RunState): boolean {
+  const limit = state.config.maxInlineStatusBytes;
+  if (state.inlineStatusBytes <= limit || state.finalization === "requested") return false;
+  state.inlineStatusBytes = jsonSize(statusesOf(state.root));
+  return state.inlineStatusBytes > limit;
+}
+
+/** A finished status that is small enough is written without slices. */
+function patchFinal(state: RunState, slices: StatusSlices, patch: Patch): StatusChanges {
+  const { prefix } = slices;
+  if (slices.bytes <= state.config.maxInlineStatusBytes) {
+    state.slices = undefined;
+    return {
+      status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(state.root) },
+      deleteOtherSlices: { prefix, keep: [] },
+    };
+  }
+  const changes = slices.collectChanges();
+  return {
+    status: { ...patch, ...changes?.patch },
+    ...(changes === undefined ? {} : { blobs: changes.blobs }),
+    deleteOtherSlices: { prefix, keep: slices.uris() },
+  };
+}
+
+function fillSlices(slices: StatusSlices, above: readonly string[], statuses: Readonly<Record<string, NodeStatus>>): void {
+  for (const [id, status] of Object.entries(statuses)) {
+    const path = [...above, id];
+    slices.set(path, status);
+    if (status.subNodeStatus !== undefined) fillSlices(slices, path, status.subNodeStatus);
+  }
+}
+
+function patchSlices(state: RunState, slices: StatusSlices): void {
+  for (const node of state.dirtyNodes) {
+    const { owner } = node.scope;
+    if (owner !== undefined) {
+      // A new instance of a graph replaces the old one.
+      if (owner.persistedChildScope !== undefined && owner.persistedChildScope !== node.scope) slices.removeBelow(idsOf(owner));
+      owner.persistedChildScope = node.scope;
+    }
+    const leftBehind = hasStaleChildren(node);
+    node.persistedStatus = node.status;
+    const path = idsOf(node);
+    if (node.status === NOT_STARTED) slices.remove(path);
+    else slices.set(path, node.status);
+    if (
+      node.childScope === undefined &&
+      !keepsChildStatuses(node) &&
+      (node.persistedChildScope !== undefined || node.isTerminal || leftBehind)
+    ) {
+      slices.removeBelow(path);
+      node.persistedChildScope = undefined;
+    }
+  }
+}
+
+/** The resource holds statuses of a graph that has not been entered since loading and never will be. */
+function hasStaleChildren({ persistedStatus: written, status }: RuntimeNode): boolean {
+  return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
+}
+
+/** The graph below is discarded, and the resource keeps the statuses of its nodes. */
+function keepsChildStatuses({ status }: RuntimeNode): boolean {
+  return status.subNodeStatus !== undefined;
+}
+
+/** Ids from the root. */
+function idsOf(node: RuntimeNode): string[] {
+  const { owner } = node.scope;
+  if (owner === undefined) return [node.id];
+  const path = idsOf(owner);
+  path.push(node.id);
+  return path;
+}
+
+function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
+  const before = node.persistedStatus;
+  const leftBehind = hasStaleChildren(node);
+  node.persistedStatus = node.status;
+  if (node.status === NOT_STARTED) return before === NOT_STARTED ? undefined : null;
+  const { subNodeStatus: _b, ...old } = before;
+  const { subNodeStatus: _a, ...next } = node.status;
+  // A node without a status has no entry in the resource, not even a phase.
+  const change = before === NOT_STARTED ? { ...next } : (mergeDiff(old, next) ?? {});
+  if (node.childScope === undefined && !keepsChildStatuses(node) && (node.persistedChildScope !== undefined || leftBehind)) {
+    node.persistedChildScope = undefined;
+    change["subNodeStatus"] = null;
+  }
+  if (node.scope.owner !== undefined) node.scope.owner.persistedChildScope = node.scope;
+  return Object.keys(change).length === 0 ? undefined : change;
+}
+
+/** A new instance of a graph replaces the old one: the old one's statuses must be removed from the resource. */
+function adoptPersisted(state: RunState, node: RuntimeNode, patch: Patch): void {
+  const { owner } = node.scope;
+  const old = owner?.persistedChildScope;
+  if (owner === undefined || old === undefined || old === node.scope) return;
+  owner.persistedChildScope = node.scope;
+  for (const [id, gone] of old.nodes) {
+    if (gone.persistedStatus === NOT_STARTED) continue;
+    const heir = node.scope.nodes.get(id);
+    if (heir === undefined) {
+      setOwnField(statusMapOf(patch, node), id, null);
+      continue;
+    }
+    heir.persistedStatus = gone.persistedStatus;
+    heir.persistedChildScope = gone.persistedChildScope;
+    state.dirtyNodes.add(heir);
+  }
+}
+
+/** `nodeStatus` or `subNodeStatus` map that holds the node's own. */
+function statusMapOf(patch: Patch, node: RuntimeNode): Patch {
+  const { owner } = node.scope;
+  if (owner === undefined) return child(patch, "nodeStatus");
+  return child(child(statusMapOf(patch, owner), owner.id), "subNodeStatus");
+}
+
+function child(parent: Patch, key: string): Patch {
+  const there = ownField(parent, key);
+  if (typeof there === "object" && there !== null) return there as Patch;
+  const made: Patch = {};
+  setOwnField(parent, key, made);
+  return made;
+}
+
+function merge(place: Patch, key: string, change: Patch | null): void {
+  const there = ownField(place, key);
+  if (change !== null && typeof there === "object" && there !== null) Object.assign(there, change);
+  else setOwnField(place, key, change);
+}
