@@ -10,7 +10,7 @@ export { publishTerminalAck } from "./engine-notifier/publish-terminal-ack.js";
 export { planExecutions } from "./execution/list.js";
 export { executionRpcs } from "./execution/rpc.js";
 export { TooManyConflictsError, updateExecutionState } from "./execution/update-state.js";
-export { alreadyEnded } from "./model/already-ended.js";
+export { alreadyEnded } from "./model/ended-execution.js";
 export {
   checkExecutionId,
   checkNodeId,
@@ -75,7 +75,7 @@ export {
   type StoredExecutionState,
 } from "./store/execution/state.js";
 export { findOverdue, markAbortForced, markImported, writeBlockers } from "./store/execution/update.js";
-export { type Expired, type ExpiryCursor, type ExpiryOptions, findExpired, listProjectDomains } from "./store/expired.js";
+export { type Expired, type ExpiryCursor, type ExpiryOptions, findExpired, listProjectDomains } from "./store/expired-executions.js";
 export { startInitialAnalyze } from "./store/initial-analyze.js";
 export { executionsWithCacheStatus } from "./store/node/find.js";
 export { loadNodes, type NodeKey, nodeKeyText, type NodeWrite, saveNodes } from "./store/node/state.js";
