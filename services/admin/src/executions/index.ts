@@ -11,7 +11,7 @@ export { publishTerminalAck } from "./engine-notifier/publish-terminal-ack.js";
 export { planExecutions } from "./execution/list.js";
 export { executionRpcs } from "./execution/rpc.js";
 export { TooManyConflictsError, updateExecutionState } from "./execution/update-state.js";
-export { alreadyEnded } from "./model/already-ended.js";
+export { alreadyEnded } from "./model/ended-execution.js";
 export * as executionIds from "./model/identifier.js";
 export { encodeLaunchSettings } from "./model/launch-settings.js";
 export * as phaseNames from "./model/phase-name.js";
