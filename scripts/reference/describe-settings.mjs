@@ -26,10 +26,11 @@ function describeSettings(file, source) {
   }
   const insertions = [];
   const visitor = new Visitor({
-    Property({ start, value }) {
+    Property({ start, value, shorthand }) {
       const text = documented.get(start);
       if (text === undefined) return;
-      insertions.push([value.start, `${HELPER}(`], [value.end, `, ${JSON.stringify(text)})`]);
+      const name = shorthand ? `${value.name}: ` : "";
+      insertions.push([value.start, `${name}${HELPER}(`], [value.end, `, ${JSON.stringify(text)})`]);
     },
   });
   visitor.visit(program);

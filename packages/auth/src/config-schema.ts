@@ -9,11 +9,15 @@ export const roleSchema = z
   .strictObject({
     /** The `sub` of a token; for a service its client id. */
     subject: name.optional(),
+    /** A group of the token, instead of `subject`. */
     group: name.optional(),
     /** Issuer of the tokens with this name; absent: the issuer to which clients are sent, the built-in one or else the first provider. */
     issuer: name.optional(),
+    /** Role that is granted. */
     role: z.enum(ROLES),
+    /** Project of the role; `*`: all. */
     project: name.default(WILDCARD),
+    /** Domain of the role; `*`: all. */
     domain: name.default(WILDCARD),
   })
   .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });

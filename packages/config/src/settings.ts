@@ -6,7 +6,10 @@ import { z } from "zod";
 /** A TCP port; 0 takes any free one. */
 export const port = z.number().int().min(0).max(65_535);
 
-export const logLevel = z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info");
+export const logLevel = z
+  .enum(["trace", "debug", "info", "warn", "error", "silent"])
+  .default("info")
+  .describe("Minimum level of log lines.");
 
 const hostPattern = z
   .string()
@@ -32,20 +35,29 @@ export const httpPolicySettings = {
 export const opsSettings = (defaultPort: number) =>
   z
     .strictObject({
+      /** Address of the listener for health and metrics. */
       host: z.string().default("127.0.0.1"),
+      /** Port of that listener; 0 selects a free one. */
       port: port.default(defaultPort),
       allowedHosts: httpPolicySettings.allowedHosts,
     })
     .prefault({});
 
 /** The message bus. */
-export const natsSettings = z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({});
+export const natsSettings = z
+  .strictObject({
+    /** URL of the bus with user and password. */
+    url: z.string().default("nats://127.0.0.1:4222"),
+  })
+  .prefault({});
 
 /** A database of the service's own, which it creates at start unless it exists. */
 export const databaseSettings = ({ name, maxConnections }: { readonly name: string; readonly maxConnections: number }) =>
   z
     .strictObject({
+      /** URL of the database with user and password. */
       url: z.string().default(`postgresql://postgres@127.0.0.1:5432/${name}`),
+      /** Maximum number of connections to the database. */
       maxConnections: z.number().int().positive().default(maxConnections),
       /** Folder of the numbered SQL files; default: the one beside the program. */
       migrations: z.string().optional(),
@@ -61,6 +73,7 @@ const s3Fields = {
   region: z.string().optional(),
   /** Absent: the credentials of the environment. */
   accessKeyId: z.string().optional(),
+  /** Secret of that access key. */
   secretAccessKey: z.string().optional(),
 } as const;
 
@@ -117,6 +130,7 @@ export const tracingSettings = z
   .strictObject({
     /** Base address of the receiver, such as `http://collector:4318`; absent: no traces. */
     endpoint: z.string().optional(),
+    /** Headers of each request, such as credentials of the receiver. */
     headers: z.record(z.string(), z.string()).default({}),
   })
   .prefault({});

@@ -180,10 +180,15 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` when that is empty. */
       producerId: z.string().optional(),
+      /** Maximum attempts of a task that sets none. */
       defaultMaxAttempts: z.number().int().positive().default(1),
+      /** Attempts that may be lost to system failures before the next one is fatal. */
       maxSystemFailures: z.number().int().min(0).default(3),
+      /** Number of system failures after which attempts no longer run on interruptible nodes; 0 or less counts back from the last attempt. */
       interruptibleFailureThreshold: z.number().int().default(-1),
+      /** Timeout of one attempt when the node sets none, ms; 0: none. */
       defaultExecutionDeadlineMs: milliseconds.default(0),
+      /** Timeout of a node over all attempts when it sets none, ms; 0: none. */
       defaultActiveDeadlineMs: milliseconds.default(0),
       /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
       maxInstances: z.number().int().positive().default(200_000),
@@ -197,6 +202,7 @@ export const propellerConfigSchema = z.strictObject({
         .default(256 * 1024),
       /** Nodes per status slice. */
       sliceNodes: z.number().int().positive().default(256),
+      /** Delete objects of ended attempts even after success. */
       deleteResourcesOnFinalize: z.boolean().default(false),
     })
     .prefault({}),

@@ -20,50 +20,77 @@ const requirement = z.strictObject({ key: z.string(), operator: z.string(), valu
 export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   metadata: z
     .strictObject({
+      /** Labels of every pod. */
       labels: stringMap,
+      /** Annotations of every pod. */
       annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
     })
     .prefault({}),
   environment: z
     .strictObject({
+      /** Variables of every container. */
       env: stringMap,
       /** Variable of the container → variable of this service whose value it gets; unset ones are omitted. */
       envFromService: stringMap,
+      /** Secrets whose keys become variables. */
       envFromSecrets: z.array(z.string()).default([]),
+      /** ConfigMaps whose keys become variables. */
       envFromConfigMaps: z.array(z.string()).default([]),
+      /** Sizes between which flytekit writes literals beside outputs.pb, MB; absent: never. */
       literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
     })
     .prefault({}),
   scheduling: z
     .strictObject({
+      /** Scheduler of pods that name none; empty: the default of the cluster. */
       schedulerName: z.string().default(""),
+      /** Node selector of every pod. */
       nodeSelector: stringMap,
+      /** Tolerations of every pod. */
       tolerations,
+      /** Affinity of pods that state none. */
       affinity: json.optional(),
+      /** Resource → tolerations of pods that request it. */
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
       /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
       tolerateResources: z.array(z.string()).default([]),
+      /** Tolerations of interruptible pods. */
       interruptibleTolerations: tolerations,
+      /** Node selector of interruptible pods. */
       interruptibleNodeSelector: stringMap,
+      /** Node affinity that interruptible pods require. */
       interruptibleRequirement: requirement.optional(),
+      /** Node affinity that other pods require. */
       nonInterruptibleRequirement: requirement.optional(),
+      /** Security context of pods that state none. */
       podSecurityContext: json.optional(),
+      /** DNS configuration of pods that state none. */
       dnsConfig: json.optional(),
+      /** Use the network of the node. */
       hostNetwork: z.boolean().optional(),
       gpu: z
         .strictObject({
+          /** Resource that a request of a GPU becomes. */
           resourceName: z.string().default("nvidia.com/gpu"),
+          /** Node label (and taint) that names the device. */
           deviceLabel: z.string().default("k8s.amazonaws.com/accelerator"),
+          /** Node label that names the size of a partition. */
           partitionSizeLabel: z.string().default("k8s.amazonaws.com/gpu-partition-size"),
+          /** Node affinity of pods that request a whole device; absent: the label of the size does not exist. */
           unpartitionedRequirement: requirement.optional(),
+          /** Toleration of pods that request a whole device. */
           unpartitionedToleration: toleration.optional(),
         })
         .prefault({}),
     })
     .prefault({}),
+  /** Requests of containers that neither task nor admin sets. */
   fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
+  /** Pull policy of every container; empty: the default of Kubernetes. */
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
+  /** Security context of containers that state none. */
   containerSecurityContext: json.optional(),
+  /** Source of secrets: `kubernetes` for Secrets of the namespace, `webhook` for Flyte's webhook. */
   secrets: z.enum(["kubernetes", "webhook"]).default("kubernetes"),
   /** Moves inputs and outputs of raw containers. Reaches the blob store with the variables of `environment`. */
   copilot: z
@@ -127,8 +154,11 @@ export const podServiceConfig = z.strictObject({
   /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
   graces: z
     .strictObject({
+      /** Time for which a pod may be in CreateContainerError, ms. */
       createContainerErrorMs: z.int().min(0).default(minutes(3)),
+      /** Time for which a pod may be in CreateContainerConfigError, ms. */
       createContainerConfigErrorMs: z.int().min(0).default(0),
+      /** Time for which a pod may be in ImagePullBackOff, ms. */
       imagePullBackOffMs: z.int().min(0).default(minutes(3)),
       /** 0: no limit for pending pods. */
       podPendingMs: z.int().min(0).default(0),
@@ -141,7 +171,7 @@ export const podServiceConfig = z.strictObject({
         .int()
         .min(1)
         .default(10 * 1024 * 1024),
-      /** Maximum size of outputs passed by value, bytes. */
+      /** Maximum size of outputs that are passed by value, bytes. */
       inlineBytes: z
         .int()
         .min(0)
@@ -162,15 +192,15 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   /** PodTemplate for tasks that name none; empty: none. */
   defaultPodTemplate: z.string().default(""),
-  /** Namespace of PodTemplates for all namespaces; empty: none. */
+  /** Namespace of templates for all namespaces; empty: none. */
   templateNamespace: z.string().default(""),
-  /** Grace period of the pod of an aborted attempt, seconds. */
+  /** Grace period of pods that are stopped, seconds. */
   stopSeconds: z.int().min(0).default(1),
-  /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
+  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
   stopTimeoutMs: z.int().min(0).default(20_000),
-  /** Number of pods that are reconciled concurrently. */
+  /** Number of pods that are observed concurrently. */
   workers: z.int().min(1).default(32),
-  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
+  /** Ends of pods that are older than this at the start are not reported, ms; propeller asks for them. */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
