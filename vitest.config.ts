@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-// Packages are tested from their sources (the "source" condition of each exports map), so a stale build can never pass.
-// Without "module": it leads to files of dependencies that only bundlers can read.
+// Test packages from their sources (the "source" condition of each exports map), so that a stale
+// build cannot pass. Leave out "module", which leads to files of dependencies that only bundlers
+// read.
 const conditions = ["source", "node", "development|production"];
 export default defineConfig({
   resolve: { conditions },
@@ -18,10 +19,11 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     setupFiles: ["vitest.setup.ts"],
-    // Of a machine that is ten times as slow for a while: who waits for something waits long, and passes as soon as it is there.
+    // Timeouts suit a machine that is temporarily ten times slower: a test waits for a condition
+    // and passes as soon as it holds.
     testTimeout: 120_000,
     hookTimeout: 180_000,
-    // What failed is told whole: a report of CI is often all there is to read.
+    // Print failed values in full: the report of CI is often the only one.
     chaiConfig: { truncateThreshold: 2000 },
     expect: { poll: { timeout: 30_000, interval: 20 } },
   },

@@ -1,4 +1,4 @@
-// `npm run bench -- …`: measures a running endpoint; see bench/src/main.ts for the words.
+// `npm run bench -- …`: runs a benchmark; bench/src/main.ts describes the arguments.
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, nodeProgram, root, run } from "./prepare.mjs";
 

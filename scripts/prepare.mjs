@@ -1,23 +1,23 @@
-// What every command needs before its own work: installed dependencies and built packages.
-// Written for the Node that a machine happens to have (20 or newer), without dependencies.
+// Prepares every command: installs dependencies and builds packages. Runs on any installed Node (20
+// or newer), without dependencies.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { attended, statusOf } from "./attended.mjs";
+import { attended, statusOf } from "./child-process.mjs";
 import { bundledNode, chooseNode, problemBeforeInstall, thisMachine } from "./platform.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
-/** Characters of a command's output that are kept to be shown when it fails. */
+/** Length of a command's output, from its end, that is kept for a failure, in characters. */
 const MOST_OUTPUT = 1 << 20;
 
-// A terminal or a pipe that is closed ends nothing: what runs is ended in order, by a signal.
+// A closed terminal or pipe must not end this process: a signal ends it in order.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
 /**
- * Environment in which `node` is the bundled one of node_modules, where there is one for this platform, and stacks run
- * services from their bundles, which are as new as the rest after `ensureBuilt`.
+ * Environment in which `node` is the bundled one, where there is one for this platform, and stacks
+ * run services from their bundles, which are current after `ensureBuilt`.
  */
 export function environment() {
   const bundled = bundledNode(root, thisMachine());
@@ -31,14 +31,14 @@ export function environment() {
   };
 }
 
-/** Runs a program of node_modules/.bin (or of the PATH) and resolves to its exit status. */
+/** Runs a program of node_modules/.bin or of the PATH. Returns its exit code. */
 export function run(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, stdio: "inherit", env: environment(), ...options });
   if (result.error) throw result.error;
   return result.status ?? 1;
 }
 
-/** Node to run our programs with. Ends this process with one line when there is none that is new enough. */
+/** Returns the Node that runs our programs. Exits with a message when none is new enough. */
 export function nodeProgram() {
   const { program, problem } = chooseNode(root, thisMachine());
   if (program === undefined) refuse(problem);
@@ -50,23 +50,26 @@ function refuse(problem) {
   process.exit(1);
 }
 
-/** The CLI as it was built. */
+/** Bundle of the CLI. */
 export const cli = join(root, "packages", "cli", "bundle", "main.js");
 
 /**
- * Runs the CLI in place of this process, which ends as it ends. Signals are passed on; a stack also ends when the channel to this
- * process closes, as it does when this process is killed.
+ * Runs the CLI and exits with its exit code. Signals are forwarded; a stack also stops when the
+ * channel to this process closes, as it does when this process is killed.
  */
 export async function becomeCli(args) {
   const stdio = ["inherit", "inherit", "inherit", ...(args[0] === "start" ? ["ipc"] : [])];
   process.exit(statusOf(await attended(nodeProgram(), [cli, ...args], { stdio, env: environment() })));
 }
 
-/** Installs what the lock file names, unless it is there. Ends this process with one line when npm or a Node that is new enough is missing. */
+/**
+ * Installs the lock file's dependencies unless they are installed. Exits with a message when npm or
+ * a Node that is new enough is missing.
+ */
 export async function ensureInstalled() {
   const problem = problemBeforeInstall(thisMachine());
   if (problem !== undefined) refuse(problem);
-  // Building needs it too.
+  // Building needs npm, too.
   if (!isOnPath("npm"))
     refuse("npm is not on the PATH: install it (it comes with Node, https://nodejs.org), or add its folder to the PATH");
   const installed = join(root, "node_modules", ".package-lock.json");
@@ -84,11 +87,14 @@ export async function ensureBuilt() {
   await step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
 }
 
-/** What tests need of a real Kubernetes API, and Helm: built once and kept, before tests run, so that no test waits minutes for it. */
+/**
+ * Builds the servers of a real Kubernetes API, and Helm, before tests run, so that no test waits
+ * minutes for them. Builds are cached.
+ */
 export async function ensureKubernetes() {
-  const program = `import { findHelm } from "@flyte-ts/local-servers";
-    import { kubernetesUnavailable } from "@flyte-ts/testing";
-    if ((await kubernetesUnavailable()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
+  const program = `import { findHelm } from "@flyte-ts/test-servers";
+    import { kubernetesSkipReason } from "@flyte-ts/testing";
+    if ((await kubernetesSkipReason()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
   await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
     run(nodeProgram(), ["--input-type=module", "--eval", program]),
   );
@@ -101,7 +107,10 @@ async function step(what, work) {
   process.stdout.write(`  ${what}: done in ${((Date.now() - start) / 1000).toFixed(1)} s\n`);
 }
 
-/** Shows the output of a command only when it fails; then ends this process, as it does when a signal has ended the command. */
+/**
+ * Runs a command and shows its output only when it fails; then exits, also when a signal ended the
+ * command.
+ */
 async function quietly(command, args) {
   let output = "";
   const keep = (chunk) => {

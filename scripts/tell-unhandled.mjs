@@ -1,4 +1,4 @@
-/** A reporter of vitest: says at the end, beside the tests that failed, what was thrown where no test waited for it. */
+/** Vitest reporter that prints unhandled errors after the failed tests. */
 export default class TellUnhandled {
   onTestRunEnd(_modules, errors) {
     for (const { message, stack, VITEST_TEST_PATH: file = "" } of errors) {

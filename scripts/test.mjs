@@ -1,4 +1,4 @@
-// `npm test [vitest arguments]`: every test that a fresh machine can run.
+// `npm test [vitest arguments]`: runs every test that a fresh machine can run.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,14 +19,14 @@ const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.sli
 });
 const { numPassedTests: passed = 0, numFailedTests = 0, testResults = [] } = read();
 rmSync(folder, { recursive: true, force: true });
-// Last, where nobody has to search for it: what failed and why.
+// Print failures last, where readers of a report look first.
 for (const file of testResults.filter(({ status: verdict }) => verdict === "failed")) {
   console.log(`FAILED ${relative(root, file.name)} ${file.message ?? ""}`);
   for (const test of file.assertionResults.filter(({ status: verdict }) => verdict === "failed")) {
     console.log(`  ${test.fullName}\n    ${test.failureMessages.join("\n").slice(0, 4000).replaceAll("\n", "\n    ")}`);
   }
 }
-// A file that does not even load fails no test, yet it is a failure.
+// A file that fails to load contains no failed test, but counts as a failure.
 const unloaded = testResults.filter(
   ({ status: verdict, assertionResults }) => verdict === "failed" && assertionResults.length === 0,
 ).length;

@@ -1,4 +1,4 @@
-// `npm run verify`: what guards main, the same as in CI. The last line counts checks and tests together.
+// `npm run verify`: builds, lints and tests as CI does. The last line counts checks and tests.
 import { spawnSync } from "node:child_process";
 import { checks } from "./checks.mjs";
 import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";

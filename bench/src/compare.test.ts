@@ -1,42 +1,49 @@
 import { expect, test } from "vitest";
 import { compare, comparisonTable } from "./compare.js";
-import type { Measurement, ShapeOptions } from "./run-shape.js";
+import type { Measurement, WorkloadOptions } from "./run-workload.js";
 
-const shape = {
+const workload = {
   project: "p",
   domain: "d",
-  shape: "chain",
+  topology: "chain",
   size: 20,
   executions: 1,
-  leaf: "echo",
+  taskKind: "echo",
   sleepSeconds: 1,
-  patienceMs: 1,
-} satisfies Omit<ShapeOptions, "endpoint">;
+  timeoutMs: 1,
+} satisfies Omit<WorkloadOptions, "endpoint">;
 
-test("runs in turn with rests between, each side first as often as the other, and takes medians of what did not fail", async () => {
+test("a comparison alternates the sides with a cooldown between runs and takes medians of the runs without failures", async () => {
   const order: string[] = [];
   const given: Record<string, Partial<Measurement>[]> = {
     a: [{ seconds: 0.5 }, { seconds: 99, failed: 1 }, { seconds: 0.5 }],
     b: [{ seconds: 3 }, { seconds: 1 }, { seconds: 2 }],
   };
-  const run = ({ endpoint }: ShapeOptions): Promise<Measurement> => {
+  const run = ({ endpoint }: WorkloadOptions): Promise<Measurement> => {
     order.push(endpoint);
-    return Promise.resolve({ ...shape, medianDuration: 0, registrationSeconds: 0, seconds: 0, failed: 0, ...given[endpoint]?.shift() });
+    return Promise.resolve({
+      ...workload,
+      medianDurationSeconds: 0,
+      registrationSeconds: 0,
+      seconds: 0,
+      failed: 0,
+      ...given[endpoint]?.shift(),
+    });
   };
-  const rest = () => Promise.resolve(order.push("-"));
-  const compared = await compare({ here: "a", there: "b", shapes: [shape], rounds: 3, rest, run });
+  const cooldown = () => Promise.resolve(order.push("-"));
+  const compared = await compare({ candidate: "a", baseline: "b", workloads: [workload], rounds: 3, cooldown, run });
   expect(order.join("")).toBe("-a-b-b-a-a-b");
-  expect(compared).toMatchObject([{ here: 0.5, there: 2, ratio: 4, failedHere: 1, failedThere: 0 }]);
-  expect(comparisonTable(compared, { here: "ours", there: "theirs" })).toBe(
-    "| shape | ours | theirs | ratio |\n|---|---|---|---|\n| chain 20 | 0.50 s (1 failed) | 2.00 s | 4.0 × |",
+  expect(compared).toMatchObject([{ candidate: 0.5, baseline: 2, ratio: 4, failedCandidate: 1, failedBaseline: 0 }]);
+  expect(comparisonTable(compared, { candidate: "ours", baseline: "theirs" })).toBe(
+    "| workload | ours | theirs | ratio |\n|---|---|---|---|\n| chain 20 | 0.50 s (1 failed) | 2.00 s | 4.0 × |",
   );
 });
 
-test("a side on which every run failed has no figure", async () => {
-  const run = ({ endpoint }: ShapeOptions): Promise<Measurement> =>
-    Promise.resolve({ ...shape, medianDuration: 0, registrationSeconds: 0, seconds: 1, failed: endpoint === "b" ? 1 : 0 });
-  const rest = () => Promise.resolve();
-  const [row] = await compare({ here: "a", there: "b", shapes: [shape], rounds: 1, rest, run });
+test("a side on which every run failed has no duration", async () => {
+  const run = ({ endpoint }: WorkloadOptions): Promise<Measurement> =>
+    Promise.resolve({ ...workload, medianDurationSeconds: 0, registrationSeconds: 0, seconds: 1, failed: endpoint === "b" ? 1 : 0 });
+  const cooldown = () => Promise.resolve();
+  const [row] = await compare({ candidate: "a", baseline: "b", workloads: [workload], rounds: 1, cooldown, run });
   expect(row?.ratio).toBeNaN();
-  expect(comparisonTable(row === undefined ? [] : [row], { here: "a", there: "b" })).toContain("| 1.00 s | — (1 failed) | — |");
+  expect(comparisonTable(row === undefined ? [] : [row], { candidate: "a", baseline: "b" })).toContain("| 1.00 s | — (1 failed) | — |");
 });

@@ -1,57 +1,60 @@
-import type { Measurement, ShapeOptions } from "./run-shape.js";
+import type { Measurement, WorkloadOptions } from "./run-workload.js";
 
-/** One shape at one size, on both endpoints. */
+/** One workload on both endpoints. */
 export interface Compared {
-  readonly shape: string;
+  readonly topology: string;
   readonly size: number;
   readonly executions: number;
-  /** Medians over the rounds, seconds from the first creation to the last end; of those without failures. */
-  readonly here: number;
-  readonly there: number;
-  /** How many times as long the other endpoint took; NaN when either has no run without failures. */
+  /** Medians over the runs without failures, seconds from the first creation to the last end. */
+  readonly candidate: number;
+  readonly baseline: number;
+  /**
+   * Duration on the baseline divided by that on the candidate; NaN when either has no run without
+   * failures.
+   */
   readonly ratio: number;
-  readonly failedHere: number;
-  readonly failedThere: number;
+  readonly failedCandidate: number;
+  readonly failedBaseline: number;
 }
 
 export interface CompareOptions {
-  readonly here: string;
-  readonly there: string;
-  readonly shapes: readonly Omit<ShapeOptions, "endpoint">[];
+  readonly candidate: string;
+  readonly baseline: string;
+  readonly workloads: readonly Omit<WorkloadOptions, "endpoint">[];
   readonly rounds: number;
-  /** Before each run: what the side before it owes still is not paid in its time. */
-  readonly rest: () => Promise<unknown>;
-  readonly run: (options: ShapeOptions) => Promise<Measurement>;
+  /** Runs before each measurement, so that background work of the previous side is not measured. */
+  readonly cooldown: () => Promise<unknown>;
+  readonly run: (options: WorkloadOptions) => Promise<Measurement>;
   readonly onMeasured?: (endpoint: string, measurement: Measurement) => void;
 }
 
 /**
- * Runs each shape on both endpoints in turn (A B, then B A), so that what slows the
- * machine for a while slows both, and neither is always the one that comes first.
+ * Runs each workload on both endpoints alternately (A B, then B A), so that slow phases of the
+ * machine affect both and neither always runs first.
  */
-export async function compare({ here, there, shapes, rounds, rest, run, onMeasured }: CompareOptions): Promise<Compared[]> {
+export async function compare({ candidate, baseline, workloads, rounds, cooldown, run, onMeasured }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = [];
-  for (const shape of shapes) {
-    const measured: Record<"here" | "there", Measurement[]> = { here: [], there: [] };
+  for (const workload of workloads) {
+    const measured: Record<"candidate" | "baseline", Measurement[]> = { candidate: [], baseline: [] };
     for (let round = 0; round < rounds; round++) {
-      for (const side of round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const)) {
-        const endpoint = side === "here" ? here : there;
-        await rest();
-        const measurement = await run({ ...shape, endpoint });
+      for (const side of round % 2 === 0 ? (["candidate", "baseline"] as const) : (["baseline", "candidate"] as const)) {
+        const endpoint = side === "candidate" ? candidate : baseline;
+        await cooldown();
+        const measurement = await run({ ...workload, endpoint });
         measured[side].push(measurement);
         onMeasured?.(endpoint, measurement);
       }
     }
-    const [ours, theirs] = [seconds(measured.here), seconds(measured.there)];
+    const [candidateRuns, baselineRuns] = [seconds(measured.candidate), seconds(measured.baseline)];
     compared.push({
-      shape: shape.shape,
-      size: shape.size,
-      executions: shape.executions,
-      here: ours,
-      there: theirs,
-      ratio: theirs / ours,
-      failedHere: failures(measured.here),
-      failedThere: failures(measured.there),
+      topology: workload.topology,
+      size: workload.size,
+      executions: workload.executions,
+      candidate: candidateRuns,
+      baseline: baselineRuns,
+      ratio: baselineRuns / candidateRuns,
+      failedCandidate: failures(measured.candidate),
+      failedBaseline: failures(measured.baseline),
     });
   }
   return compared;
@@ -67,13 +70,13 @@ function failures(measured: readonly Measurement[]): number {
   return measured.reduce((sum, { failed }) => sum + failed, 0);
 }
 
-/** The comparison as a Markdown table. */
-export function comparisonTable(compared: readonly Compared[], names: { readonly here: string; readonly there: string }): string {
+/** Formats the comparison as a Markdown table. */
+export function comparisonTable(compared: readonly Compared[], names: { readonly candidate: string; readonly baseline: string }): string {
   const text = (value: number, failed: number) =>
     `${Number.isNaN(value) ? "—" : `${value.toFixed(2)} s`}${failed > 0 ? ` (${failed} failed)` : ""}`;
   const rows = compared.map(
-    ({ shape, size, executions, here, there, ratio, failedHere, failedThere }) =>
-      `| ${executions > 1 ? `${executions} × ` : ""}${shape} ${size} | ${text(here, failedHere)} | ${text(there, failedThere)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
+    ({ topology, size, executions, candidate, baseline, ratio, failedCandidate, failedBaseline }) =>
+      `| ${executions > 1 ? `${executions} × ` : ""}${topology} ${size} | ${text(candidate, failedCandidate)} | ${text(baseline, failedBaseline)} | ${Number.isNaN(ratio) ? "—" : `${ratio.toFixed(1)} ×`} |`,
   );
-  return [`| shape | ${names.here} | ${names.there} | ratio |`, "|---|---|---|---|", ...rows].join("\n");
+  return [`| workload | ${names.candidate} | ${names.baseline} | ratio |`, "|---|---|---|---|", ...rows].join("\n");
 }

@@ -2,42 +2,48 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
-import { OWN_GROUND, startRealGround } from "./ground.js";
-import { DESIGN_SHAPES, type Measured, measuredTable } from "./measured-table.js";
+import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
+import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
-import { fill, readRate } from "./rate/words.js";
+import { seedDatabase, parseRateArgs } from "./rate/parse-args.js";
 import { measureIngest } from "./rate/measure-ingest.js";
-import { measureRate, newest } from "./rate/measure-rate.js";
+import { measureRate, newestNames } from "./rate/measure-rate.js";
+import { groupComparison, groupRuns, recordResults, writeTable } from "./results/record.js";
 import { readStackConfig } from "./rate/stack-config.js";
-import { type OwnStack, startOwnStack } from "./own-stack.js";
-import { type Measurement, runShape } from "./run-shape.js";
+import { type ManagedStack, startManagedStack } from "./managed-stack.js";
+import { type Measurement, runWorkload } from "./run-workload.js";
 import { measureWatch } from "./watch/measure-watch.js";
-import { readWorks, type Work } from "./work.js";
+import { parseWorkloads, type Workload } from "./workload.js";
 
-const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
-       npm run bench -- --compare host:port [flags] [SHAPE]...
-       npm run bench -- --stack local|kubernetes [--volatile] [--compare host:port] [flags] [SHAPE]...
-  chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once; KxSIZE: K executions
-  map SIZE                          one array node with so many items
-  sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
+const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] WORKLOAD
+       npm run bench -- --compare host:port [flags] [WORKLOAD]...
+       npm run bench -- --stack local|kubernetes [--volatile] [--record] [--compare host:port] [flags] [WORKLOAD]...
+  chain SIZE | fan-out SIZE         SIZE tasks in sequence, or in parallel; KxSIZE: K executions
+  map SIZE                          one array node with SIZE items
+  sleep EXECUTIONS TASKS SECONDS    executions of TASKS parallel tasks that sleep
        npm run bench -- [--endpoint host:port] [--data DIR] [--callers N] [--connections N] RATE
-  get SECONDS [ROWS]                GetExecution without a pause: of the newest 100, or of so many filled ones
+  get SECONDS [ROWS]                GetExecution in a closed loop: of the newest 100 executions, or of ROWS inserted ones
   list SECONDS                      ListExecutions, newest first; --limit 100, --filters …, --token OFFSET
   create SECONDS                    CreateExecution of a chain of 1, until all have begun
        npm run bench -- --data DIR ingest EVENTS
-  ingest EVENTS                     so many events of nodes sent over the bus, until admin has recorded them
+  ingest EVENTS                     publishes node events on the bus and waits until admin has recorded them
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
-  watch WATCHERS EXECUTIONS         so many follow that many executions, by gRPC streams or (--events) server-sent events;
-                                    with --stack local instead of --data on a stack of its own
+  watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
+                                    --stack local instead of --data starts a stack
        npm run bench -- --data DIR fill ROWS [NODES]
-  fill ROWS [NODES]                 so many executions that have ended, with so many nodes each, written to the stack's database
-prints one JSON line a run: seconds as admin reports them; with the folder of a local
-stack (--data) also the memory of all its processes before, at most and after, MiB;
-of a rate: calls a second, milliseconds, processor time a call;
-with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
-(with --stack the first of them is that stack);
-with --stack a stack is started for it, on its own cluster and blob store or on a real
-kube-apiserver, etcd (which syncs to disk, unless --volatile) and S3 service, and ended after
+  fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
+       npm run bench -- --table
+                                    writes the table of docs/benchmarks.md from bench/results
+
+Prints one line of JSON for each run: seconds from admin's timestamps; with the folder of a
+local stack (--data) also the memory of its processes before, at the peak and after, MiB; of
+a rate: calls per second, milliseconds, and processor time per call.
+--compare runs each workload on both endpoints alternately and prints a table of the ratios;
+with --stack the first endpoint is that stack.
+--stack starts a stack and stops it afterwards, on its own cluster and blob store or on a real
+kube-apiserver, etcd (which syncs to disk unless --volatile is given) and S3 service.
+--record measures every workload five times on five stacks and writes bench/results/STACK.json
+and the table; with --compare it also records the figures of the second endpoint as Go Flyte's.
 `;
 
 const { values, positionals } = parseArgs({
@@ -52,6 +58,8 @@ const { values, positionals } = parseArgs({
     compare: { type: "string" },
     stack: { type: "string" },
     volatile: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
+    table: { type: "boolean", default: false },
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
@@ -65,40 +73,50 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** What is compared when nothing is said. */
-const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
-/** Before and between the runs on a stack of its own, ms: what starts behind its readiness is there, garbage is collected, what is owed is done. */
-const PAUSE_MS = 3_000;
-/** Between two sides, ms: ours writes the ends of executions for the last time 3 s after the one before. */
-const REST_MS = 5_000;
+/** Workloads of a comparison without arguments. */
+const DEFAULT_WORKLOADS = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
+/**
+ * Delay before and between the runs on a managed stack, ms, for background start-up, garbage
+ * collection and pending writes.
+ */
+const WARMUP_DELAY_MS = 3_000;
+/**
+ * Delay between two sides, ms: admin writes the ends of executions for the last time 3 s after the
+ * previous ones.
+ */
+const COOLDOWN_MS = 5_000;
+/** Runs of each workload that --record measures. */
+const RECORDED_RUNS = 5;
 
 const { endpoint, project, domain, data } = values;
-const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
+const target = { endpoint, project, domain, timeoutMs: Number(values.patience) * 1_000 };
 if (values.help) process.stdout.write(USAGE);
 process.exit(values.help ? 0 : await run());
 
-function run(): Promise<number> {
-  const { compare: there, stack: kind } = values;
-  if (there !== undefined) {
-    const shapes = works(USUAL);
+async function run(): Promise<number> {
+  if (values.table) {
+    writeTable();
+    return 0;
+  }
+  if (values.record && values.stack === undefined) exitWithUsage();
+  const { compare: baselineEndpoint, stack: kind } = values;
+  if (baselineEndpoint !== undefined) {
+    const workloads = parseWorkloadArgs(DEFAULT_WORKLOADS);
     return kind === undefined
-      ? compareWith({ here: endpoint, there }, shapes)
-      : onOwnStack(kind, (own) => compareWith({ here: own.endpoint, there }, shapes));
+      ? compareWith({ candidate: endpoint, baseline: baselineEndpoint }, workloads)
+      : withManagedStack(kind, (own) => compareWith({ candidate: own.endpoint, baseline: baselineEndpoint }, workloads));
   }
   if (positionals[0] === "watch") return measureWatchers();
-  if (kind !== undefined) {
-    const shapes = works(DESIGN_SHAPES);
-    return onOwnStack(kind, (stack) => measureOwn(stack, shapes));
-  }
-  if (positionals[0] === "fill") return fillDatabase();
+  if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
+  if (positionals[0] === "fill") return seed();
   if (positionals[0] === "ingest") return measureEvents();
-  const rate = readRate(positionals, values);
+  const rate = parseRateArgs(positionals, values);
   return rate === undefined ? measure() : measureRates(rate);
 }
 
-async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Promise<number> {
+async function measureRates(rate: NonNullable<ReturnType<typeof parseRateArgs>>): Promise<number> {
   for (let turn = 0, failed = 0; ; ) {
-    const result = await measureRate({ ...where, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
+    const result = await measureRate({ ...target, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
     failed += result.failed;
     print({ endpoint, ...result });
     if (++turn >= Number(values.repeat ?? 1)) return failed > 0 ? 1 : 0;
@@ -108,16 +126,16 @@ async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Pro
 async function measureWatchers(): Promise<number> {
   const [watchers, executions] = positionals.slice(1).map(Number);
   const usable = [watchers, executions].every((number) => Number.isInteger(number) && Number(number) > 0);
-  if (!usable || positionals.length !== 3 || (data === undefined) === (values.stack !== "local")) refuse();
-  const own = data === undefined ? await startOwnStack(OWN_GROUND) : undefined;
+  if (!usable || positionals.length !== 3 || (data === undefined) === (values.stack !== "local")) exitWithUsage();
+  const own = data === undefined ? await startManagedStack(LOCAL_BACKEND) : undefined;
   try {
     const result = await measureWatch({
-      ...where,
+      ...target,
       ...(own && { endpoint: own.endpoint }),
       watchers: Number(watchers),
       executions: Number(executions),
       connections: values.events ? 0 : Number(values.connections),
-      memory: new StackMemory(own?.data ?? data ?? ""),
+      memory: new StackMemory(own?.dataDir ?? data ?? ""),
     });
     print(result);
     return result.failed > 0 ? 1 : 0;
@@ -126,36 +144,39 @@ async function measureWatchers(): Promise<number> {
   }
 }
 
-async function fillDatabase(): Promise<number> {
-  const [rows, nodes] = numbers(1, 2);
-  if (data === undefined) refuse();
-  print({ filled: await fill(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
+async function seed(): Promise<number> {
+  const [rows, nodes] = numericArgs(1, 2);
+  if (data === undefined) exitWithUsage();
+  print({ filled: await seedDatabase(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
   return 0;
 }
 
 async function measureEvents(): Promise<number> {
-  const [events] = numbers(1, 1);
-  if (data === undefined) refuse();
+  const [events] = numericArgs(1, 1);
+  if (data === undefined) exitWithUsage();
   const stack = readStackConfig(data);
   const client = createFlyteClient({ endpoint });
-  const names = await newest(client, { project, domain }).finally(() => client.close());
+  const names = await newestNames(client, { project, domain }).finally(() => client.close());
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
-    const result = await measureIngest({ ...where, stack, names, events: events ?? 0, memory: new StackMemory(data) });
+    const result = await measureIngest({ ...target, stack, names, events: events ?? 0, memory: new StackMemory(data) });
     failed += result.failed;
     print({ endpoint, ...result });
   }
   return failed > 0 ? 1 : 0;
 }
 
-/** So many words after the first, positive numbers. */
-function numbers(least: number, most: number): readonly number[] {
+/**
+ * Returns the numeric arguments after the first; exits unless there are `min` to `max`
+ * positive integers.
+ */
+function numericArgs(min: number, max: number): readonly number[] {
   const given = positionals.slice(1).map(Number);
-  if (given.length < least || given.length > most || given.some((number) => !Number.isInteger(number) || number < 1)) refuse();
+  if (given.length < min || given.length > max || given.some((number) => !Number.isInteger(number) || number < 1)) exitWithUsage();
   return given;
 }
 
-function refuse(): never {
+function exitWithUsage(): never {
   process.stderr.write(USAGE);
   process.exit(2);
 }
@@ -164,78 +185,100 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
 }
 
-function works(usual: readonly string[]): Work[] {
-  const words = positionals.length === 0 ? usual : positionals;
-  const defaults = { leaf: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
-  return readWorks(words, defaults) ?? refuse();
+function parseWorkloadArgs(defaultArgs: readonly string[]): Workload[] {
+  const args = positionals.length === 0 ? defaultArgs : positionals;
+  const defaults = { taskKind: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
+  return parseWorkloads(args, defaults) ?? exitWithUsage();
 }
 
 async function measure(): Promise<number> {
-  const [work, ...more] = works([]);
-  if (work === undefined || more.length > 0) refuse();
-  const options = { ...where, ...work };
+  const [workload, ...more] = parseWorkloadArgs([]);
+  if (workload === undefined || more.length > 0) exitWithUsage();
+  const options = { ...target, ...workload };
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
     const { result, memory } =
       data === undefined
-        ? { result: await runShape(options), memory: undefined }
-        : await new StackMemory(data).watch(() => runShape(options), sleep);
+        ? { result: await runWorkload(options), memory: undefined }
+        : await new StackMemory(data).watch(() => runWorkload(options), sleep);
     failed += result.failed;
     print({ endpoint, ...result, memory });
   }
   return failed > 0 ? 1 : 0;
 }
 
-/** On a stack that is started for it and ends after it. */
-async function onOwnStack(kind: string, use: (stack: OwnStack) => Promise<number>): Promise<number> {
-  if (kind !== "local" && kind !== "kubernetes") refuse();
-  const tell = (text: string) => void process.stderr.write(`${text}\n`);
-  const ground = kind === "local" ? OWN_GROUND : await startRealGround({ durable: !values.volatile, tell });
+function stackKind(kind: string): "local" | "kubernetes" {
+  return kind === "local" || kind === "kubernetes" ? kind : exitWithUsage();
+}
+
+/** Starts a stack, uses it, and stops it. */
+async function withManagedStack(kind: string, use: (stack: ManagedStack) => Promise<number>): Promise<number> {
+  const onProgress = (text: string) => void process.stderr.write(`${text}\n`);
+  const backend = stackKind(kind) === "local" ? LOCAL_BACKEND : await startKubernetesBackend({ durable: !values.volatile, onProgress });
   try {
-    const stack = await startOwnStack(ground);
+    const stack = await startManagedStack(backend);
     try {
-      await sleep(PAUSE_MS);
+      await sleep(WARMUP_DELAY_MS);
       return await use(stack);
     } finally {
       await stack.stop();
     }
   } finally {
-    await ground.stop();
+    await backend.stop();
   }
 }
 
-async function measureOwn(stack: OwnStack, shapes: readonly Work[]): Promise<number> {
-  const measured: Measured[] = [];
-  const watched = new StackMemory(stack.data);
-  for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
-    const options = { ...where, endpoint: stack.endpoint, ...work };
+/** Runs the workloads on a stack; with --record on five stacks, one after the other. */
+async function measureOnStacks(kind: string, workloads: readonly Workload[]): Promise<number> {
+  const stacks: Measured[][] = [];
+  for (let failed = 0; ; ) {
+    const measured: Measured[] = [];
+    failed += await withManagedStack(kind, (stack) => measureStandardWorkloads(stack, workloads, measured));
+    stacks.push(measured);
+    if (values.record && stacks.length < RECORDED_RUNS) continue;
+    if (values.record) recordResults(stackKind(kind), groupRuns(stacks));
+    return failed > 0 ? 1 : 0;
+  }
+}
+
+async function measureStandardWorkloads(stack: ManagedStack, workloads: readonly Workload[], measured: Measured[]): Promise<number> {
+  const watched = new StackMemory(stack.dataDir);
+  for (const workload of workloads.flatMap((each) => Array.from({ length: Number(values.repeat ?? 1) }, () => each))) {
+    const options = { ...target, endpoint: stack.endpoint, ...workload };
     const { result, memory } = await watched.watch(
-      () => runShape(options),
-      () => sleep(PAUSE_MS),
+      () => runWorkload(options),
+      () => sleep(WARMUP_DELAY_MS),
     );
     measured.push({ ...result, memory });
     print({ stack: values.stack, ...result, memory });
   }
-  process.stdout.write(`\n${measuredTable(measured)}\n`);
+  process.stdout.write(`\n${resultTable(measured)}\n`);
   return measured.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-async function compareWith(sides: { readonly here: string; readonly there: string }, shapes: readonly Work[]): Promise<number> {
+async function compareWith(
+  sides: { readonly candidate: string; readonly baseline: string },
+  workloads: readonly Workload[],
+): Promise<number> {
   let failed = 0;
+  const runs: Record<string, Measurement[]> = { [sides.candidate]: [], [sides.baseline]: [] };
   const onMeasured = (at: string, measurement: Measurement) => {
     failed += measurement.failed;
+    runs[at]?.push(measurement);
     print({ endpoint: at, ...measurement });
   };
-  const rounds = Number(values.repeat ?? 3);
+  const rounds = Number(values.repeat ?? (values.record ? RECORDED_RUNS : 3));
   const compared = await compare({
     ...sides,
-    shapes: shapes.map((work) => ({ ...where, ...work })),
+    workloads: workloads.map((workload) => ({ ...target, ...workload })),
     rounds,
-    rest: () => sleep(REST_MS),
-    run: runShape,
+    cooldown: () => sleep(COOLDOWN_MS),
+    run: runWorkload,
     onMeasured,
   });
   for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);
   process.stdout.write(`\n${comparisonTable(compared, sides)}\n`);
+  if (values.record && values.stack !== undefined)
+    recordResults(stackKind(values.stack), groupComparison(runs[sides.candidate] ?? [], runs[sides.baseline] ?? []));
   return failed > 0 ? 1 : 0;
 }

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Memory of the stack's processes, MiB. Pages that several share count once (PSS). */
+/** Memory of the stack's processes, MiB. Shared pages count once (PSS). */
 export interface MemoryUse {
   readonly total: number;
-  /** By program; processes of the same one together. */
+  /** Memory by program. */
   readonly parts: Readonly<Record<string, number>>;
 }
 
@@ -12,16 +12,16 @@ export interface MemoryReport {
   readonly before: MemoryUse;
   readonly peak: MemoryUse;
   readonly after: MemoryUse;
-  /** Processor time of the stack from before to after, seconds. */
+  /** Processor time of the stack during the measurement, s. */
   readonly cpuSeconds: number;
 }
 
-/** How often the peak is looked for. */
-const EVERY_MS = 1_000;
-/** How long memory may take to come down, ms. */
-const SETTLE_MS = 20_000;
+/** Sampling interval of the peak, ms. */
+const SAMPLE_INTERVAL_MS = 1_000;
+/** Time for memory to decrease after the work, ms. */
+const SETTLE_TIMEOUT_MS = 20_000;
 
-/** The processes below that of a local stack, whose folder is `data`; Linux only. */
+/** Processes of the local stack whose folder is `data`; Linux only. */
 export class StackMemory {
   readonly #root: number;
 
@@ -42,12 +42,12 @@ export class StackMemory {
     return { total: Math.round(total), parts };
   }
 
-  /** Seconds since they started, of those that live. */
+  /** Processor time of the live processes since their start, s. */
   cpuSeconds(): number {
     return Object.values(this.cpuParts()).reduce((sum, part) => sum + part, 0);
   }
 
-  /** The same by program. */
+  /** Processor time by program. */
   cpuParts(): Record<string, number> {
     const parts: Record<string, number> = {};
     for (const pid of this.#pids()) {
@@ -58,21 +58,21 @@ export class StackMemory {
     return parts;
   }
 
-  /** Does the work and watches: before, at most, and once it has settled down after. */
+  /** Measures memory before, at the peak of, and after the work. */
   async watch<T>(work: () => Promise<T>, sleep: (ms: number) => Promise<unknown>): Promise<{ result: T; memory: MemoryReport }> {
     const before = this.read();
     const cpu = this.cpuSeconds();
     let peak = before;
-    const look = (): void => {
+    const sample = (): void => {
       const now = this.read();
       if (now.total > peak.total) peak = now;
     };
-    const timer = setInterval(look, EVERY_MS);
+    const timer = setInterval(sample, SAMPLE_INTERVAL_MS);
     try {
       const result = await work();
-      look();
+      sample();
       const cpuSeconds = Math.round((this.cpuSeconds() - cpu) * 10) / 10;
-      await sleep(SETTLE_MS);
+      await sleep(SETTLE_TIMEOUT_MS);
       return { result, memory: { before, peak, after: this.read(), cpuSeconds } };
     } finally {
       clearInterval(timer);
@@ -94,12 +94,12 @@ export class StackMemory {
   }
 }
 
-/** Fields of /proc/pid/stat from the state on; the name before it may hold anything. */
+/** Fields of /proc/PID/stat from the state on; the name before it may contain any character. */
 function afterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** A process may end at any time. */
+/** Returns an empty text for a process that has exited. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

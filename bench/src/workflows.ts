@@ -5,8 +5,8 @@ import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
-/** What a leaf does: `echo` gives its input back, `core-sleep` waits for its duration. */
-export type Leaf = "echo" | "core-sleep";
+/** Task type: `echo` returns its input, `core-sleep` waits for its duration. */
+export type TaskKind = "echo" | "core-sleep";
 
 export interface Target {
   readonly project: string;
@@ -14,8 +14,8 @@ export interface Target {
   readonly version: string;
 }
 
-/** Shapes of static graphs; `size` counts task nodes, or the items of a map's one array node. */
-export type Shape = "chain" | "fan-out" | "map";
+/** Topologies of static graphs; `size` counts task nodes, or the items of a map's array node. */
+export type Topology = "chain" | "fan-out" | "map";
 
 const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): MessageInitShape<typeof VariableMapSchema> => ({
   variables: Object.fromEntries(
@@ -29,13 +29,16 @@ const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): 
 const identifier = (target: Target, resourceType: ResourceType, name: string): Identifier =>
   create(IdentifierSchema, { ...target, resourceType, name });
 
-/** One integer in, the same integer out; or one duration in, nothing out. The task of a map has lists of them. */
-export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate {
-  const lists = shape === "map";
-  const echo = leaf === "echo";
+/**
+ * A task from one integer to the same integer, or from a duration to nothing. The task of a map has
+ * lists of them.
+ */
+export function buildTask(target: Target, taskKind: TaskKind, topology: Topology): TaskTemplate {
+  const lists = topology === "map";
+  const echo = taskKind === "echo";
   return create(TaskTemplateSchema, {
-    id: identifier(target, ResourceType.TASK, `bench.${leaf}${lists ? ".map" : ""}`),
-    type: leaf,
+    id: identifier(target, ResourceType.TASK, `bench.${taskKind}${lists ? ".map" : ""}`),
+    type: taskKind,
     metadata: { runtime: { type: 1, version: "1.16.31", flavor: "python" }, retries: { retries: 0 } },
     interface: {
       inputs: variables(echo ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }, lists),
@@ -44,45 +47,52 @@ export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate
   });
 }
 
-/** A workflow of `size` leaves: one after the other, all at once, or as items of a map. Its one input goes to the leaves that read it. */
-export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { size: number; leaf: Leaf }): WorkflowTemplate {
-  const input = leaf === "echo" ? "a" : "duration";
-  const chained = shape === "chain";
+/**
+ * A workflow of `size` tasks: in sequence, in parallel, or as items of a map. Tasks that read an
+ * input get the workflow's one input.
+ */
+export function buildWorkflow(
+  target: Target,
+  topology: Topology,
+  { size, taskKind }: { size: number; taskKind: TaskKind },
+): WorkflowTemplate {
+  const input = taskKind === "echo" ? "a" : "duration";
+  const chained = topology === "chain";
   const taskNode = {
     case: "taskNode" as const,
-    value: { reference: { case: "referenceId" as const, value: leafTask(target, leaf, shape).id as Identifier } },
+    value: { reference: { case: "referenceId" as const, value: buildTask(target, taskKind, topology).id as Identifier } },
   };
   const list = Array.from({ length: size }, () => ({ value: { case: "promise" as const, value: { nodeId: "", var: input } } }));
   const map = {
     id: "n0",
     metadata: { name: "map" },
     inputs: [{ var: input, binding: { value: { case: "collection" as const, value: { bindings: list } } } }],
-    target: { case: "arrayNode" as const, value: { node: { id: "n0", metadata: { name: "leaf" }, target: taskNode } } },
+    target: { case: "arrayNode" as const, value: { node: { id: "n0", metadata: { name: "item" }, target: taskNode } } },
   };
   const leaves = Array.from({ length: size }, (_, index) => {
     const follows = chained && index > 0;
-    const promise = follows && leaf === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
+    const promise = follows && taskKind === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
     return {
       id: `n${index}`,
-      metadata: { name: `leaf ${index}` },
+      metadata: { name: `task ${index}` },
       inputs: [{ var: input, binding: { value: { case: "promise" as const, value: promise } } }],
       upstreamNodeIds: follows ? [`n${index - 1}`] : [],
       target: taskNode,
     };
   });
   return create(WorkflowTemplateSchema, {
-    id: identifier(target, ResourceType.WORKFLOW, `bench.${shape}.${size}.${leaf}`),
+    id: identifier(target, ResourceType.WORKFLOW, `bench.${topology}.${size}.${taskKind}`),
     metadata: {},
     metadataDefaults: {},
     interface: {
-      inputs: variables(leaf === "echo" ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
+      inputs: variables(taskKind === "echo" ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
       outputs: variables({}),
     },
-    nodes: shape === "map" ? [map] : leaves,
+    nodes: topology === "map" ? [map] : leaves,
   });
 }
 
-/** The launch plan that carries the workflow's own name. */
+/** The launch plan with the workflow's name. */
 export function launchPlanId(workflow: WorkflowTemplate): Identifier {
   return create(IdentifierSchema, { ...(workflow.id as Identifier), resourceType: ResourceType.LAUNCH_PLAN });
 }

@@ -34,7 +34,7 @@ def settings(version):
 
 
 def step(name, act, lost=1):
-    # gRPC connects again at once only when the connection before has stood for a second.
+    # gRPC reconnects immediately only when the previous connection lasted for at least a second.
     time.sleep(2)
     print(f"cut {lost}", flush=True)
     sys.stdin.readline()
@@ -43,7 +43,8 @@ def step(name, act, lost=1):
         try:
             return act()
         except FlyteSystemUnavailableException:
-            # flytekit tries three times at once, now and then before gRPC has seen that the connection is gone. Its user tries again.
+            # flytekit retries three times without delay, sometimes before gRPC has noticed that the
+            # connection is closed. Retry as its user would.
             time.sleep(2)
             return act()
     except Exception as error:  # Whatever flytekit makes of it is what a user sees.

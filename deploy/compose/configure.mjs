@@ -1,5 +1,6 @@
-// The first container of docker-compose.yml: makes passwords and keys when there are none, keeps them in a volume, and
-// writes for each service the file with those that it needs. It runs at every `up` and changes nothing that is there.
+// First container of docker-compose.yml: creates passwords and keys, keeps them in a volume, and
+// writes for each service the file with those that it needs. Every `up` runs it; it changes nothing
+// that exists.
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +8,7 @@ import { dirname, join } from "node:path";
 /** User of the services' containers. */
 const SERVICES = 65_532;
 const folder = process.argv[2] ?? "/secrets";
-/** Volumes that the services write to and whose images know nothing of them. */
+/** Volumes that services write to and whose images do not create them. */
 const owned = process.argv[3] ?? "/owned";
 const asRoot = process.getuid?.() === 0;
 
@@ -16,11 +17,13 @@ const kept = existsSync(keptFile) ? JSON.parse(readFileSync(keptFile, "utf8")) :
 const secret = (name, bytes = 24) => (kept[name] ??= randomBytes(bytes).toString("hex"));
 
 const database = secret("databasePassword");
+/** Generated from the manifests: the secrets that each service needs. */
+const services = JSON.parse(readFileSync(new URL("services.json", import.meta.url), "utf8"));
 const busUsers = JSON.parse(readFileSync(new URL("../bus/users.json", import.meta.url), "utf8"));
 const busPasswords = Object.fromEntries(Object.keys(busUsers).map((user) => [user, secret(`busPassword.${user}`)]));
 const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
 const secretAccessKey = secret("blobSecretKey");
-// Opens the logs of pods, and nothing else: links to logs carry it.
+// Token in links to logs, which gives access to the logs of pods only.
 const logToken = secret("clusterLogToken");
 const { FLYTE_TS_PORT: apiPort = "30080", FLYTE_TS_CLUSTER_PORT: clusterPort = "30086", FLYTE_TS_AUTH: mode = "open" } = process.env;
 if (mode !== "open" && mode !== "required") {
@@ -34,7 +37,7 @@ write(keptFile, JSON.stringify(kept, null, 2), { mode: 0o600 });
 
 const databaseUrl = (name) => `postgresql://flyte:${database}@postgres:5432/${name}`;
 const bus = (user) => ({ nats: { url: `nats://${user}:${busPasswords[user]}@nats:4222` } });
-/** Folder in which admin leaves the secrets of the services that call it. */
+/** Folder in which admin writes the secrets of the services that call it. */
 const SIGN_IN = "/sign-in";
 const adminAuth = {
   auth: {
@@ -50,41 +53,32 @@ const adminAuth = {
 const credentials = (clientId) => ({
   auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" },
 });
-const caller = (clientId) => ({ admin: credentials(clientId) });
-// Every user of this machine reaches the addresses of containers, also of those that publish no port.
+// Every user of this machine reaches the addresses of containers, also of those that publish no
+// port.
 const catalogAuth = {
   auth: { mode: "required", providers: [{ issuer: publicUrl, keysUrl: "http://api:30080/oauth2/jwks", audience: [publicUrl] }] },
 };
 const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
 
-const podLog = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
+const podLogUri = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
 
 const files = {
   "bus/nats.conf": [
     "port: 4222",
     'http: "127.0.0.1:8222"',
     "jetstream { store_dir: /data }",
-    // The server's format takes JSON.
+    // The server's configuration format accepts JSON.
     `authorization: ${JSON.stringify({ users: Object.entries(busUsers).map(([user, permissions]) => ({ user, password: busPasswords[user], permissions })) })}`,
     "",
   ].join("\n"),
-  // The console is at the API's address.
+  // The console uses the API's address.
   "blobs/keys.yaml": {
     accessKeyId,
     secretAccessKey,
     allowedOrigins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${apiPort}`),
   },
   "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
-  "admin/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3, ...(signIn && adminAuth) },
-  "datacatalog/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3, ...(signIn && catalogAuth) },
-  "scheduler/scheduler.yaml": { database: { url: databaseUrl("scheduler") }, ...(signIn && caller("flytescheduler")) },
-  "propeller/propeller.yaml": {
-    ...bus("propeller"),
-    ...s3,
-    ...(signIn && { ...caller("flytepropeller"), catalog: credentials("flytepropeller") }),
-  },
-  "plugin-pod/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
-  "plugin-echo/plugin-echo.yaml": bus("plugin-echo"),
+  ...Object.fromEntries(services.map((service) => [`${service.id}/${service.id}.yaml`, settingsWithSecrets(service)])),
 };
 // JSON is YAML.
 for (const [name, content] of Object.entries(files)) {
@@ -93,14 +87,27 @@ for (const [name, content] of Object.entries(files)) {
     owner: SERVICES,
   });
 }
-// PostgreSQL's own user reads it; no other container has this volume.
+// PostgreSQL runs as its own user; no other container mounts this volume.
 write(join(folder, "database", "password"), database, { mode: 0o444 });
 if (asRoot) for (const volume of readdirSync(owned)) chownSync(join(owned, volume), SERVICES, SERVICES);
 process.stdout.write("secrets are in place\n");
 
+/** Settings of a service that contain secrets. */
+function settingsWithSecrets({ id, database, bus: usesBus, blobStore, admin, catalog, auth, settings }) {
+  return {
+    ...(database && { database: { url: databaseUrl(database) } }),
+    ...(usesBus && bus(id)),
+    ...(blobStore && s3),
+    ...(signIn && { ...(admin && { admin: credentials(admin) }), ...(catalog && { catalog: credentials(catalog) }) }),
+    ...(signIn && auth && { issuer: adminAuth, verifier: catalogAuth }[auth]),
+    ...(settings && JSON.parse(JSON.stringify(settings).replaceAll("${podLogUri}", podLogUri))),
+  };
+}
+
 function write(path, text, { mode, owner }) {
   const staged = join(dirname(path), ".staged");
-  // What an `up` that was broken off has left belongs to a service, and this container may not write to it.
+  // A file left by an interrupted `up` belongs to a service, and this container may not write to
+  // it.
   rmSync(staged, { recursive: true, force: true });
   writeFileSync(staged, text, { mode });
   if (owner !== undefined && asRoot) chownSync(staged, owner, owner);

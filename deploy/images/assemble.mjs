@@ -1,6 +1,7 @@
-// Puts together what one service needs to run, and nothing else: its built code, the packages that it imports and their
-// production dependencies, as they lie in node_modules, and a bill of materials of exactly that.
-//   node deploy/images/assemble.mjs --service services/admin --target DIR [--version V] [--revision COMMIT]
+// Assembles the files that one service needs to run: its built code, the packages that it imports
+// with their production dependencies from node_modules, and an SBOM of exactly these.
+// node deploy/images/assemble.mjs --service services/admin --target DIR [--version V] [--revision
+// COMMIT]
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +21,7 @@ if (values.service === undefined || values.target === undefined) throw new Error
 const service = resolve(root, values.service);
 const target = resolve(values.target);
 
-/** Folders of packages by where they go below the target. */
+/** Package folders by their destination below the target. */
 const placed = new Map();
 place(service);
 
@@ -39,7 +40,10 @@ const bill = billOfMaterials({
 writeFileSync(join(target, "sbom.cdx.json"), `${JSON.stringify(bill, null, 1)}\n`);
 process.stdout.write(`${manifest(service).name}: ${placed.size} packages\n`);
 
-/** Adds a package and all that it depends on, each found as Node finds it: from the package's own folder upwards. */
+/**
+ * Adds a package and its dependencies, each resolved as Node does: from the package's folder
+ * upwards.
+ */
 function place(folder) {
   if (placed.has(folder)) return;
   placed.set(folder, entry(folder));
@@ -51,7 +55,7 @@ function place(folder) {
   }
 }
 
-/** Our own packages are links into the sources; in an image they are folders of node_modules like others. */
+/** Workspace packages are links into the sources; in an image they are folders of node_modules. */
 function entry(folder) {
   const path = relative(root, folder).split(sep).join("/");
   if (folder === service) return path;
@@ -74,7 +78,10 @@ function manifest(folder) {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
-/** Ours: what was built, and files that the code reads. Others': all but types, maps and other packages. */
+/**
+ * Copies the build and the data files of a workspace package; of other packages everything except
+ * types, maps and nested packages.
+ */
 function copy(from, to) {
   mkdirSync(to, { recursive: true });
   if (from.startsWith(join(root, "node_modules"))) {

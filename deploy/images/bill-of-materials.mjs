@@ -1,8 +1,10 @@
-// A bill of materials in CycloneDX 1.6: every package of npm in the image, with the sum that the lock file vouches for.
+// Generates an SBOM in CycloneDX 1.6: every npm package of the image with the integrity hash of the
+// lock file.
 
 /**
- * @param {{name: string, version: string, revision: string, folders: readonly string[], lock: object, node: string}} facts
- *   folders: of the packages, relative to the repository; lock: content of package-lock.json
+ * @param {{name: string, version: string, revision: string, folders: readonly string[], lock:
+ * object, node: string}} facts folders: of the packages, relative to the repository; lock: content
+ * of package-lock.json
  */
 export function billOfMaterials({ name, version, revision, folders, lock, node }) {
   const components = folders.map((folder) => component(folder, lock, version)).toSorted((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));

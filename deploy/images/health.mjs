@@ -1,4 +1,5 @@
-// HEALTHCHECK of the images: status 0 when the service can work. It runs every few seconds, so it loads as little as it can.
+// HEALTHCHECK of the images: exits with 0 when the service is ready. It runs every few seconds, so
+// it loads as little as possible.
 import { get } from "node:http";
 
 const url = process.env.HEALTH_URL ?? "http://127.0.0.1:10254/readyz";

@@ -1,5 +1,6 @@
-// Process 1 of a container: a signal that nobody handles does not end it. Until the service handles signals itself nothing is under way
-// that could be lost, also while it waits for its database for minutes.
+// Entry point of the containers: process 1 ignores a signal without a handler. Exit on signals
+// until the service installs its own handlers: nothing that could be lost is in progress before,
+// even while it waits minutes for its database.
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
     if (process.listenerCount(signal) === 1) process.exit(0);

@@ -1,5 +1,5 @@
-// The root file system of the image `flyte-ts/copilot` for the node, of this machine's Node and what is built here. Prints its folder,
-// which has another name when anything in it has changed.
+// Builds the root file system of the image `flyte-ts/copilot` for the node from this machine's Node
+// and this build. Prints its folder, whose name changes with its content.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Makes the root file system of the image that tasks run in: Debian with flytekit and what examples/python needs, in /opt/venv.
-# Prints its folder. Made once for each examples/python/requirements.txt, two minutes; needs root and debootstrap.
+# Builds the root file system of the tasks' image: Debian with flytekit and the requirements of
+# examples/python, in /opt/venv.
+# Prints its folder. Built once for each examples/python/requirements.txt, in two minutes; needs
+# root and debootstrap.
 set -eu
 cd "$(dirname "$0")"
 cache=${FLYTE_TS_CACHE:-$HOME/.cache/flyte-ts}
@@ -20,7 +22,7 @@ if [ ! -e "$root.complete" ]; then
   chroot "$root" /bin/sh -e >&2 <<'IN'
 export PATH=/opt/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt PIP_CERT=/etc/ssl/certs/ca-certificates.crt
 python3 -m venv /opt/venv
-# uv resolves in seconds what takes pip minutes.
+# uv resolves in seconds; pip would take minutes.
 pip install --quiet --disable-pip-version-check uv==0.13.9
 uv pip install --quiet --native-tls --no-cache --python /opt/venv/bin/python -r /tmp/requirements.txt
 pip uninstall --quiet --yes uv

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what a Kubernetes node needs of this machine, from Debian's packages. The servers themselves come from npm start's sources:
-# Go modules, built once. Needs root.
+# Installs the Debian packages that a Kubernetes node needs. The servers are built by npm start from
+# their Go modules, once. Needs root.
 set -eu
 missing=
 for program in containerd:containerd runc:runc iptables:iptables conntrack:conntrack ip:iproute2 openssl:openssl debootstrap:debootstrap; do
@@ -9,7 +9,7 @@ done
 [ -e /usr/lib/cni/bridge ] || [ -e /opt/cni/bin/bridge ] || missing="$missing containernetworking-plugins"
 if [ -n "$missing" ]; then
   echo "one-node: installing$missing"
-  # The packages' own services are not needed, and where there is an init they would take the sockets' names.
+  # Disable the packages' services: an init would start them, and they would occupy the sockets.
   apt-get update -qq >/dev/null
   # shellcheck disable=SC2086
   DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null

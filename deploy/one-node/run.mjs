@@ -1,4 +1,5 @@
-// `node deploy/one-node/run.mjs [--data DIR]`: a real Kubernetes cluster of one node on this machine until Ctrl-C. Needs root.
+// `node deploy/one-node/run.mjs [--data DIR]`: runs a real Kubernetes cluster of one node on this
+// machine until Ctrl-C. Needs root.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +9,9 @@ import { ensureBuilt, ensureInstalled, root } from "../../scripts/prepare.mjs";
 
 const { values } = parseArgs({
   options: {
-    // State, logs of the node, and the kubeconfig; by default a folder that goes with the cluster.
+    // State, logs of the node, and the kubeconfig. Default: a temporary folder.
     data: { type: "string" },
-    // Everything is installed and built, as for who runs tests.
+    // Install and build, as for tests.
     built: { type: "boolean", default: false },
     // Further settings of KubeletConfiguration, JSON.
     kubelet: { type: "string", default: "{}" },
@@ -25,15 +26,16 @@ if (!values.built) {
   await ensureBuilt();
 }
 execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
-const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-servers");
+const { startWatchdog } = await import("@flyte-ts/host");
+const { startSingleNodeCluster } = await import("@flyte-ts/test-servers");
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
-const cluster = await startOneNodeCluster({
-  folder,
+const cluster = await startSingleNodeCluster({
+  stateDir: folder,
   images: [flytekit(), copilot()],
   kubelet: JSON.parse(values.kubelet),
   args: { apiserver: values.apiserver, controllers: values.controllers },
-  guard: startGuard(),
-  onSlow: (what) => process.stdout.write(`  ${what} (once) …\n`),
+  watchdog: startWatchdog(),
+  onProgress: (what) => process.stdout.write(`  ${what} (once) …\n`),
 });
 process.stdout.write(`
 ready
@@ -51,17 +53,17 @@ async function end() {
   process.exit(0);
 }
 
-/** Under the name that flytekit gives tasks of this version by default. */
+/** Image name that flytekit gives to tasks of this version by default. */
 function flytekit() {
   const made = execFileSync(join(import.meta.dirname, "flytekit-root.sh"), { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const version = /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))[1];
   const path = "PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  // Raw containers of the examples need a shell, which this has too, and no registry then.
+  // Raw containers of the examples need a shell, which this image contains, and no registry.
   const names = [`cr.flyte.org/flyteorg/flytekit:py3.11-${version}`, "docker.io/library/alpine:3.22"];
   return { names, root: made.trim(), env: [path, "LANG=C.UTF-8"] };
 }
 
-/** What the pod plugin service puts into the pods of raw containers. */
+/** Image that the pod plugin adds to the pods of raw containers. */
 function copilot() {
   const made = execFileSync(process.execPath, [join(import.meta.dirname, "copilot-root.mjs")], { encoding: "utf8" });
   return { names: ["docker.io/flyte-ts/copilot:latest"], root: made.trim() };

@@ -1,8 +1,9 @@
 # shellcheck shell=sh
-# debian FOLDER: a root file system of Debian 12 with Python and HAProxy, made once from Debian's packages; needs root and debootstrap.
-# To be sourced.
+# debian FOLDER: builds a root file system of Debian 12 with Python and HAProxy once; needs root and
+# debootstrap.
+# Source this file.
 
-# Registries may be reached through a proxy whose certificate this machine alone trusts.
+# A proxy with a certificate that only this machine trusts may be between it and the registries.
 trust() {
   mkdir -p "$1/etc/ssl/certs"
   cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$1/etc/ssl/certs/ca-certificates.crt"

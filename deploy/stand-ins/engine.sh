@@ -1,6 +1,8 @@
 #!/bin/sh
-# A Docker engine with compose for machines that have none: Debian's package, and compose from its Go module.
-# Starts the engine when it does not run; `stop` ends the one that it started, and removes its bridge.
+# Installs a Docker engine with compose on machines without one: Debian's package, and compose from
+# its Go module.
+# Starts the engine unless it runs; `stop` stops an engine that this script started and removes its
+# bridge.
 set -eu
 cache=${FLYTE_TS_CACHE:-$HOME/.cache/flyte-ts}
 pidfile=/var/run/flyte-ts-docker.pid
@@ -9,7 +11,7 @@ COMPOSE=v2.39.4
 if [ "${1:-}" = stop ]; then
   [ -e $pidfile ] || exit 0
   pid=$(cat $pidfile)
-  # It removes the file as it ends.
+  # The engine deletes the file on exit.
   kill "$pid" && while [ -e $pidfile ] && kill -0 "$pid" 2>/dev/null; do sleep 1; done
   rm -f $pidfile
   ip link delete docker0 2>/dev/null || true

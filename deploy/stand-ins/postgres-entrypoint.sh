@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the stand-in of the PostgreSQL image does at its start: those of the public image's variables that this project sets.
+# Entry point of the replacement of the PostgreSQL image; supports the public image's variables that
+# this project sets.
 set -eu
 if [ "$(id -u)" = 0 ]; then
   mkdir -p "$PGDATA" && chown -R postgres:postgres /var/lib/postgresql /var/run/postgresql

@@ -1,14 +1,16 @@
-// Puts what a component adds to manifests into them, under its condition.
+// Merges the additions of a component into manifests, under the component's condition.
 import { isDeepStrictEqual } from "node:util";
 import { When } from "./tree.mjs";
 
-/** An object's name among all. */
+/** Unique name of an object. */
 export const idOf = ({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name}`;
 
 /**
- * @param target the manifest that is added to; other components may have added to it before
- * @param before the same as it was without any component
- * @param after the same with the component
+ * Adds to `target` what `after` has and `before` lacks.
+ *
+ * @param target manifest to change; other components may have changed it before
+ * @param before the manifest without any component
+ * @param after the manifest with the component
  * @throws when the component does more than adding entries to maps and items at the ends of lists
  */
 export function addWhen({ target, before, after, condition, path = "" }) {

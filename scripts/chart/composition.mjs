@@ -1,6 +1,8 @@
-// What of deploy/kubernetes the chart holds, and the value that turns each folder on.
+// Folders of deploy/kubernetes in the chart, with the value that enables each.
 
-/** Folder of a kustomization → its value under `parts`, and what it is for. */
+import { OPTIONAL } from "./services.mjs";
+
+/** Folder of a kustomization → its value under `parts`, and a description. */
 export const BASES = {
   "control-plane": { part: "controlPlane", about: "Admin, data catalog and scheduler.", file: "control-plane" },
   "data-plane": { part: "dataPlane", about: "The resource definition, propeller and the plugin services.", file: "data-plane" },
@@ -20,13 +22,14 @@ export const BASES = {
       "The namespace itself, with its Pod Security level. Not with `helm install`, which needs the namespace before: for `helm template`.",
     file: "namespace",
   },
+  ...OPTIONAL,
 };
 
 const part = (name) => `.Values.parts.${name}`;
 
 /**
- * Folder of a component → the bases that it is put on here, its value, and the condition under which it counts. An overlay that has
- * it turns the value on.
+ * Folder of a component → the bases that it changes, its value, and the condition under which it
+ * applies. An overlay with the component enables the value.
  */
 export const COMPONENTS = {
   "admin-in-cluster": {
@@ -48,13 +51,13 @@ export const COMPONENTS = {
     file: "kubeconfigs",
   },
   "sign-in": {
-    on: ["control-plane", "data-plane"],
+    on: ["control-plane", "data-plane", ...Object.keys(OPTIONAL)],
     part: "signIn",
     about: "Propeller and scheduler get the secrets of their own clients, from the Secret of `secrets.engine`.",
     file: "sign-in",
   },
   "gcs-key": {
-    on: ["control-plane", "data-plane"],
+    on: ["control-plane", "data-plane", ...Object.keys(OPTIONAL)],
     part: "gcsKey",
     about: "Google Cloud Storage by a key file, from the Secret of `secrets.gcs`, where pods have no identity of their own.",
     file: "gcs-key",
@@ -69,13 +72,13 @@ export const COMPONENTS = {
   "cluster-resources/access": {
     on: ["data-plane"],
     part: "clusterResources",
-    // Where admin's account works with this cluster.
+    // Clusters in which admin's account has permissions.
     condition: `and ${part("clusterResources")} (or ${part("adminInCluster")} ${part("adminAccount")})`,
     file: "cluster-resources",
   },
 };
 
-/** The condition under which what a folder makes is there. */
+/** Condition under which the objects of a folder exist. */
 export function conditionOf({ part: name, condition }) {
   return condition ?? part(name);
 }

@@ -1,4 +1,4 @@
-// Builds compositions of deploy/kubernetes that no overlay has.
+// Builds combinations of deploy/kubernetes that no overlay has.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +7,18 @@ import { parse, parseAllDocuments, stringify } from "yaml";
 import { root } from "../prepare.mjs";
 
 export const manifests = join(root, "deploy", "kubernetes");
-/** The namespace that overlays name. */
+/** Namespace of the overlays. */
 export const NAMESPACE = "flyte";
 
-/** Whether kubectl, with which kustomize comes, is on the PATH. */
+/** Reports whether kubectl, which contains kustomize, is on the PATH. */
 export function kubectlIsThere() {
   return spawnSync("kubectl", ["version", "--client"], { stdio: "ignore" }).status === 0;
 }
 
-/** The objects of bases with components, ConfigMaps under the names that they have before kustomize adds a sum of their content. */
+/**
+ * Returns the objects of bases with components; ConfigMaps have the names without kustomize's
+ * content hash.
+ */
 export function build({ bases, components = [] }) {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-chart-"));
   try {
@@ -30,12 +33,12 @@ export function build({ bases, components = [] }) {
   }
 }
 
-/** What an overlay's kustomization.yaml says. */
+/** Parses an overlay's kustomization.yaml. */
 export function overlay(name) {
   return parse(readFileSync(join(manifests, "overlays", name, "kustomization.yaml"), "utf8"));
 }
 
-/** kustomize gives ConfigMaps names that end with a sum of their content. */
+/** Removes the content hash that kustomize appends to names of ConfigMaps. */
 function withoutSums(objects) {
   const names = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
   const text = names.reduce(

@@ -1,4 +1,4 @@
-// The values that make of the chart what an overlay makes of deploy/kubernetes.
+// Values with which the chart equals an overlay of deploy/kubernetes.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -6,14 +6,14 @@ import { BASES, COMPONENTS } from "./composition.mjs";
 import { manifests, overlay } from "./kustomize.mjs";
 import { SERVICES } from "./services.mjs";
 
-/** Left to `helm template`, for an installation comes into a namespace that is there. */
+/** Omitted here: Helm installs into an existing namespace. */
 const NOT_OF_RELEASES = new Set(["namespace"]);
 
 export function overlayNames() {
   return readdirSync(join(manifests, "overlays")).toSorted();
 }
 
-/** @returns the text of a values file */
+/** @returns text of a values file */
 export function overlayValues(name) {
   const { resources, components = [], images } = overlay(name);
   const folders = new Set([...resources, ...components].map((path) => path.replace(/^(\.\.\/)+/, "")));
@@ -40,7 +40,7 @@ function imageOf(name, images) {
   return { registry, tag };
 }
 
-/** With the comments of the site's file. */
+/** Keep the comments of the site's file. */
 function settingsOf(overlayName, file, values) {
   const path = join(manifests, "overlays", overlayName, "site", file);
   if (!existsSync(path)) return [];

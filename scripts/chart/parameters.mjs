@@ -1,11 +1,11 @@
-// Puts values in the places of what sites choose.
+// Replaces the parts of manifests that a site configures by values.
 import { NAMESPACE } from "./kustomize.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
-import { Block, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
+import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
 const RELEASE_NAMESPACE = new Scalar(".Release.Namespace | quote");
 
-/** Changes an object; what components have added is seen too. */
+/** Changes an object, including what components have added. */
 export function parametrize(object) {
   const { kind, metadata } = object;
   if (metadata.namespace !== undefined) metadata.namespace = RELEASE_NAMESPACE;
@@ -18,15 +18,27 @@ export function parametrize(object) {
   }
   if (kind === "Deployment" || kind === "StatefulSet") workload(object);
   if (kind === "HorizontalPodAutoscaler") {
-    object.spec.minReplicas = new Scalar(".Values.admin.autoscaling.minReplicas");
-    object.spec.maxReplicas = new Scalar(".Values.admin.autoscaling.maxReplicas");
+    const { values } = serviceOf(object.spec.scaleTargetRef.name);
+    object.spec.minReplicas = new Scalar(`.Values.${values}.autoscaling.minReplicas`);
+    object.spec.maxReplicas = new Scalar(`.Values.${values}.autoscaling.maxReplicas`);
   }
   if (kind === "ServiceAccount") {
-    const service = Object.values(SERVICES).find(({ account }) => account === metadata.name);
-    metadata.annotations = new OptionalBlock(`.Values.${service.values}.accountAnnotations`);
+    metadata.annotations = new OptionalBlock(`.Values.${serviceOf(metadata.name).values}.accountAnnotations`);
   }
   if (kind === "ConfigMap" && metadata.name === "flyte-templates") object.data = new Block(".Values.clusterResources.templates");
+  if (kind === "ConfigMap") ownSite(object);
   secretNames(object);
+}
+
+/** Returns a service by its name in Kubernetes. */
+function serviceOf(name) {
+  return Object.values(SERVICES).find(({ account }) => account === name);
+}
+
+/** Puts the settings of the values into the ConfigMap of an optional service. */
+function ownSite({ metadata, data }) {
+  for (const [id, { values, siteConfigMap }] of Object.entries(SERVICES))
+    if (siteConfigMap === metadata.name) data[`${id}.yaml`] = new Document(`.Values.${values}.settings`);
 }
 
 function workload({ spec }) {
@@ -39,7 +51,7 @@ function workload({ spec }) {
   if (spec.replicas !== undefined) spec.replicas = new Scalar(`${values}.replicas`);
   template.metadata.labels.more = new Spread(`${values}.podLabels`);
   template.metadata.annotations = {
-    // Other settings make other pods.
+    // Restart pods when settings change.
     "checksum/settings": new Scalar(`list ${values}.settings .Chart.Version | toJson | sha256sum | quote`),
     more: new Spread(`${values}.podAnnotations`),
   };
@@ -57,7 +69,7 @@ function workload({ spec }) {
   container.env.push(new Spread(`${values}.env`));
 }
 
-/** Wherever a Secret is referred to. */
+/** All references to Secrets. */
 function secretNames(value) {
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {

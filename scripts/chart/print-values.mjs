@@ -1,4 +1,4 @@
-// Prints values with what they mean.
+// Prints values with their descriptions as comments.
 import { stringify } from "yaml";
 
 const WIDTH = 120;

@@ -1,7 +1,7 @@
-// Prints manifests of tree.mjs as YAML with Helm's template expressions.
+// Prints the manifests of tree.mjs as YAML with Helm's template expressions.
 import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
-/** @returns {string} lines, each with its end */
+/** @returns {string} lines, each with its newline */
 export function print(object) {
   return `${map(object, 0).join("\n")}\n`;
 }
@@ -64,7 +64,7 @@ function lines(text, depth) {
   return all.map((line) => (line === "" ? "" : `${" ".repeat(depth)}${escape(line)}`));
 }
 
-/** What the text has in braces is not for Helm. */
+/** Escapes braces in text that Helm must not evaluate. */
 function escape(text) {
   return text.replaceAll("{{", '{{ "{{" }}');
 }

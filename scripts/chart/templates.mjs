@@ -1,4 +1,4 @@
-// The chart's templates, out of deploy/kubernetes.
+// Builds the chart's templates from deploy/kubernetes.
 import { isDeepStrictEqual } from "node:util";
 import { addWhen, idOf } from "./additions.mjs";
 import { BASES, COMPONENTS, conditionOf } from "./composition.mjs";
@@ -8,11 +8,12 @@ import { print } from "./print.mjs";
 import { SERVICES } from "./services.mjs";
 import { Document, When } from "./tree.mjs";
 
-/** Kinds that stand in the chart's `crds`: Helm makes them before all else, and never takes them away. */
+/** Kinds in the chart's `crds`: Helm creates them first and never deletes them. */
 const isDefinition = ({ kind }) => kind === "CustomResourceDefinition";
 
 /**
- * @returns `templates`: files and their texts; `definitions`: the same for crds; `defaults`: objects as they are in the manifests, for values.
+ * @returns `templates`: texts by file name; `definitions`: text for crds; `defaults`: objects of
+ * the manifests, for default values
  */
 export function templatesOf() {
   const { objects, definitions } = gather();
@@ -76,12 +77,11 @@ function addComponents(objects) {
   }
 }
 
-/** The site's settings: what an overlay has in `site/`. */
+/** Settings of the site, which an overlay has in `site/`. */
 function site() {
-  const data = Object.entries(SERVICES).map(([name, { values, part }]) => [
-    `${name}.yaml`,
-    new When(`.Values.parts.${part}`, new Document(`.Values.${values}.settings`)),
-  ]);
+  const data = Object.entries(SERVICES)
+    .filter(([, { siteConfigMap }]) => siteConfigMap === undefined)
+    .map(([name, { values, part }]) => [`${name}.yaml`, new When(`.Values.parts.${part}`, new Document(`.Values.${values}.settings`))]);
   const metadata = { name: "flyte-site", namespace: "flyte" };
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata, data: Object.fromEntries(data) };
   parametrize(object);

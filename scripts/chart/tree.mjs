@@ -1,6 +1,6 @@
-// A manifest in which places depend on the chart's values: plain data with these nodes in it.
+// Nodes of a manifest that depends on the chart's values; everything else in it is plain data.
 
-/** A piece of a manifest that is there when a condition of the template language holds: an entry of a map or an item of a list. */
+/** A map entry or list item that exists under a condition of the template language. */
 export class When {
   constructor(condition, value) {
     this.condition = condition;
@@ -8,31 +8,31 @@ export class When {
   }
 }
 
-/** A scalar that a template expression gives. */
+/** A scalar from a template expression. */
 export class Scalar {
   constructor(expression) {
     this.expression = expression;
   }
 }
 
-/** A map or list that a template expression gives, as an entry of a map. */
+/** A map or list from a template expression, as a map entry. */
 export class Block {
   constructor(expression) {
     this.expression = expression;
   }
 }
 
-/** The same, where the entry is left out when there is nothing in it. */
+/** The same, omitted when it is empty. */
 export class OptionalBlock extends Block {}
 
-/** The entries or items of a value, after those that are there. */
+/** Appends the entries or items of a value to the existing ones. */
 export class Spread {
   constructor(expression) {
     this.expression = expression;
   }
 }
 
-/** A text that holds a value written as YAML. */
+/** A text that contains a value as YAML. */
 export class Document {
   constructor(expression) {
     this.expression = expression;

@@ -1,4 +1,4 @@
-// The chart's values: each with what it means, its default (from the manifests where they have one) and its schema.
+// The chart's values: description, default (from the manifests where they have one) and schema.
 import { BASES, COMPONENTS } from "./composition.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
 
@@ -9,11 +9,11 @@ const anyMap = { type: "object" };
 const texts = { type: "object", additionalProperties: { type: "string" } };
 const objects = { type: "array", items: { type: "object" } };
 
-/** A value, or a group of values under one name. */
+/** A value, or a group of values. */
 const value = (about, fallback, schema) => ({ about, fallback, schema });
 const group = (about, entries) => ({ about, entries });
 
-/** What is on when nothing is said: as in the overlay single-cluster, without sign-in. */
+/** Features that are on by default, as in the overlay single-cluster: all but sign-in. */
 const ON = new Set(["controlPlane", "dataPlane", "networkPolicies", "adminInCluster"]);
 
 /** @param defaults objects of the manifests */
@@ -28,7 +28,7 @@ export function valuesOf(defaults) {
     }),
     secrets: group("Names of Secrets that exist; the chart makes none of them.", secrets()),
     clusterResources: group("With `parts.clusterResources`.", {
-      templates: value("File → template (docs/clusters.md).", templates(defaults), texts),
+      templates: value("File → template (docs/guides/configure-data-planes.md).", templates(defaults), texts),
     }),
     ...Object.fromEntries(Object.entries(SERVICES).map(([container, service]) => [service.values, forService(container, defaults)])),
   };
@@ -61,11 +61,11 @@ function forService(container, defaults) {
             maxReplicas: value("", scaler.spec.maxReplicas, { type: "integer", minimum: 1 }),
           }),
         };
-  // What the values of the first service mean is what those of the others mean.
+  // The descriptions for the first service apply to the other services.
   const isFirst = container === Object.keys(SERVICES)[0];
   const say = (about) => (isFirst ? about : "");
   return group(`The service ${workload.metadata.name}.${isFirst ? "" : " Its values are those of the service admin."}`, {
-    settings: value(say("Its settings, as in an overlay's site/ (docs/operations.md)."), {}, anyMap),
+    settings: value(say("Its settings, as in an overlay's site/ (docs/reference/configuration)."), {}, anyMap),
     ...scale,
     resources: value("", workload.spec.template.spec.containers[0].resources, anyMap),
     image: value(say("The whole name of an image, in the place of that of `image`."), "", text),
@@ -80,7 +80,7 @@ function forService(container, defaults) {
   });
 }
 
-/** JSON schema of the values: a name that is not there is refused. */
+/** JSON schema of the values; it refuses unknown names. */
 export function schemaOf(values) {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -89,7 +89,7 @@ export function schemaOf(values) {
   };
 }
 
-/** Helm itself hands this to every chart. */
+/** Helm passes this value to every chart. */
 const ANY = { about: "Of charts that this one is part of.", schema: anyMap };
 
 function groupSchema(entries) {

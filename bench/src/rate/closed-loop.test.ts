@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closedLoop } from "./closed-loop.js";
 
-test("what is answered within the time is counted, with the times that it took", async () => {
+test("calls that complete in time are counted with their latencies", async () => {
   let time = 0;
   const result = await closedLoop({
     callers: 1,
@@ -9,14 +9,14 @@ test("what is answered within the time is counted, with the times that it took",
     seconds: 2,
     now: () => time,
     call: async (_, turn) => {
-      // A slow one every ten.
+      // Every tenth call is slow.
       time += turn % 10 === 9 ? 110 : 10;
     },
   });
   expect(result).toEqual({ calls: 100, failed: 0, rate: 50, p50: 10, p99: 110, slowest: 110 });
 });
 
-test("callers do not wait for each other; failures are told and are not part of the rate", async () => {
+test("callers do not wait for each other, and failures are reported but not counted", async () => {
   let time = 0;
   let waiting = 0;
   let most = 0;

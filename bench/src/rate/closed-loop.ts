@@ -1,21 +1,21 @@
 export interface LoopOptions {
-  /** Calls on their way at a time: as soon as one is answered the next begins. */
+  /** Concurrent calls: each response starts the next call. */
   readonly callers: number;
   readonly seconds: number;
-  /** Calls before the clock starts are not counted; so long, seconds. */
+  /** Seconds before the measurement, whose calls do not count. */
   readonly warmUpSeconds: number;
-  /** One call of one caller, both counted from 0. */
+  /** Makes one call; both arguments count from 0. */
   readonly call: (caller: number, turn: number) => Promise<unknown>;
-  /** Milliseconds. */
+  /** Clock, ms. */
   readonly now: () => number;
 }
 
 export interface LoopResult {
   readonly calls: number;
   readonly failed: number;
-  /** What the first failure said. */
+  /** Message of the first failure. */
   readonly failure?: string;
-  /** Calls that were answered, a second. */
+  /** Completed calls per second. */
   readonly rate: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -23,7 +23,7 @@ export interface LoopResult {
   readonly slowest: number;
 }
 
-/** Calls without a pause until the time is over. */
+/** Makes calls without pause until the time is over. */
 export async function closedLoop({ callers, seconds, warmUpSeconds, call, now }: LoopOptions): Promise<LoopResult> {
   const from = now() + warmUpSeconds * 1_000;
   const until = from + seconds * 1_000;

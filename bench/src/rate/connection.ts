@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 
-/** Larger than any answer, so that the client's window never holds the server up. */
+/** Larger than any response, so that flow control never delays the server, bytes. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /**
- * gRPC over one HTTP/2 connection with as little work as can be: requests are bytes, answers are counted and not
- * decoded. Client and server share the machine, so what the client saves is not taken from what is measured.
+ * Minimal gRPC over one HTTP/2 connection: requests are bytes, responses are counted and not
+ * decoded. Client and server share the machine, so a cheap client measures the server.
  */
 export class Connection {
   readonly #session: ClientHttp2Session;
@@ -17,14 +17,14 @@ export class Connection {
     this.#authority = authority;
   }
 
-  /** Rejects when nobody listens there. */
+  /** Rejects when the endpoint refuses the connection. */
   static open(endpoint: string): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const session = connect(`http://${endpoint}`, { settings: { enablePush: false, initialWindowSize: WINDOW_BYTES } });
       session.once("error", reject);
       session.once("connect", () => {
         session.off("error", reject);
-        // Calls on their way fail by their own streams' ends.
+        // Pending calls fail when their own streams end.
         session.on("error", () => undefined);
         session.setLocalWindowSize(WINDOW_BYTES);
         resolve(new Connection(session, endpoint));
@@ -33,9 +33,10 @@ export class Connection {
   }
 
   /**
-   * Sends a message that {@link framed} has made and resolves to the bytes of its answer, its frame included.
+   * Sends a message framed by {@link framed}. Resolves to the size of the response with its frame,
+   * bytes.
    *
-   * @throws Error with the gRPC status when it is not OK.
+   * @throws Error with the gRPC status when it is not OK
    */
   call(path: string, message: Buffer): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -72,7 +73,7 @@ export class Connection {
   }
 }
 
-/** A message as gRPC sends it: not compressed, its length before it. */
+/** Frames a message for gRPC: uncompressed, with its length. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(5 + message.length);
   frame[0] = 0;

@@ -7,39 +7,45 @@ import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { StackMemory } from "../memory.js";
-import { processorTime, timeOfCall } from "./processor-time.js";
+import { readCpuTime, cpuMsPerCall } from "./cpu-time.js";
 import type { StackConfig } from "./stack-config.js";
 
-/** What a node tells, one after the other. */
+/** Phases that each node reports, in order. */
 const PHASES = [Phase.QUEUED, Phase.RUNNING, Phase.SUCCEEDED] as const;
-/** Nodes that tell at once: as many as admin records at once, so that each event changes a row of its own. */
+/**
+ * Nodes that report concurrently: as many as admin records concurrently, so that each event changes
+ * another row.
+ */
 const NODES = 1_000;
 
 export interface IngestOptions {
   readonly stack: StackConfig;
   readonly project: string;
   readonly domain: string;
-  /** Executions whose nodes tell something, by name. */
+  /** Names of the executions whose nodes report. */
   readonly names: readonly string[];
   readonly events: number;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory;
 }
 
 export interface IngestMeasurement {
   readonly call: "ingest";
   readonly events: number;
-  /** Events that were recorded, a second, from the first one sent to the last one recorded. */
+  /** Recorded events per second, from the first published to the last recorded. */
   readonly rate: number;
-  /** The bus took so many a second. */
+  /** Events per second that the bus accepted. */
   readonly sentRate: number;
-  /** Events of which admin recorded nothing. */
+  /** Events that admin did not record. */
   readonly failed: number;
-  /** Processor time of one event in this client and by program of the stack, milliseconds. */
+  /** Processor time per event in this client and by program of the stack, ms. */
   readonly cpuMs: Readonly<Record<string, number>>;
 }
 
-/** Sends events of nodes as propeller does, as fast as the bus takes them, and waits until admin has recorded all. */
+/**
+ * Publishes node events as propeller does, as fast as the bus accepts them, and waits until admin
+ * has recorded all.
+ */
 export async function measureIngest(options: IngestOptions): Promise<IngestMeasurement> {
   const bus = await connectBus({
     url: options.stack.busUrl,
@@ -48,11 +54,11 @@ export async function measureIngest(options: IngestOptions): Promise<IngestMeasu
   });
   try {
     const nodes = Math.ceil(options.events / PHASES.length / NODES) * NODES;
-    await run(bus, options, messages(options, NODES));
+    await publishAll(bus, options, messages(options, NODES));
     const made = messages(options, nodes);
-    const before = processorTime(options.memory);
-    const told = await run(bus, options, made);
-    const cpuMs = timeOfCall(before, processorTime(options.memory), made.length);
+    const before = readCpuTime(options.memory);
+    const told = await publishAll(bus, options, made);
+    const cpuMs = cpuMsPerCall(before, readCpuTime(options.memory), made.length);
     return { call: "ingest", events: made.length, ...told, cpuMs };
   } finally {
     await bus.close();
@@ -64,7 +70,7 @@ interface Message {
   readonly data: Uint8Array;
 }
 
-/** Of nodes that no run before has named: by the time. */
+/** Node ids contain the time, so that no earlier run has used them. */
 function messages({ project, domain, names }: IngestOptions, nodes: number): readonly Message[] {
   const now = Date.now();
   const made: Message[] = [];
@@ -87,27 +93,27 @@ function messages({ project, domain, names }: IngestOptions, nodes: number): rea
   return made;
 }
 
-async function run(
+async function publishAll(
   bus: Bus,
-  { stack, patienceMs }: IngestOptions,
+  { stack, timeoutMs }: IngestOptions,
   made: readonly Message[],
 ): Promise<Pick<IngestMeasurement, "rate" | "sentRate" | "failed">> {
-  const before = await counted(stack);
+  const before = await readEventCounts(stack);
   const began = performance.now();
   const perSecond = () => Math.round(made.length / ((performance.now() - began) / 1_000));
   await Promise.all(made.map(({ subject, data }) => bus.publish(subject, data)));
   const sentRate = perSecond();
   for (;;) {
-    const { recorded, others } = await counted(stack);
+    const { recorded, others } = await readEventCounts(stack);
     const failed = others - before.others;
     if (recorded - before.recorded + failed >= made.length) return { rate: perSecond(), sentRate, failed };
-    if (performance.now() - began > patienceMs) throw new Error(`of ${made.length} events ${recorded - before.recorded} were recorded`);
+    if (performance.now() - began > timeoutMs) throw new Error(`of ${made.length} events ${recorded - before.recorded} were recorded`);
     await sleep(20);
   }
 }
 
-/** Events that admin has taken from the bus, by its own count. */
-async function counted({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
+/** Number of events that admin has received from the bus, by its own metric. */
+async function readEventCounts({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
   const text = await (await fetch(metricsUrl)).text();
   let recorded = 0;
   let others = 0;

@@ -4,13 +4,16 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ResourceListRequestSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ExecutionCreateRequestSchema, WorkflowExecutionGetRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { StackMemory } from "../memory.js";
-import { creation, register } from "../run-shape.js";
+import { creationRequest, register } from "../run-workload.js";
 import { closedLoop, type LoopResult } from "./closed-loop.js";
 import { Connection, framed } from "./connection.js";
-import { FILLED } from "./fill.js";
-import { processorTime, timeOfCall } from "./processor-time.js";
+import { SEEDED_PREFIX } from "./seed-database.js";
+import { readCpuTime, cpuMsPerCall } from "./cpu-time.js";
 
-/** GetExecution of one after the other; ListExecutions, the newest first; CreateExecution of a workflow of one leaf. */
+/**
+ * `get`: GetExecution of existing executions in rotation. `list`: ListExecutions, newest first.
+ * `create`: CreateExecution of a workflow with one task.
+ */
 export type Call = "get" | "list" | "create";
 
 export interface RateOptions {
@@ -19,17 +22,17 @@ export interface RateOptions {
   readonly domain: string;
   readonly call: Call;
   readonly seconds: number;
-  /** Calls on their way at a time. */
+  /** Concurrent calls. */
   readonly callers: number;
-  /** Connections that they share. */
+  /** Connections that the callers share. */
   readonly connections: number;
-  /** `get` asks for those that `fill` has made; up to so many. Without: for the newest 100. */
+  /** `get`: number of executions that `fill` inserted. Default: the newest 100 executions. */
   readonly rows?: number | undefined;
-  /** `list`: rows of a page, filters as clients write them, and the row to begin at. */
+  /** `list`: page size, filters in the API's syntax, and the offset. */
   readonly limit: number;
   readonly filters: string;
   readonly token: string;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory | undefined;
 }
 
@@ -37,18 +40,24 @@ export interface RateMeasurement extends LoopResult {
   readonly call: Call;
   readonly callers: number;
   readonly connections: number;
-  /** Bytes of one answer, on average. */
-  readonly answerBytes: number;
-  /** `create`: executions that began to run, a second, from the first call until the last of them had begun. */
+  /** Mean size of a response, bytes. */
+  readonly responseBytes: number;
+  /**
+   * `create`: executions per second that began to run, from the first call until the last of them
+   * began.
+   */
   readonly startedRate?: number;
-  /** Processor time of one call in this client, and by program of the stack where its folder is known; milliseconds. */
+  /**
+   * Processor time per call in this client, and by program of the stack where its folder is known,
+   * ms.
+   */
   readonly cpuMs: Readonly<Record<string, number>>;
 }
 
 const WARM_UP_SECONDS = 3;
-const LEAF = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
+const WORKLOAD = { topology: "chain", size: 1, taskKind: "echo", sleepSeconds: 0 } as const;
 
-/** Calls admin as fast as it answers. */
+/** Calls admin as fast as it responds. */
 export async function measureRate(options: RateOptions): Promise<RateMeasurement> {
   const client = createFlyteClient({ endpoint: options.endpoint });
   const connections = await Promise.all(Array.from({ length: options.connections }, () => Connection.open(options.endpoint)));
@@ -56,9 +65,9 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
     const { path, messages } = await prepare(client, options);
     let bytes = 0;
     let calls = 0;
-    // By the clock of this machine, which is that of the stack.
+    // The stack runs on this machine, so both use the same clock.
     const since = new Date().toISOString();
-    const before = processorTime(options.memory);
+    const before = readCpuTime(options.memory);
     const loop = await closedLoop({
       callers: options.callers,
       seconds: options.seconds,
@@ -70,11 +79,11 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
         bytes += answered;
       },
     });
-    const after = processorTime(options.memory);
+    const after = readCpuTime(options.memory);
     const { call, callers } = options;
-    const startedRate = call === "create" ? { startedRate: await untilStarted(client, options, { since, calls }) } : {};
-    const cpuMs = timeOfCall(before, after, calls);
-    return { call, callers, connections: connections.length, ...loop, answerBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
+    const startedRate = call === "create" ? { startedRate: await waitUntilStarted(client, options, { since, calls }) } : {};
+    const cpuMs = cpuMsPerCall(before, after, calls);
+    return { call, callers, connections: connections.length, ...loop, responseBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
   } finally {
     for (const connection of connections) connection.close();
     client.close();
@@ -83,7 +92,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
 
 interface Prepared {
   readonly path: string;
-  /** Sent in turn. */
+  /** Messages to send in rotation. */
   readonly messages: readonly Buffer[];
 }
 
@@ -93,7 +102,7 @@ async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepa
   const list = { id: { project, domain }, limit: options.limit, sortBy: { key: "created_at", direction: 0 } };
   switch (call) {
     case "get": {
-      const names = options.rows === undefined ? await newest(client, options) : scattered(options.rows);
+      const names = options.rows === undefined ? await newestNames(client, options) : spreadNames(options.rows);
       const messages = names.map((name) => request(WorkflowExecutionGetRequestSchema, { id: { project, domain, name } }));
       return { path: `${service}/GetExecution`, messages };
     }
@@ -102,8 +111,8 @@ async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepa
       return { path: `${service}/ListExecutions`, messages: [request(ResourceListRequestSchema, { ...list, filters, token })] };
     }
     case "create": {
-      const launchPlan = await register(client, { ...options, ...LEAF });
-      const message = request(ExecutionCreateRequestSchema, creation(launchPlan, { ...options, ...LEAF }));
+      const launchPlan = await register(client, { ...options, ...WORKLOAD });
+      const message = request(ExecutionCreateRequestSchema, creationRequest(launchPlan, { ...options, ...WORKLOAD }));
       return { path: `${service}/CreateExecution`, messages: [message] };
     }
   }
@@ -113,29 +122,29 @@ function request<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<
   return framed(toBinary(schema, create(schema, init)));
 }
 
-/** Names of the executions that were made last. */
-export async function newest(
+/** Names of the newest executions. */
+export async function newestNames(
   client: FlyteClient,
   { project, domain }: Pick<RateOptions, "project" | "domain">,
 ): Promise<readonly string[]> {
   const sortBy = { key: "created_at", direction: 0 };
   const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 100, sortBy });
-  if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a shape first`);
+  if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a workload first`);
   return executions.map(({ id }) => id?.name ?? "");
 }
 
-/** Ten thousand of the filled, far from each other. */
-function scattered(rows: number): readonly string[] {
-  return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${FILLED}${1 + ((index * 7_919) % rows)}`);
+/** Ten thousand names spread over the inserted executions. */
+function spreadNames(rows: number): readonly string[] {
+  return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${SEEDED_PREFIX}${1 + ((index * 7_919) % rows)}`);
 }
 
-/** Executions that have begun a second: all that were created since must. */
-async function untilStarted(
+/** Waits until all executions created since have begun. Resolves to the rate per second. */
+async function waitUntilStarted(
   client: FlyteClient,
-  { project, domain, patienceMs }: RateOptions,
+  { project, domain, timeoutMs }: RateOptions,
   { since, calls }: { readonly since: string; readonly calls: number },
 ): Promise<number> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   const filters = `gte(created_at,${since})+value_in(phase,UNDEFINED;QUEUED)`;
   for (;;) {
     const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 1, filters });

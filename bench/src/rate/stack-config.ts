@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Addresses of a local stack, as the configuration of its services in the stack's folder has them. */
+/** Addresses of a local stack, read from the configuration of its services. */
 export interface StackConfig {
   readonly databaseUrl: string;
-  /** With the user of propeller, which may publish events of executions. */
+  /** URL with the user of propeller, which may publish events of executions. */
   readonly busUrl: string;
   readonly metricsUrl: string;
 }
 
-/** @throws Error naming what the folder's configuration does not tell. */
+/** @throws Error that names the missing setting */
 export function readStackConfig(data: string): StackConfig {
   return {
     databaseUrl: find(data, { service: "admin", what: "database", pattern: /^\s*url: (postgres:.+)$/m }),

@@ -1,21 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { forEachConcurrent } from "@flyte-ts/async";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { StackMemory } from "../memory.js";
-import { creation, register } from "../run-shape.js";
+import { creationRequest, register } from "../run-workload.js";
 import { GrpcWatches, openEvents, type WatchedName, type Watcher } from "./open-watch.js";
+
+/** Maximum of concurrent requests. */
+const CONCURRENCY = 32;
 
 export interface WatchOptions {
   readonly endpoint: string;
   readonly project: string;
   readonly domain: string;
   readonly watchers: number;
-  /** Executions that they are spread over. */
+  /** Executions that the watchers are spread over. */
   readonly executions: number;
-  /** gRPC streams over so many connections; 0: server-sent events, each over its own. */
+  /** Number of connections for gRPC streams; 0: server-sent events on one connection each. */
   readonly connections: number;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly memory: StackMemory;
 }
 
@@ -23,28 +27,33 @@ export interface WatchMeasurement {
   readonly watchers: number;
   readonly executions: number;
   readonly connections: number | "events";
-  /** Until all have been told the first state, seconds. */
+  /** Time until all watchers have received the first state, s. */
   readonly openedSeconds: number;
-  /** Memory of admin, MiB: before, with all of them, and after. */
+  /** Memory of admin before, with all watchers, and after, MiB. */
   readonly adminMib: readonly [number, number, number];
-  /** Of one watcher, KiB. */
+  /** Memory per watcher, KiB. */
   readonly kibEach: number;
-  /** Processor of admin while nothing changes, of one. */
+  /** Share of a core that admin uses while nothing changes. */
   readonly idleCpu: number;
-  /** From a change of every execution until the last watcher was told, milliseconds: the median and the slowest of the rounds. */
-  readonly toldMs: readonly [number, number];
-  /** Processor time of admin and of the client for one message, milliseconds. */
+  /**
+   * Time from a change of every execution until the last watcher received it, ms: the median and
+   * the slowest round.
+   */
+  readonly deliveryMs: readonly [number, number];
+  /** Processor time of admin and of the client per message, ms. */
   readonly cpuMsEach: { readonly admin: number; readonly client: number };
-  /** From the end of every execution until the last stream had ended, seconds. */
+  /** Time from the end of every execution until the last stream ended, s. */
   readonly endedSeconds: number;
   readonly failed: number;
 }
 
-const LEAF = { shape: "chain", size: 1, leaf: "core-sleep", sleepSeconds: 3_600 } as const;
+const WORKLOAD = { topology: "chain", size: 1, taskKind: "core-sleep", sleepSeconds: 3_600 } as const;
 const ROUNDS = 5;
-const IDLE_MS = 10_000;
+const IDLE_PERIOD_MS = 10_000;
 
-/** Executions that run and do nothing are watched by many; then each is changed, several times, and ended. */
+/**
+ * Watches running executions with many streams, changes each execution several times, and ends it.
+ */
 export async function measureWatch(options: WatchOptions): Promise<WatchMeasurement> {
   const { endpoint, watchers, executions, connections, memory } = options;
   const client = createFlyteClient({ endpoint });
@@ -53,41 +62,41 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
   try {
     const names = await start(client, options);
     const before = adminMib(memory);
-    const tally = new Tally();
+    const tally = new MessageCounts();
     const begun = performance.now();
     for (let index = 0; index < watchers; index++) {
       const id = names[index % executions] as WatchedName;
       const session = sessions[index % Math.max(1, connections)];
       const onMessage = tally.watcher();
       open.push(session === undefined ? openEvents(endpoint, id, onMessage) : session.open(id, onMessage));
-      // Connections are made as fast as they are taken, not all in one instant.
+      // Pace the connections so that they do not all arrive at once.
       if (index % 100 === 99) await sleep(1);
     }
     const ends = open.map(({ ended }) => ended.then(() => true).catch(() => false));
-    await tally.all(1, options.patienceMs);
+    await tally.all(1, options.timeoutMs);
     const openedSeconds = seconds(performance.now() - begun);
     await sleep(3_000);
     const idleFrom = cpuOf(memory);
-    await sleep(IDLE_MS);
-    const idleCpu = (cpuOf(memory).admin - idleFrom.admin) / (IDLE_MS / 1_000);
+    await sleep(IDLE_PERIOD_MS);
+    const idleCpu = (cpuOf(memory).admin - idleFrom.admin) / (IDLE_PERIOD_MS / 1_000);
     const held = adminMib(memory);
     const busyFrom = cpuOf(memory);
-    const told: number[] = [];
+    const delivered: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const from = performance.now();
       const state = round % 2 === 0 ? ExecutionState.EXECUTION_ARCHIVED : ExecutionState.EXECUTION_ACTIVE;
-      await inTurns(names, (id) => client.admin.updateExecution({ id, state }));
-      await tally.all(2 + round, options.patienceMs);
-      told.push(Math.round(performance.now() - from));
+      await forEachConcurrent(names, CONCURRENCY, async (id) => void (await client.admin.updateExecution({ id, state })));
+      await tally.all(2 + round, options.timeoutMs);
+      delivered.push(Math.round(performance.now() - from));
       await sleep(1_000);
     }
     const busy = cpuOf(memory);
     const ending = performance.now();
-    await inTurns(names, (id) => client.admin.terminateExecution({ id, cause: "measured" }));
+    await forEachConcurrent(names, CONCURRENCY, async (id) => void (await client.admin.terminateExecution({ id, cause: "measured" })));
     const ended = await Promise.all(ends);
     const endedSeconds = seconds(performance.now() - ending);
     await sleep(15_000);
-    told.sort((a, b) => a - b);
+    delivered.sort((a, b) => a - b);
     const each = (name: "admin" | "client") => Math.round(((busy[name] - busyFrom[name]) * 1e6) / (watchers * ROUNDS)) / 1_000;
     return {
       watchers,
@@ -97,7 +106,7 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
       adminMib: [before, held, adminMib(memory)],
       kibEach: Math.round(((held - before) * 1_024) / watchers),
       idleCpu: Math.round(idleCpu * 1_000) / 1_000,
-      toldMs: [told[Math.floor(told.length / 2)] ?? 0, told.at(-1) ?? 0],
+      deliveryMs: [delivered[Math.floor(delivered.length / 2)] ?? 0, delivered.at(-1) ?? 0],
       cpuMsEach: { admin: each("admin"), client: each("client") },
       endedSeconds,
       failed: ended.filter((whole) => !whole).length,
@@ -111,27 +120,24 @@ export async function measureWatch(options: WatchOptions): Promise<WatchMeasurem
 
 async function start(client: FlyteClient, options: WatchOptions): Promise<readonly WatchedName[]> {
   const { project, domain } = options;
-  const launchPlan = await register(client, { ...options, ...LEAF });
+  const launchPlan = await register(client, { ...options, ...WORKLOAD });
   const names: WatchedName[] = [];
-  await inTurns(
-    Array.from({ length: options.executions }, (_, index) => index),
-    async () => {
-      const { id } = await client.admin.createExecution(creation(launchPlan, { ...options, ...LEAF }));
-      names.push({ project, domain, name: id?.name ?? "" });
-    },
-  );
+  await forEachConcurrent(Array(options.executions).keys(), CONCURRENCY, async () => {
+    const { id } = await client.admin.createExecution(creationRequest(launchPlan, { ...options, ...WORKLOAD }));
+    names.push({ project, domain, name: id?.name ?? "" });
+  });
   for (const id of names) {
     for (let phase = WorkflowExecution_Phase.UNDEFINED; phase !== WorkflowExecution_Phase.RUNNING; await sleep(100)) {
       phase = (await client.admin.getExecution({ id })).closure?.phase ?? phase;
     }
   }
-  // Until their nodes run, too.
+  // Wait until the nodes run, too.
   await sleep(5_000);
   return names;
 }
 
-/** How many messages about the execution each watcher has got. */
-class Tally {
+/** Number of messages about the execution that each watcher has received. */
+class MessageCounts {
   readonly #counts: number[] = [];
   #changed: () => void = () => undefined;
 
@@ -144,16 +150,16 @@ class Tally {
     };
   }
 
-  /** Resolves when all have got so many. */
-  async all(count: number, patienceMs: number): Promise<void> {
-    const until = performance.now() + patienceMs;
+  /** Resolves when every watcher has received `count` messages. */
+  async all(count: number, timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
     let missing = this.#counts.filter((each) => each < count).length;
     while (missing > 0) {
       if (performance.now() > until) throw new Error(`${missing} watchers have not been told`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 100);
         this.#changed = () => {
-          // Looked at when the last of them may have come.
+          // Check only when the last of them may have arrived.
           if (--missing > 0) return;
           clearTimeout(timer);
           resolve();
@@ -162,10 +168,6 @@ class Tally {
       missing = this.#counts.filter((each) => each < count).length;
     }
   }
-}
-
-async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < all.length; from += 32) await Promise.all(all.slice(from, from + 32).map(work));
 }
 
 function adminMib(memory: StackMemory): number {

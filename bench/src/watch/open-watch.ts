@@ -10,20 +10,23 @@ export interface WatchedName {
   readonly name: string;
 }
 
-/** Called for each message, with whether it tells the state of the execution itself. */
+/**
+ * Called for each message; the argument tells whether it contains the state of the execution
+ * itself.
+ */
 export type OnMessage = (tellsExecution: boolean) => void;
 
 export interface Watcher {
-  /** Resolves when the stream has ended as it should; rejects when it broke. */
+  /** Resolves when the stream has ended normally; rejects when it broke. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
 const PATH = "/flytets.admin.v1.LiveService/WatchExecution";
-/** A message puts its rows first, the execution before all: field 3. */
+/** Tag of field 3: a message begins with its rows, the execution first. */
 const EXECUTION_TAG = 0x1a;
 
-/** Streams over one HTTP/2 connection, with as little work as can be: messages are counted and not decoded. */
+/** Minimal streams over one HTTP/2 connection: messages are counted and not decoded. */
 export class GrpcWatches {
   readonly #session: ClientHttp2Session;
 
@@ -63,12 +66,12 @@ export class GrpcWatches {
   }
 }
 
-/** Bytes of the first frame; more than there can be while its head has not come. */
+/** Size of the first frame, or Infinity while its header is incomplete. */
 function sizeOf(bytes: Buffer): number {
   return bytes.length < 5 ? Number.POSITIVE_INFINITY : 5 + bytes.readUInt32BE(1);
 }
 
-/** Server-sent events over a connection of its own, as a browser has it. */
+/** Opens server-sent events on a separate connection, as a browser does. */
 export function openEvents(endpoint: string, { project, domain, name }: WatchedName, onMessage: OnMessage): Watcher {
   const [host = "", port = ""] = endpoint.split(":");
   const socket = connect({ host, port: Number(port) });

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { codeName, type Code } from "@flyte-ts/client";
 
-/** Bytes of a request as they go over the wire, with nothing checked on the way. */
+/** A raw request: the client sends these bytes without checking them. */
 export interface RawCall {
   /** `/package.Service/Method`. */
   readonly path: string;
@@ -19,29 +19,33 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RawAnswer {
-  /** 0 when the connection ended without an answer. */
+export interface RawResponse {
+  /** 0 when the connection ended without a response. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** A client of one port that sends what no well-behaved client sends. */
+/** A client of one port that sends requests which a conforming client never sends. */
 export interface Attacker {
-  /** Resolves to the name of the gRPC status, `CLOSED` when the connection or stream ended without one. */
+  /**
+   * Resolves to the name of the gRPC status, or `CLOSED` when the connection or stream ended
+   * without one.
+   */
   grpc(call: RawCall): Promise<string>;
-  http(request: RawRequest): Promise<RawAnswer>;
+  http(request: RawRequest): Promise<RawResponse>;
   close(): void;
 }
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export function openAttacker(port: number, address = "127.0.0.1"): Attacker {
   let session: ClientHttp2Session | undefined;
   const connected = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
       session = connect(`http://${address}:${port}`, { maxSessionMemory: 1_000 });
-      // Requests that the server refuses before they are sent stay in this memory, MB. A refused connection shows in the streams on it.
+      // Requests that the server refuses before they are sent stay in this process's memory
+      // (maxSessionMemory, MB). The streams of a refused connection report its error.
       session.on("error", () => undefined);
     }
     return session;
@@ -71,7 +75,7 @@ function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array()
     stream.on("response", read);
     stream.on("trailers", read);
     stream.on("error", () => undefined);
-    stream.setTimeout(PATIENCE_MS, () => stream.close());
+    stream.setTimeout(TIMEOUT_MS, () => stream.close());
     stream.once("close", () => resolve(status ?? "CLOSED"));
     stream.resume();
     const head = Buffer.alloc(5);
@@ -84,7 +88,7 @@ function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array()
 function rawHttp(
   { address, port }: { readonly address: string; readonly port: number },
   { method, path, body, headers = {} }: RawRequest,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const lost = (text: string) => resolve({ status: 0, headers: {}, text });
@@ -96,7 +100,7 @@ function rawHttp(
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() }),
       );
     });
-    request.setTimeout(PATIENCE_MS, () => request.destroy(new Error("no answer in time")));
+    request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error("no answer in time")));
     request.once("error", (error) => lost(error.message));
     request.end(body);
   });

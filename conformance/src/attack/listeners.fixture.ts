@@ -1,14 +1,14 @@
 import { type ListeningSocket, listeningSockets, socketsOf } from "../stack/sockets.js";
 import { processesOf } from "../stack/stack-fixture.js";
 
-/** A TCP port that a process of a stack accepts connections on. */
+/** A TCP port on which a process of a stack accepts connections. */
 export interface Listener extends ListeningSocket {
-  /** Program or configuration file of the process, as its command line names it. */
+  /** Program or configuration file of the process, from its command line. */
   readonly name: string;
   readonly pid: number;
 }
 
-/** Finds every listener of the processes that belong to a stack's folder. */
+/** Finds all listeners of the processes that belong to a stack's folder. */
 export function listenersOf(folder: string): Listener[] {
   const bySocket = new Map(listeningSockets().map((socket) => [socket.inode, socket]));
   return processesOf(folder).flatMap(({ pid, command }) =>

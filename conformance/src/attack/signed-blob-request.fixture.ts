@@ -1,15 +1,15 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** Request to the local blob store, before it is signed. */
+/** Request to the local blob store before it is signed. */
 export interface BlobRequest {
   readonly method: string;
-  /** Decoded, with its first slash. */
+  /** Decoded path with the leading slash. */
   readonly path: string;
-  /** Without `?`, names sorted, each with `=`, percent-encoded. */
+  /** Query without `?`: names sorted, each with `=`, percent-encoded. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The default is the body's own hash. */
+  /** Default: the hash of the body. */
   readonly payloadHash?: string;
 }
 
@@ -20,7 +20,7 @@ export interface BlobKey {
 
 const sha256 = (content: string | Uint8Array) => createHash("sha256").update(content).digest("hex");
 
-/** Headers that sign a request (AWS Signature Version 4). */
+/** Computes the headers that sign a request (AWS Signature Version 4). */
 export function signedBlobHeaders(request: BlobRequest, host: string, { accessKeyId, secretAccessKey }: BlobKey): Record<string, string> {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
   const day = time.slice(0, 8);

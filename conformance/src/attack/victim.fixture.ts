@@ -11,10 +11,10 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
-import { id, launchPlanRequest, scope, taskRequest, workflowRequest } from "../stack/good-requests.js";
-import { SERVICES } from "../stack/rpc-samples.js";
+import { identifier, launchPlanRequest, scope, taskRequest, workflowRequest } from "../api/valid-requests.js";
+import { SERVICES } from "../api/rpc-samples.js";
 
-/** Every method that admin serves to clients. */
+/** All methods that admin serves to clients. */
 export const METHODS: readonly DescMethod[] = [
   ...SERVICES,
   AuditService,
@@ -29,28 +29,30 @@ export const METHODS: readonly DescMethod[] = [
   TriggerService,
 ].flatMap(({ methods }): readonly DescMethod[] => methods);
 
-/** Methods that answer callers without a token: what a client must read to sign in. */
+/** Methods that need no token: a client reads them to sign in. */
 export const OPEN_METHODS: readonly string[] = ["GetOAuth2Metadata", "GetPublicClientConfig"];
 
-/** Methods that any role opens, wherever it was granted: they name no project. */
+/** Methods that any role permits in any scope: they name no project. */
 export const UNSCOPED_READS: readonly string[] = ["ListProjects", "GetDomains", "GetVersion", "GetAgent", "ListAgents", "UserInfo"];
 
-/** Roles that the victim grants in {@link scope} alone, to a subject of the same name. */
+/** Roles that the victim grants in {@link scope} only, to a subject of the same name. */
 export const SCOPED_ROLES = ["viewer", "runner", "contributor", "engine", "admin"] as const;
 
-/** The audience that tokens must name. */
+/** Audience that tokens must name. */
 export const AUDIENCE = "https://flyte.test";
 
-/** An admin that requires tokens of one issuer, with a project of another team beside the attacker's own. */
+/**
+ * Admin that requires tokens of one issuer, with a project of another team beside the attacker's.
+ */
 export interface Victim {
   readonly admin: RunningAdmin;
   readonly issuer: TokenIssuer;
-  /** A client with every right. */
+  /** A client with all permissions. */
   readonly root: FlyteClient;
-  /** A valid token of this subject, with these claims over sensible ones. */
+  /** Issues a valid token for this subject; `claims` override the defaults. */
   tokenOf(subject: string, claims?: Readonly<Record<string, unknown>>): string;
-  /** A client of one service that calls as this subject; ends with the victim. */
-  as<Service extends DescService>(subject: string, service: Service): ServiceClient<Service>;
+  /** Creates a client of one service that calls as this subject; it closes with the victim. */
+  clientFor<Service extends DescService>(subject: string, service: Service): ServiceClient<Service>;
   stop(): Promise<void>;
 }
 
@@ -72,9 +74,9 @@ export async function startVictim(settings: object = {}): Promise<Victim> {
   const root = createFlyteClient({ endpoint: `127.0.0.1:${admin.api}`, metadata });
   await root.admin.registerProject({ project: { id: "other", name: "other" } });
   for (const project of [scope.project, "other"]) {
-    await root.admin.createTask(taskRequest(id(ResourceType.TASK, { project })));
-    await root.admin.createWorkflow(workflowRequest(id(ResourceType.WORKFLOW, { project }), { n0: [] }));
-    await root.admin.createLaunchPlan(launchPlanRequest(id(ResourceType.LAUNCH_PLAN, { project })));
+    await root.admin.createTask(taskRequest(identifier(ResourceType.TASK, { project })));
+    await root.admin.createWorkflow(workflowRequest(identifier(ResourceType.WORKFLOW, { project }), { n0: [] }));
+    await root.admin.createLaunchPlan(launchPlanRequest(identifier(ResourceType.LAUNCH_PLAN, { project })));
   }
   const channels: Channel[] = [];
   const as = <Service extends DescService>(subject: string, service: Service): ServiceClient<Service> => {
@@ -91,5 +93,5 @@ export async function startVictim(settings: object = {}): Promise<Victim> {
     await admin.stop();
     await issuer.stop();
   };
-  return { admin, issuer, root, tokenOf, as, stop };
+  return { admin, issuer, root, tokenOf, clientFor: as, stop };
 }

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
-import { type LocalServer, startAzurite } from "@flyte-ts/local-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
+import { startAzurite } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { STORES, storeUnavailable } from "./stores.js";
 
@@ -13,7 +14,7 @@ const AZURITE = STORES.find(({ name }) => name === "azurite");
 const unavailable = AZURITE === undefined || (await storeUnavailable(AZURITE)) !== undefined;
 const TENANT = "11111111-1111-1111-1111-111111111111";
 
-/** A token as the emulator wants it: it reads the claims and checks no signature. */
+/** A token as the emulator expects it: it reads the claims and checks no signature. */
 function token(): string {
   const now = Math.floor(Date.now() / 1_000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -23,7 +24,7 @@ function token(): string {
   );
 }
 
-/** Gives tokens as a cloud gives them to its pods, and counts them. */
+/** Issues tokens as a cloud issues them to its pods, and counts them. */
 async function identityEndpoint(): Promise<{ readonly server: Server; readonly url: string; asked: number }> {
   const endpoint = {
     asked: 0,
@@ -44,7 +45,7 @@ async function identityEndpoint(): Promise<{ readonly server: Server; readonly u
   return endpoint;
 }
 
-describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", () => {
+describe.skipIf(unavailable)("Azure with a pod's identity and without a key", () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-identity-"));
   let server: LocalServer;
   let identity: Awaited<ReturnType<typeof identityEndpoint>>;
@@ -57,7 +58,7 @@ describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", 
     identity = await identityEndpoint();
     vi.stubEnv("IDENTITY_ENDPOINT", identity.url);
     vi.stubEnv("IDENTITY_HEADER", "x");
-    // Of this process alone, which speaks to the emulator's own certificate.
+    // Affects this process only, which connects to the emulator with its self-signed certificate.
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     const account = { account: "flytets", accountKey: Buffer.from("a key that nobody uses").toString("base64") };
     server = await startAzurite({ dataDir: folder, containers: ["container"], tls, ...account });
@@ -72,18 +73,18 @@ describe.skipIf(unavailable)("Azure with the identity of a pod, without a key", 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("reads and writes with tokens, of which one serves many requests", async () => {
+  test("one token serves many reads and writes", async () => {
     for (const name of ["a", "b", "c"]) await blobs.put(`abfs://container/x/${name}`, new TextEncoder().encode(name));
     expect(new TextDecoder().decode(await blobs.get("abfs://container/x/b"))).toBe("b");
     expect(identity.asked).toBe(1);
   });
 
-  test("signs with a key that the service gives to the identity", async () => {
-    const { url, headers } = await blobs.signPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
+  test("URLs are signed with a user delegation key", async () => {
+    const { url, headers } = await blobs.presignPut("abfs://container/p/ü +.gz", { expiresInSeconds: 60 });
     expect(headers).toEqual({ "x-ms-blob-type": "BlockBlob" });
     expect(new URL(url).searchParams.get("skoid")).toBe("22222222-2222-2222-2222-222222222222");
     expect((await fetch(url, { method: "PUT", body: "content", headers: { ...headers } })).status).toBe(201);
-    const get = await blobs.signGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
+    const get = await blobs.presignGet("abfs://container/p/ü +.gz", { expiresInSeconds: 604_800 });
     expect(await (await fetch(get.url)).text()).toBe("content");
     expect((await fetch(get.url.replace("p/", "x/"))).status).toBe(403);
     expect((await fetch(get.url, { method: "DELETE" })).status).toBe(403);

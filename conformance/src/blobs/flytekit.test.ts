@@ -9,8 +9,9 @@ import { cachedPython } from "../recorded/python.js";
 import { startAdmin } from "../stack/admin-fixture.js";
 import { startStore, STORES, storeUnavailable } from "./stores.js";
 
-// Stock flytekit over another store than S3, which all stacks have: it uploads to the address that admin signs, twice, as it does with a bundle
-// that has not changed, reads what admin says where it is, and writes raw outputs beside it by its own file system.
+// Runs unmodified flytekit over stores other than S3, which all stacks use: it uploads to the URL
+// that admin signs (twice, as for an unchanged bundle), reads the location that admin reports, and
+// writes raw outputs next to it through its own file system.
 const SCRIPT = `
 import pathlib, sys
 from flytekit.configuration import Config
@@ -33,10 +34,10 @@ const kinds = STORES.filter(({ name }) => ["azurite", "fake-gcs-server"].include
 const unavailable = new Map(await Promise.all(kinds.map(async (kind) => [kind.name, await storeUnavailable(kind)] as const)));
 
 describe.each(kinds)("$name", (kind) => {
-  test.skipIf(unavailable.get(kind.name))("flytekit uploads, reads and writes where admin says", async () => {
+  test.skipIf(unavailable.get(kind.name))("flytekit uploads, reads and writes at the locations that admin returns", async () => {
     const store = await startStore(kind);
     onTestFinished(() => store.stop());
-    const { place, config } = store;
+    const { uri: place, config } = store;
     const admin = await startAdmin(() => ({ storage: { container: place, rawOutputPrefix: `${place}/data`, ...config } }));
     onTestFinished(() => admin.stop());
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-flytekit-"));

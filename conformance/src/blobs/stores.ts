@@ -6,43 +6,43 @@ import type { BlobStoreConfig } from "@flyte-ts/blobstore";
 import {
   findAzurite,
   findFakeGcsServer,
-  type FindOptions,
+  type InstallOptions,
   findVersitygw,
-  freePort,
   startAzurite,
   startFakeGcsServer,
   startVersitygw,
-} from "@flyte-ts/local-servers";
+} from "@flyte-ts/test-servers";
+import { freePort } from "@flyte-ts/host";
 import { startService } from "../stack/service-process.js";
 
 /** A server on which the cases run. */
 export interface TestedStore {
-  /** Address of a bucket, or of a folder. */
-  readonly place: string;
+  /** URI of a bucket or folder. */
+  readonly uri: string;
   readonly config: BlobStoreConfig;
-  /** The same with keys that are wrong; absent where none are asked for. */
-  readonly wrong?: BlobStoreConfig;
-  /** By what flytekit's file system finds it. */
+  /** The same configuration with wrong keys; absent for stores without keys. */
+  readonly wrongKeys?: BlobStoreConfig;
+  /** Environment by which flytekit's file system finds the store. */
   readonly env?: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** What a kind of store can, where they differ. */
+/** Capabilities in which the kinds of store differ. */
 export interface StoreKind {
   readonly name: string;
-  /** Addresses can be signed. */
-  readonly signs: boolean;
-  /** The server looks at signatures, and at sums of what is uploaded. */
-  readonly checks: boolean;
-  /** A signature can insist on headers of the upload. */
-  readonly insists: boolean;
-  /** What is missing is told: a bucket or a blob. */
-  readonly tellsBuckets: boolean;
-  /** Metadata, and the MD5 of the content, are kept. */
+  /** The store signs URLs. */
+  readonly signsUrls: boolean;
+  /** The server verifies signatures and checksums of uploads. */
+  readonly verifiesUploads: boolean;
+  /** A signature can require headers of the upload. */
+  readonly enforcesHeaders: boolean;
+  /** The store distinguishes a missing bucket from a missing blob. */
+  readonly reportsMissingBucket: boolean;
+  /** The store keeps metadata and the MD5 of the content. */
   readonly keepsMetadata: boolean;
   /** Header of metadata in uploads. */
   readonly metadataHeader: string;
-  readonly find?: (options: FindOptions) => Promise<string>;
+  readonly find?: (options: InstallOptions) => Promise<string>;
   start(folder: string): Promise<TestedStore>;
 }
 
@@ -50,24 +50,31 @@ const KEYS = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
 const ACCOUNT = { account: "flytets", accountKey: Buffer.from("the key of an account, only here").toString("base64") };
 const OTHER = Buffer.from("the key of some other account").toString("base64");
 
-const s3 = { signs: true, checks: true, insists: true, tellsBuckets: true, keepsMetadata: true, metadataHeader: "x-amz-meta-" } as const;
+const s3 = {
+  signsUrls: true,
+  verifiesUploads: true,
+  enforcesHeaders: true,
+  reportsMissingBucket: true,
+  keepsMetadata: true,
+  metadataHeader: "x-amz-meta-",
+} as const;
 
 const s3At = (endpoint: string) => ({
-  place: "s3://bucket",
+  uri: "s3://bucket",
   config: { s3: { endpoint, ...KEYS } },
-  wrong: { s3: { endpoint, ...KEYS, secretAccessKey: "not the secret" } },
+  wrongKeys: { s3: { endpoint, ...KEYS, secretAccessKey: "not the secret" } },
 });
 
 export const STORES: readonly StoreKind[] = [
   {
     name: "files",
-    signs: false,
-    checks: false,
-    insists: false,
-    tellsBuckets: false,
+    signsUrls: false,
+    verifiesUploads: false,
+    enforcesHeaders: false,
+    reportsMissingBucket: false,
     keepsMetadata: false,
     metadataHeader: "",
-    start: async (folder) => ({ place: `file://${folder}`, config: {}, stop: async () => undefined }),
+    start: async (folder) => ({ uri: `file://${folder}`, config: {}, stop: async () => undefined }),
   },
   {
     name: "local-blobstore",
@@ -82,7 +89,7 @@ export const STORES: readonly StoreKind[] = [
   {
     name: "versitygw",
     ...s3,
-    find: ({ onBuild }) => findVersitygw(onBuild),
+    find: ({ onProgress: onBuild }) => findVersitygw(onBuild),
     start: async (folder) => {
       const server = await startVersitygw({ dataDir: folder, buckets: ["bucket"], ...KEYS });
       return { ...s3At(server.url), stop: () => server.stop() };
@@ -90,10 +97,10 @@ export const STORES: readonly StoreKind[] = [
   },
   {
     name: "azurite",
-    signs: true,
-    checks: true,
-    insists: false,
-    tellsBuckets: true,
+    signsUrls: true,
+    verifiesUploads: true,
+    enforcesHeaders: false,
+    reportsMissingBucket: true,
     keepsMetadata: true,
     metadataHeader: "x-ms-meta-",
     find: findAzurite,
@@ -103,15 +110,15 @@ export const STORES: readonly StoreKind[] = [
       const wrong = { azure: { ...azure, accountKey: OTHER } };
       const connection = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT.account};AccountKey=${ACCOUNT.accountKey};BlobEndpoint=${server.url}`;
       const env = { AZURE_STORAGE_CONNECTION_STRING: connection };
-      return { place: "abfs://container", config: { azure }, wrong, env, stop: () => server.stop() };
+      return { uri: "abfs://container", config: { azure }, wrongKeys: wrong, env, stop: () => server.stop() };
     },
   },
   {
     name: "fake-gcs-server",
-    signs: true,
-    checks: false,
-    insists: false,
-    tellsBuckets: false,
+    signsUrls: true,
+    verifiesUploads: false,
+    enforcesHeaders: false,
+    reportsMissingBucket: false,
     keepsMetadata: true,
     metadataHeader: "x-goog-meta-",
     find: findFakeGcsServer,
@@ -129,17 +136,20 @@ export const STORES: readonly StoreKind[] = [
       const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
       process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
       const env = { STORAGE_EMULATOR_HOST: server.url };
-      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
+      return { uri: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
     },
   },
 ];
 
-/** Why a store cannot be tested here. Emulators that take minutes to get are got only when `BLOB_SERVERS=all` asks for it. */
+/**
+ * Returns the reason why a store cannot be tested here. Emulators that take minutes to install are
+ * installed only with `BLOB_SERVERS=all`.
+ */
 export async function storeUnavailable({ name, find }: StoreKind): Promise<string | undefined> {
   const get = name === "versitygw" || process.env["BLOB_SERVERS"] === "all";
   const onBuild = (what: string) => void process.stderr.write(`getting ${what} (once) …\n`);
   try {
-    await find?.({ onBuild, get });
+    await find?.({ onProgress: onBuild, install: get });
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replaceAll("\n", "; ") : String(error);
@@ -148,7 +158,7 @@ export async function storeUnavailable({ name, find }: StoreKind): Promise<strin
   }
 }
 
-/** A store over a new folder, which goes with it. */
+/** Starts a store over a new folder, which is deleted with it. */
 export async function startStore(kind: StoreKind): Promise<TestedStore> {
   const folder = mkdtempSync(join(tmpdir(), `flyte-ts-${kind.name}-`));
   const started = await kind.start(folder);

@@ -1,35 +1,23 @@
 import { execFileSync } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
+import { DEPLOYED } from "../services.js";
 import { listeningSockets } from "../stack/sockets.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-
-/** The commit that images are said to be of. */
+/** Revision label of the test images. */
 export const REVISION = "0123456789abcdef0123456789abcdef01234567";
 
-/** Names of docker-compose.yml, those of containers that run all the time. */
-export const COMPOSE_SERVICES = [
-  "postgres",
-  "nats",
-  "blobs",
-  "cluster",
-  "admin",
-  "api",
-  "datacatalog",
-  "scheduler",
-  "propeller",
-  "plugin-pod",
-  "plugin-echo",
-] as const;
+/** Services of flyte-ts that run without a profile. */
+export const DEPLOYED_IDS: readonly string[] = DEPLOYED.filter(({ manifest }) => !manifest.optional).map(({ manifest }) => manifest.id);
 
-export type ComposeService = (typeof COMPOSE_SERVICES)[number];
+/** Names in docker-compose.yml of the containers that run permanently. */
+export const COMPOSE_SERVICES: readonly string[] = ["postgres", "nats", "blobs", "cluster", "api", ...DEPLOYED_IDS];
 
 export interface ContainerAddress {
   readonly address: string;
-  /** Ports that accept connections from other machines, sorted. */
+  /** Sorted ports that accept connections from other machines. */
   readonly ports: readonly number[];
 }
 
@@ -40,7 +28,10 @@ interface InspectedContainer {
   readonly State: { readonly Pid: number };
 }
 
-/** docker-compose.yml as a project of its own, on free ports: another that runs on this machine stays as it is. */
+/**
+ * Runs docker-compose.yml as a separate project on free ports, so that another project on this
+ * machine is not affected.
+ */
 export class ComposeProject {
   private constructor(
     private readonly name: string,
@@ -50,8 +41,8 @@ export class ComposeProject {
   ) {}
 
   /**
-   * Builds the images; where no registry is reachable, stand-ins for the public ones first (`E2E_STAND_INS=1`).
-   * `settings` are variables of docker-compose.yml.
+   * Builds the images; where no registry is reachable, replacements of the public images first
+   * (`E2E_STAND_INS=1`). `settings` are variables of docker-compose.yml.
    */
   static async build(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ComposeProject> {
     const [api, blobs, cluster] = [await freePort(), await freePort(), await freePort()];
@@ -64,7 +55,8 @@ export class ComposeProject {
     const project = new ComposeProject(name, api, { ...process.env, ...ports, ...settings });
     if (process.env.E2E_STAND_INS === "1") {
       const folder = join(root, "deploy", "stand-ins");
-      // Another test file may ask for the same at the same time. The engine outlives its script and must not keep the lock (`-o`).
+      // Another test file may build at the same time: take a lock, which the engine must not
+      // inherit (`-o`) because it outlives its script.
       for (const script of ["engine.sh", "make.sh"])
         execFileSync("flock", ["-o", folder, "sh", join(folder, script)], { stdio: "inherit" });
     }
@@ -72,12 +64,15 @@ export class ComposeProject {
     return project;
   }
 
-  /** `docker compose …`; gives what it prints. */
-  compose(...words: string[]): string {
-    return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...words);
+  /** Runs `docker compose …` and returns its output. */
+  compose(...args: string[]): string {
+    return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...args);
   }
 
-  /** Makes a client of the built-in issuer, as whom {@link pyflyte} signs in from now on; gives its secret. */
+  /**
+   * Creates a client of the built-in issuer, with which {@link pyflyte} signs in from now on.
+   * Returns its secret.
+   */
   addClient(clientId: string): string {
     const accounts = ["/usr/local/bin/node", "/app/services/admin/dist/accounts/main.js", "service", clientId];
     const config = ["--config", "/etc/flyte/admin.yaml", "--config", "/secrets/services/admin.yaml"];
@@ -88,10 +83,11 @@ export class ComposeProject {
     return secret;
   }
 
-  /** Stock pyflyte, as it stands in the image in which tasks run, in the folder. */
-  pyflyte(folder: string, ...words: string[]): string {
+  /** Runs the unmodified pyflyte of the task image in the folder. */
+  pyflyte(folder: string, ...args: string[]): string {
     const platform = ["-e", `FLYTE_PLATFORM_URL=localhost:${this.api}`, "-e", "FLYTE_PLATFORM_INSECURE=true", "-e", "HOME=/tmp"];
-    // Docker reads their values from its environment: every user of the machine may read command lines.
+    // Docker reads the values from its environment, because every user of the machine may read
+    // command lines.
     const names = Object.keys(this.environment).filter((name) => name.startsWith("FLYTE_CREDENTIALS_"));
     const credentials = names.flatMap((name) => ["-e", name]);
     const place = ["-v", `${folder}:/scripts:ro`, "-w", "/scripts", "--network", "host", "--entrypoint", "/opt/python/bin/pyflyte"];
@@ -102,42 +98,44 @@ export class ComposeProject {
       ...platform,
       ...credentials,
       `flyte-ts/cluster:${process.env.FLYTE_TS_VERSION ?? "dev"}`,
-      ...words,
+      ...args,
     );
   }
 
-  /** Gives the addresses and ports at which this machine reaches the containers, published or not. */
-  containers(): Readonly<Record<ComposeService, ContainerAddress>> {
+  /**
+   * Returns the addresses and ports at which this machine reaches the containers, published or not.
+   */
+  containers(): Readonly<Record<string, ContainerAddress>> {
     const ids = this.compose("ps", "-q").trim().split("\n");
     const inspected = JSON.parse(this.#docker("inspect", ...ids)) as InspectedContainer[];
     const entries = inspected.map(({ Config, NetworkSettings, State }) => {
       const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress);
       return [Config.Labels["com.docker.compose.service"], { address: addresses[0], ports: listeningPorts(State.Pid) }];
     });
-    return Object.fromEntries(entries) as Record<ComposeService, ContainerAddress>;
+    return Object.fromEntries(entries) as Record<string, ContainerAddress>;
   }
 
-  /** Names of those containers that do not say that they are well. */
-  unwell(): string[] {
+  /** Names of the containers that do not report healthy. */
+  unhealthy(): string[] {
     const states = this.compose("ps", "--format", "{{.Service}} {{.Health}}").trim().split("\n");
     return states.filter((line) => !line.endsWith(" healthy"));
   }
 
-  async untilWell(patienceMs: number): Promise<void> {
-    for (const deadline = Date.now() + patienceMs; ; await sleep(1_000)) {
-      const unwell = this.unwell();
-      if (unwell.length === 0) return;
-      if (Date.now() > deadline) throw new Error(`not healthy: ${unwell.join(", ")}\n${this.compose("logs", "--tail", "20")}`);
+  async waitUntilHealthy(timeoutMs: number): Promise<void> {
+    for (const deadline = Date.now() + timeoutMs; ; await sleep(1_000)) {
+      const unhealthy = this.unhealthy();
+      if (unhealthy.length === 0) return;
+      if (Date.now() > deadline) throw new Error(`not healthy: ${unhealthy.join(", ")}\n${this.compose("logs", "--tail", "20")}`);
     }
   }
 
-  /** Exit statuses of the containers that have ended, by service. */
+  /** Exit codes of the containers that have exited, by service. */
   exitCodes(): Readonly<Record<string, number>> {
     const lines = this.compose("ps", "-a", "--status", "exited", "--format", "{{.Service}} {{.ExitCode}}").trim().split("\n");
     return Object.fromEntries(lines.map((line) => [line.split(" ")[0] ?? "", Number(line.split(" ")[1])]));
   }
 
-  /** What the engine knows of an image of ours. */
+  /** Inspects an image of this project. */
   image(name: string): { readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> } } {
     const [image] = JSON.parse(this.#docker("image", "inspect", `flyte-ts/${name}:${process.env.FLYTE_TS_VERSION ?? "dev"}`)) as [
       ReturnType<ComposeProject["image"]>,
@@ -150,9 +148,9 @@ export class ComposeProject {
     this.compose("down", "--volumes", "--timeout", "20");
   }
 
-  #docker(...words: string[]): string {
+  #docker(...args: string[]): string {
     try {
-      return execFileSync("docker", words, {
+      return execFileSync("docker", args, {
         cwd: root,
         env: this.environment,
         encoding: "utf8",
@@ -161,12 +159,15 @@ export class ComposeProject {
       });
     } catch (error) {
       const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-      throw new Error(`docker ${words.slice(0, 8).join(" ")} …\n${stdout.slice(-4_000)}${stderr.slice(-4_000)}`, { cause: error });
+      throw new Error(`docker ${args.slice(0, 8).join(" ")} …\n${stdout.slice(-4_000)}${stderr.slice(-4_000)}`, { cause: error });
     }
   }
 }
 
-/** Gives the TCP ports on which the network of a process listens, but for those of its loopback addresses. */
+/**
+ * Lists the TCP ports on which the network namespace of a process listens, without those on
+ * loopback addresses.
+ */
 function listeningPorts(pid: number): number[] {
   const open = listeningSockets(pid).filter(({ address }) => !LOOPBACK.test(address));
   return [...new Set(open.map(({ port }) => port))].sort((one, other) => one - other);

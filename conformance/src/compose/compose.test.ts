@@ -5,20 +5,20 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { examplesFolder, scope } from "../stack/example-runs.js";
-import { insist, waitForEnd } from "../stack/executions.js";
-import { carriedOut, REQUESTS, SENDERS, type Target } from "../attack/pages.fixture.js";
-import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
+import { examplesFolder, scope } from "../examples/example-runs.js";
+import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
+import { performedTargets, REQUESTS, SENDERS, type Target } from "../attack/web/browser-requests.fixture.js";
+import { COMPOSE_SERVICES, ComposeProject, DEPLOYED_IDS, REVISION } from "./compose-project.js";
 
-/** Services whose code is ours. */
+/** Services of this project. */
 const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", "api"].includes(service));
-/** Port on which the proxy before admin says that it is ready. */
+/** Port of the proxy's readiness check. */
 const PROXY_HEALTH = 8404;
-/** How long a container is away. */
-const AWAY_MS = 30_000;
-const PATIENCE_MS = 600_000;
+/** Duration of a container's outage, ms. */
+const OUTAGE_MS = 30_000;
+const TIMEOUT_MS = 600_000;
 
-// Needs a Docker engine with compose; see docs/deploy.md for machines that reach no registry.
+// Needs a Docker engine with compose; see docs/guides/test.md for machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
   let project: ComposeProject;
   let client: FlyteClient;
@@ -45,51 +45,55 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     return id?.name ?? "";
   };
   const succeededNodes = async (name: string): Promise<number> => {
-    const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 }));
+    const { nodeExecutions } = await retryWhileUnavailable(() =>
+      client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 }),
+    );
     return nodeExecutions.filter(({ id, closure }) => /^n\d+$/.test(id?.nodeId ?? "") && closure?.phase === NodeExecution_Phase.SUCCEEDED)
       .length;
   };
   const expectTwenty = async (name: string): Promise<void> => {
-    const { closure } = await waitForEnd(client, { ...scope, name }, PATIENCE_MS);
+    const { closure } = await waitForEnd(client, { ...scope, name }, TIMEOUT_MS);
     const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
     expect([WorkflowExecution_Phase[closure?.phase ?? 0], error]).toEqual(["SUCCEEDED", ""]);
     expect(await succeededNodes(name)).toBe(20);
-    const { fullOutputs } = await insist(() => client.admin.getExecutionData({ id: { ...scope, name } }));
+    const { fullOutputs } = await retryWhileUnavailable(() => client.admin.getExecutionData({ id: { ...scope, name } }));
     expect(fullOutputs?.literals.o0).toEqual(integerLiteral(20));
   };
 
-  test("stock pyflyte runs the training workflow and waits for it", () => {
-    const words = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
-    expect(project.pyflyte(examplesFolder, "run", "--remote", ...words)).toMatch(/Execution \S+ has succeeded/);
+  test("unmodified pyflyte runs the training workflow and waits for it", () => {
+    const args = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
+    expect(project.pyflyte(examplesFolder, "run", "--remote", ...args)).toMatch(/Execution \S+ has succeeded/);
   }, 600_000);
 
-  // A browser on this machine reaches every port of every container by the container's address, published or not.
+  // A browser on this machine reaches every port of every container by the container's address,
+  // published or not.
   describe("requests of pages of other origins", () => {
     let targets: Target[];
     beforeAll(() => {
       const containers = Object.entries(project.containers());
       const all = containers
         .flatMap(([name, { address, ports }]) => ports.map((port) => ({ name, address, port })))
-        // The port of the proxy's health and counters: it says "ready" to everyone, and no page can read it.
+        // The proxy's port for health and counters reports "ready" to every client, and no page can
+        // read it.
         .filter(({ name, port }) => name !== "api" || port !== PROXY_HEALTH);
       targets = [{ name: "published", address: "127.0.0.1", port: project.api }, ...all];
     });
 
     describe.each(Object.entries(SENDERS))("%s", (_, sender) => {
       test.each(REQUESTS)("%s %s is refused by every listener", async (method, path) => {
-        expect(await carriedOut(targets, sender, [method, path])).toEqual([]);
+        expect(await performedTargets(targets, sender, [method, path])).toEqual([]);
       });
     });
   });
 
-  test("containers may write to their volumes and to nothing else, and are nobody", () => {
+  test("containers run without privileges and can write only to their volumes", () => {
     const probe = `try { require("fs").writeFileSync("/x", ""); console.log("wrote"); } catch (error) { console.log(error.code, process.getuid()); }`;
     for (const service of ["admin", "propeller", "plugin-pod", "cluster", "blobs"])
       expect(project.compose("exec", "-T", service, "/usr/local/bin/node", "-e", probe).trim()).toBe("EROFS 65532");
   });
 
-  test("images say what they are and what is in them, and hold no shell", async () => {
-    const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore"];
+  test("images have labels and an SBOM, and contain no shell", async () => {
+    const services = [...DEPLOYED_IDS, "local-blobstore"];
     for (const name of services) {
       const { User, Labels } = project.image(name).Config;
       expect([User, Labels["org.opencontainers.image.version"], Labels["org.opencontainers.image.revision"]]).toEqual([
@@ -113,7 +117,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     });
   });
 
-  test("three replicas of admin behind one address", async () => {
+  test("three replicas of admin share one address", async () => {
     project.compose("up", "-d", "--wait", "--no-recreate", "--scale", "admin=3");
     const replicas = project.compose("ps", "--format", "{{.Name}}", "admin").trim().split("\n");
     expect(replicas).toHaveLength(3);
@@ -137,39 +141,39 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
 
   const only = process.env.E2E_DOCKER_KILL?.split(",");
   test.each(COMPOSE_SERVICES.filter((service) => only?.includes(service) ?? true))(
-    "%s is killed and away for 30 s during a workflow of 20 tasks",
+    "a workflow of 20 tasks survives an outage of %s of 30 s",
     async (service) => {
-      await project.untilWell(PATIENCE_MS);
+      await project.waitUntilHealthy(TIMEOUT_MS);
       const name = await startTwenty();
-      await expect.poll(() => succeededNodes(name), { timeout: PATIENCE_MS, interval: 250 }).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => succeededNodes(name), { timeout: TIMEOUT_MS, interval: 250 }).toBeGreaterThanOrEqual(3);
       project.compose("kill", service);
-      await sleep(AWAY_MS);
+      await sleep(OUTAGE_MS);
       project.compose("start", service);
       await expectTwenty(name);
     },
-    PATIENCE_MS * 3,
+    TIMEOUT_MS * 3,
   );
 
   test(
-    "what has been is there after down and up",
+    "all data survives down and up",
     async () => {
       const list = async () =>
-        (await insist(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [
+        (await retryWhileUnavailable(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [
           id?.name,
           closure?.phase,
         ]);
       const name = await startTwenty();
       const before = await list();
-      // Whoever is asked to end ends by itself, in order.
+      // A service that is asked to stop exits by itself, in order.
       project.compose("stop", "--timeout", "30");
       expect(project.exitCodes()).toMatchObject(Object.fromEntries(OWN_SERVICES.map((service) => [service, 0])));
       project.compose("down");
       project.compose("up", "-d", "--wait");
       const after = await list();
       expect(after.map(([id]) => id)).toEqual(before.map(([id]) => id));
-      // What was under way goes on.
+      // The execution that was running continues.
       await expectTwenty(name);
     },
-    PATIENCE_MS * 2,
+    TIMEOUT_MS * 2,
   );
 });

@@ -1,5 +1,4 @@
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { Code, createClient, createFlyteClient, openChannel, RpcError } from "@flyte-ts/client";
@@ -14,23 +13,23 @@ import { connectBus } from "@flyte-ts/messaging";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scope } from "../stack/example-runs.js";
+import { scope } from "../examples/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
-import { type ComposeService, ComposeProject, type ContainerAddress } from "./compose-project.js";
+import { ComposeProject, type ContainerAddress, DEPLOYED_IDS } from "./compose-project.js";
 
-// Users of a machine reach every port of every container by the container's address, published or not. The engine does not ask which
-// user connects, so this test connects as its own.
+// All users of a machine reach every port of every container by the container's address, published
+// or not. The engine does not distinguish users, so this test connects as its own user.
 
-const PYTHON = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "conformance", "python");
-const PATIENCE_MS = 120_000;
+const PYTHON = join(root, "conformance", "python");
+const TIMEOUT_MS = 120_000;
 /** Port of health and metrics. */
 const OPS = 10254;
 const logger = createLogger({ service: "test", level: "silent" });
 
-// Needs a Docker engine with compose; see docs/deploy.md for machines that reach no registry.
+// Needs a Docker engine with compose; see docs/guides/test.md for machines that reach no registry.
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AUTH=required", () => {
   let project: ComposeProject;
-  let containers: Readonly<Record<ComposeService, ContainerAddress>>;
+  let containers: Readonly<Record<string, ContainerAddress>>;
   /** Secret of the client `flytekit`, which has the role contributor. */
   let secret: string;
 
@@ -43,7 +42,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   }, 1_800_000);
   afterAll(() => project?.remove(), 120_000);
 
-  /** Answer of the token endpoint to the client `flytekit`. */
+  /** Requests a token for the client `flytekit`. */
   const flytekitToken = async (): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${project.api}/oauth2/token`, {
       method: "POST",
@@ -53,7 +52,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     return ((await response.json()) as { access_token: string }).access_token;
   };
 
-  test("containers listen on those ports alone that are tried here", () => {
+  test("containers listen only on the ports that this test checks", () => {
     const ports = Object.fromEntries(Object.entries(containers).map(([service, container]) => [service, container.ports]));
     expect(ports).toEqual({
       postgres: [5432],
@@ -63,10 +62,8 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
       admin: [OPS, 30080],
       api: [8404, 30080],
       datacatalog: [8081, OPS],
-      scheduler: [OPS],
-      propeller: [OPS],
-      "plugin-pod": [OPS],
-      "plugin-echo": [OPS],
+      // The others call and are not called.
+      ...Object.fromEntries(DEPLOYED_IDS.filter((id) => id !== "admin" && id !== "datacatalog").map((id) => [id, [OPS]])),
     });
   });
 
@@ -84,7 +81,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     expect(codes).toEqual(Object.fromEntries(methods.methods.map(({ name }) => [name, Code.UNAUTHENTICATED])));
   });
 
-  test("the data catalog takes no contributor's token", async () => {
+  test("the data catalog refuses a contributor's token", async () => {
     const metadata = { authorization: `Bearer ${await flytekitToken()}` };
     const codes = await codesOf(`${containers.datacatalog.address}:8081`, DataCatalog, metadata);
     expect(codes).toEqual(Object.fromEntries(DataCatalog.methods.map(({ name }) => [name, Code.PERMISSION_DENIED])));
@@ -112,7 +109,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     expect(response.status).toBe(status);
   });
 
-  test("the message bus, the database and the blob store take no usual password", async () => {
+  test("the bus, the database and the blob store refuse default passwords", async () => {
     for (const user of ["", "admin:admin@", "propeller:propeller@"])
       await expect(connectBus({ url: `nats://${user}${containers.nats.address}:4222`, name: "test", logger })).rejects.toThrow(
         /authorization/i,
@@ -128,7 +125,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     store.close();
   });
 
-  test("health and metrics are all that ops listeners answer", async () => {
+  test("ops listeners serve only health and metrics", async () => {
     for (const [service, { address, ports }] of Object.entries(containers)) {
       if (!ports.includes(OPS)) continue;
       for (const path of ["/", "/api/v1/projects", "/debug/pprof", "/config"])
@@ -137,7 +134,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   });
 
   test(
-    "propeller reaches the data catalog: a cached task runs once",
+    "propeller can use the data catalog: a cached task runs once",
     async () => {
       project.pyflyte(PYTHON, "register", "--version", "v1", "cached.py");
       const authorization = `Bearer ${await flytekitToken()}`;
@@ -146,7 +143,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
         const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: "cached.drawn", version: "v1" };
         const { id } = await client.admin.createExecution({ ...scope, spec: { launchPlan, metadata: {} } });
         const name = { ...scope, name: id?.name ?? "" };
-        const { closure } = await waitForEnd(client, name, PATIENCE_MS);
+        const { closure } = await waitForEnd(client, name, TIMEOUT_MS);
         const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
         expect([WorkflowExecution_Phase[closure?.phase ?? 0], error]).toEqual(["SUCCEEDED", ""]);
         const node = await client.admin.getNodeExecution({ id: { executionId: name, nodeId: "n0" } });
@@ -162,11 +159,14 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
         client.close();
       }
     },
-    PATIENCE_MS * 3,
+    TIMEOUT_MS * 3,
   );
 });
 
-/** Codes with which the methods of a service answer an empty request, by name; OK as `undefined`. */
+/**
+ * Maps the methods of a service to the codes with which they answer an empty request; OK is
+ * `undefined`.
+ */
 async function codesOf(endpoint: string, service: DescService, metadata: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const channel = openChannel({ endpoint, metadata: () => metadata });
   const client = createClient({ channel, service }) as unknown as Record<string, (request: object) => Promise<unknown>>;

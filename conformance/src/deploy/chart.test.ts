@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
-import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
+import { buildOverlay, hasKubectl, type Manifest, overlays } from "./manifests.js";
 
 const helm = await chart();
 
@@ -11,12 +11,12 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     return helm.template(args);
   };
 
-  test.skipIf(!kubectlIsThere()).each(overlays())("with the values of overlay %s, is that overlay, object by object", (overlay) => {
+  test.skipIf(!hasKubectl()).each(overlays())("equals overlay %s, object by object, with its values", (overlay) => {
     const expected = comparable(buildOverlay(overlay).objects);
     expect(comparable(template(...overlayArguments(overlay)).objects)).toEqual(expected);
   });
 
-  test.skipIf(!kubectlIsThere())("with every component, is kustomize with every component", () => {
+  test.skipIf(!hasKubectl())("equals kustomize with every component", () => {
     const components = ["gcs-key", "cluster-resources/templates", "cluster-resources/access"];
     const expected = comparable(buildOverlay("single-cluster", { components, resources: ["monitoring"] }).objects);
     const given = template(
@@ -32,7 +32,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(helm?.run(["lint", "--strict", "--kube-version", "1.34.1", chartFolder])).toContain("0 chart(s) failed");
   });
 
-  test("goes into any namespace", () => {
+  test("can be installed in any namespace", () => {
     const { text } = template("--namespace", "other", "--set", "parts.monitoring=true,parts.clusterResources=true,parts.namespace=true");
     expect(text).not.toMatch(/namespace: "?flyte"?$/m);
     const role = (kind: string) =>
@@ -43,7 +43,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(role("ClusterRoleBinding")).toMatchObject({ subjects: [{ namespace: "other" }] });
   });
 
-  test("gives what its values say a place", () => {
+  test("uses every value", () => {
     const settings = [
       "image.tag=1.2.3,image.pullPolicy=Always,image.pullSecrets[0].name=registry,secrets.bus=my-bus",
       "propeller.replicas=5,propeller.image=elsewhere/p:1,propeller.nodeSelector.pool=system,propeller.podLabels.team=a",
@@ -95,29 +95,30 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(() => template("--set", setting)).toThrow(message);
   });
 
-  test("makes new pods when settings change", () => {
-    const sums = (setting: string) =>
+  test("restarts pods when settings change", () => {
+    const hashes = (setting: string) =>
       template("--set", setting).objects.flatMap(({ kind, spec }) =>
         kind === "Deployment" ? [(spec as { template: { metadata: { annotations: object } } }).template.metadata.annotations] : [],
       );
-    const [one, other] = [sums("admin.settings.logLevel=info"), sums("admin.settings.logLevel=debug")];
+    const [one, other] = [hashes("admin.settings.logLevel=info"), hashes("admin.settings.logLevel=debug")];
     expect(one.filter((each, at) => JSON.stringify(each) !== JSON.stringify(other[at]))).toHaveLength(1);
   });
 });
 
 /**
- * Objects by their names, without what the two ways say differently by design: kustomize puts a sum of a ConfigMap's content into its
- * name, the chart one of the settings into pods; comments and the order of keys in settings are those of a file.
+ * Keys objects by name and removes intended differences: kustomize appends a hash of a ConfigMap's
+ * content to its name, the chart adds a hash of the settings to pods; comments and key order in
+ * settings come from a file.
  */
 function comparable(objects: readonly Manifest[]): Readonly<Record<string, unknown>> {
-  const sums = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
-  const plain = sums.reduce(
+  const hashes = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
+  const plain = hashes.reduce(
     (text, name) => text.replaceAll(`"${name}"`, `"${name.replace(/-[2-9bcdfghkmt]{10}$/, "")}"`),
     JSON.stringify(objects),
   );
   const named = (JSON.parse(plain) as Manifest[]).map((object) => {
     const { kind, metadata } = object;
-    return [`${kind} ${metadata.namespace ?? ""}/${metadata.name}`, kind === "ConfigMap" ? parsed(object) : withoutSum(object)] as const;
+    return [`${kind} ${metadata.namespace ?? ""}/${metadata.name}`, kind === "ConfigMap" ? parsed(object) : withoutHash(object)] as const;
   });
   expect(new Set(named.map(([name]) => name)).size).toBe(named.length);
   return Object.fromEntries(named);
@@ -131,7 +132,7 @@ function parsed(object: Manifest): unknown {
   return { ...object, data: Object.fromEntries(data) };
 }
 
-function withoutSum(object: Manifest): unknown {
+function withoutHash(object: Manifest): unknown {
   return JSON.parse(JSON.stringify(object), (key, value: unknown) => {
     if (key !== "annotations") return value;
     const { "checksum/settings": _, ...others } = value as Record<string, string>;

@@ -1,20 +1,26 @@
 import { execFileSync } from "node:child_process";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { findHelm } from "@flyte-ts/local-servers";
+import { join } from "node:path";
+import { findHelm } from "@flyte-ts/test-servers";
 import { type Built, parseManifests } from "./manifests.js";
+import { root } from "../repository.js";
 
-export const chartFolder = join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "deploy", "helm", "flyte-ts");
+export const chartFolder = join(root, "deploy", "helm", "flyte-ts");
 
-/** The chart, filled by Helm for the namespace flyte, as `helm template` does it. */
+/**
+ * Renders the chart for the namespace flyte, as `helm template` does. @throws Error with Helm's
+ * message
+ */
 export interface Chart {
-  /** @throws Error with what Helm says */
+  /** @throws Error with Helm's message */
   template(args: readonly string[]): Built;
-  /** Runs Helm with other words, and answers what it prints. */
+  /** Runs Helm with other arguments and returns its output. */
   run(args: readonly string[]): string;
 }
 
-/** Undefined, with the reason printed, where there is no Helm. The first call on a machine builds it, which takes minutes. */
+/**
+ * Returns undefined and prints the reason where Helm is missing. The first call on a machine builds
+ * it, which takes minutes.
+ */
 export async function chart(): Promise<Chart | undefined> {
   let helm: string;
   try {
@@ -35,7 +41,10 @@ export async function chart(): Promise<Chart | undefined> {
   };
 }
 
-/** What turns the chart into what an overlay is: its values, and the two objects that Helm has other ways for. */
+/**
+ * Arguments that make the chart equal to an overlay: its values, and the two objects that Helm
+ * handles differently.
+ */
 export function overlayArguments(name: string): readonly string[] {
   const hasDataPlane = name !== "control-plane";
   return [

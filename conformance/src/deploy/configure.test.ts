@@ -1,13 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { busServices } from "@flyte-ts/service-manifest";
 import { expect, onTestFinished, test } from "vitest";
+import { DEPLOYED } from "../services.js";
+import { root } from "../repository.js";
 
-const program = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "compose", "configure.mjs");
-const SERVICES = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo"];
-const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...SERVICES];
+const program = join(root, "deploy", "compose", "configure.mjs");
+const USERS = busServices(DEPLOYED.map(({ manifest }) => manifest)).map(({ id }) => id);
+const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...DEPLOYED.map(({ manifest }) => manifest.id)];
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-configure-"));
@@ -16,7 +18,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** Files that the program writes into a folder, by name. */
+/** Returns the files that the program writes into a folder, by name. */
 function configured(folder: string, environment: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const env = { PATH: process.env.PATH ?? "", ...environment };
   execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });
@@ -24,7 +26,7 @@ function configured(folder: string, environment: Readonly<Record<string, string>
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }
 
-test("passwords are made once, and each audience gets its own alone", () => {
+test("passwords are created once, and each audience gets only its own", () => {
   const folder = emptyFolder();
   const configure = () => execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8" });
   const all = () =>
@@ -35,13 +37,13 @@ test("passwords are made once, and each audience gets its own alone", () => {
 
   expect(configure()).not.toMatch(/[0-9a-f]{16}/);
   const first = all();
-  // What a run that was broken off has left is in nobody's way.
+  // The leftovers of an interrupted run do not disturb the next one.
   mkdirSync(join(folder, "admin", ".staged"));
   configure();
   expect(all()).toEqual(first);
 
   const kept = JSON.parse(readFileSync(join(folder, "kept", "secrets.json"), "utf8")) as Record<string, string>;
-  expect(new Set(Object.values(kept)).size).toBe(8);
+  expect(new Set(Object.values(kept)).size).toBe(4 + USERS.length);
   const knownTo = (secret: string) => first.filter(([, text]) => text?.includes(secret)).map(([file]) => file);
   expect(knownTo(kept.databasePassword as string)).toEqual([
     "kept/secrets.json",
@@ -50,21 +52,21 @@ test("passwords are made once, and each audience gets its own alone", () => {
     "datacatalog/datacatalog.yaml",
     "scheduler/scheduler.yaml",
   ]);
-  // Links to logs open those alone.
+  // The token of log links opens logs only.
   expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "cluster/keys.yaml", "plugin-pod/plugin-pod.yaml"]);
   expect(Object.fromEntries(first)["plugin-pod/plugin-pod.yaml"]).toContain(
     `http://localhost:30086/${kept.clusterLogToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
   );
-  // Tasks can read what stands in the cluster's container.
+  // Tasks can read the files of the cluster's container.
   for (const secret of ["databasePassword", "busPassword.admin"])
     expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
-  for (const user of ["admin", "propeller", "plugin-pod", "plugin-echo"])
+  for (const user of USERS)
     expect(knownTo(kept[`busPassword.${user}`] as string)).toEqual(["kept/secrets.json", "bus/nats.conf", `${user}/${user}.yaml`]);
   for (const [file = ""] of first)
     expect([file, statSync(join(folder, file)).mode & 0o007]).toEqual([file, file === "database/password" ? 4 : 0]);
 });
 
-test("no two installations share a secret, and none is in the repository", () => {
+test("installations share no secret, and the repository contains none", () => {
   const [one, other] = [configured(emptyFolder()), configured(emptyFolder())].map((files) =>
     Object.values(JSON.parse(files["kept/secrets.json"] ?? "{}") as Record<string, string>),
   );
@@ -73,7 +75,7 @@ test("no two installations share a secret, and none is in the repository", () =>
   for (const secret of one ?? []) expect(secret).toMatch(/^[0-9a-f]{12,}$/);
 });
 
-test("callers are asked who they are when that is wanted, and the services that call have credentials of their own", () => {
+test("FLYTE_TS_AUTH enables authentication, and each calling service has its own credentials", () => {
   const open = configured(emptyFolder());
   for (const [file, text] of Object.entries(open)) expect([file, text.includes('"auth"')]).toEqual([file, false]);
 

@@ -1,23 +1,28 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { findPrometheusOperatorDefinitions } from "@flyte-ts/test-servers";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
-import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
+import { buildOverlay, type Built, hasKubectl, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
 import { podOf } from "./pod.js";
 
-const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 const helm = unavailable ? undefined : await chart();
-/** Without these, what is for the Prometheus operator is left out, and said so. */
-const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(sayWhy);
+/**
+ * Without these definitions the test skips the objects of the Prometheus operator and prints that.
+ */
+const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(printReason);
 const more = definitions === undefined ? [] : ["monitoring"];
 
-/** What is sent to the API server: kustomize's overlays, one with all that can be added, and the chart with the same. */
+/**
+ * Objects that the test applies: kustomize's overlays, one overlay with all components, and the
+ * chart with the same features.
+ */
 const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
-  // The one with sign-in comes with more below.
+  // The overlay with sign-in follows below, with more components.
   ...Object.fromEntries(["control-plane", "data-plane", "single-cluster"].map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
   "overlay single-cluster-sign-in with all that can be added": () =>
     buildOverlay("single-cluster-sign-in", {
@@ -30,7 +35,7 @@ const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
   },
 };
 
-test("the resource definition is that of the code", () => {
+test("the CRD of the manifests equals that of the code", () => {
   const [definition] = parseManifests(readFileSync(join(kubernetesFolder, "data-plane", "resource-definition.yaml"), "utf8"));
   expect(definition).toEqual(FLYTE_WORKFLOW_CRD);
 });
@@ -48,7 +53,8 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
 
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
-    // What a dry run refers to must be there: the namespace, with its policy, and kinds of others.
+    // A dry run needs the objects that it refers to: the namespace with its policy, and definitions
+    // of other kinds.
     kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
     for (const plural of definitions === undefined ? [] : ["servicemonitors", "prometheusrules"])
       kubectl(["create", "-f", join(definitions ?? "", `monitoring.coreos.com_${plural}.yaml`)]);
@@ -56,7 +62,7 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
   });
   afterAll(() => kubernetes?.stop());
 
-  test.each(Object.keys(SOURCES))("%s: a dry run with strict schemas, and pods that are let in where the policy is restricted", (name) => {
+  test.each(Object.keys(SOURCES))("%s passes a dry run with strict schemas, and its pods satisfy the restricted policy", (name) => {
     const source = SOURCES[name]?.();
     if (source === undefined) return;
     const answer = dryRun(source.text);
@@ -67,26 +73,21 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], pods.map((pod) => JSON.stringify(pod)).join("\n"));
   });
 
-  test.skipIf(helm === undefined)(
-    "Helm installs, upgrades and takes away what is of the release, and leaves the resource definition",
-    () => {
-      const of = ["--namespace", "flyte", "--kubeconfig", kubernetes.kubeconfig];
-      const values = ["-f", join(chartFolder, "overlays", "single-cluster.yaml")];
-      const names = (kinds: string) =>
-        kubectl(["get", kinds, "--namespace", "flyte", "-l", "app.kubernetes.io/part-of=flyte-ts", "-o", "name"])
-          .split("\n")
-          .filter(Boolean);
-      expect(helm?.run(["install", "flyte", chartFolder, ...of, ...values])).toContain("flyte-database");
-      expect(names("deployments,statefulsets")).toHaveLength(6);
-      helm?.run(["upgrade", "flyte", chartFolder, ...of, ...values, "--set", "propeller.replicas=3"]);
-      expect(kubectl(["get", "statefulset", "flytepropeller", "--namespace", "flyte", "-o", "jsonpath={.spec.replicas}"])).toBe("3");
-      helm?.run(["uninstall", "flyte", ...of]);
-      expect(names("deployments,statefulsets,services,configmaps,networkpolicies,serviceaccounts,roles")).toEqual([]);
-      kubectl(["get", "customresourcedefinition", FLYTE_WORKFLOW_CRD.metadata.name]);
-    },
-  );
+  test.skipIf(helm === undefined)("Helm installs, upgrades and uninstalls the release, and keeps the CRD", () => {
+    const of = ["--namespace", "flyte", "--kubeconfig", kubernetes.kubeconfig];
+    const values = ["-f", join(chartFolder, "overlays", "single-cluster.yaml")];
+    const names = (kinds: string) =>
+      kubectl(["get", kinds, "--namespace", "flyte", "-l", "app.kubernetes.io/part-of=flyte-ts", "-o", "name"]).split("\n").filter(Boolean);
+    expect(helm?.run(["install", "flyte", chartFolder, ...of, ...values])).toContain("flyte-database");
+    expect(names("deployments,statefulsets")).toHaveLength(6);
+    helm?.run(["upgrade", "flyte", chartFolder, ...of, ...values, "--set", "propeller.replicas=3"]);
+    expect(kubectl(["get", "statefulset", "flytepropeller", "--namespace", "flyte", "-o", "jsonpath={.spec.replicas}"])).toBe("3");
+    helm?.run(["uninstall", "flyte", ...of]);
+    expect(names("deployments,statefulsets,services,configmaps,networkpolicies,serviceaccounts,roles")).toEqual([]);
+    kubectl(["get", "customresourcedefinition", FLYTE_WORKFLOW_CRD.metadata.name]);
+  });
 
-  test.each(["containers", "initContainers"])("a pod that asks for more in its %s is refused there", (field) => {
+  test.each(["containers", "initContainers"])("a pod with more privileges in its %s is refused", (field) => {
     const pod = podOf(buildOverlay("control-plane").objects.find(({ kind }) => kind === "Deployment") as Manifest);
     const asksMore = { name: "more", image: "more", securityContext: { allowPrivilegeEscalation: true } };
     const asking = { ...pod, spec: { ...pod?.spec, [field]: [asksMore] } };
@@ -97,13 +98,13 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     ["v1", "Service", { ports: [{ port: 1 }], selektor: {} }],
     ["monitoring.coreos.com/v1", "ServiceMonitor", { selector: {}, endpoints: [{ prot: "ops" }] }],
     ["monitoring.coreos.com/v1", "PrometheusRule", { groups: [{ name: "a", rules: [{ alert: "a", expr: "b", four: "1m" }] }] }],
-  ])("a field that %s %s does not have is refused there", (apiVersion, kind, spec) => {
+  ])("an unknown field of %s %s is refused", (apiVersion, kind, spec) => {
     if (definitions === undefined && kind !== "Service") return;
     const object = { apiVersion, kind, metadata: { name: "a", namespace: "flyte" }, spec };
     expect(() => dryRun(JSON.stringify(object))).toThrow(/unknown field/);
   });
 });
 
-function sayWhy(error: unknown): undefined {
+function printReason(error: unknown): undefined {
   process.stderr.write(`skipped, no definitions of the Prometheus operator: ${(error as Error).message}\n`);
 }

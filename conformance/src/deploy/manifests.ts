@@ -1,14 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export const kubernetesFolder = join(root, "deploy", "kubernetes");
 
-/** An object as a manifest has it. */
+/** An object of a manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,8 +15,8 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Whether kubectl is on the PATH; kustomize comes with it. */
-export function kubectlIsThere(): boolean {
+/** Reports whether kubectl, which contains kustomize, is on the PATH. */
+export function hasKubectl(): boolean {
   return spawnSync("kubectl", ["version", "--client"], { stdio: "ignore" }).status === 0;
 }
 
@@ -25,13 +24,13 @@ export function overlays(): string[] {
   return readdirSync(join(kubernetesFolder, "overlays")).toSorted();
 }
 
-/** Folders of `deploy/kubernetes` that are put on an overlay, as a site's own copy of it would name them. */
+/** Folders of `deploy/kubernetes` to add to an overlay, as a site's own copy of it would. */
 export interface Additions {
   readonly components?: readonly string[];
   readonly resources?: readonly string[];
 }
 
-/** What `kubectl apply -k` would send. */
+/** Returns the objects that `kubectl apply -k` would send. */
 export function buildOverlay(name: string, { components = [], resources = [] }: Additions = {}): Built {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-overlay-"));
   try {

@@ -4,7 +4,7 @@ export interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
 }
 
-/** A container, as far as tests look at it. */
+/** Fields of a container that the tests read. */
 export interface Container {
   readonly name: string;
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
@@ -14,16 +14,16 @@ export interface Container {
   readonly readinessProbe?: Probe;
 }
 
-/** A pod, as far as tests look at it. */
+/** Fields of a pod that the tests read. */
 export interface PodManifest {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly labels: Readonly<Record<string, string>> };
   readonly spec: { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds?: number };
 }
 
-/** Kinds that make pods, each with its template at the same place. */
+/** Kinds that create pods; all have the template at the same path. */
 const WORKLOADS = new Set(["Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet"]);
 
-/** The pod that a workload would make, under its name. */
+/** Returns the pod that a workload creates, under the workload's name. */
 export function podOf({ kind, metadata, spec }: Manifest): PodManifest | undefined {
   if (kind === "CronJob") throw new Error("a CronJob's template stands elsewhere");
   if (!WORKLOADS.has(kind)) return undefined;

@@ -1,10 +1,12 @@
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { describe, expect, test } from "vitest";
-import { buildOverlay, kubectlIsThere, type Manifest } from "./manifests.js";
-import { matches, type Selector } from "./network-policy.js";
+import { DEPLOYED } from "../services.js";
+import { buildOverlay, hasKubectl, type Manifest } from "./manifests.js";
+import { matches, type Selector } from "./network/network-policy.js";
 import { podOf } from "./pod.js";
 
-// All services are in it; the chart is compared with it elsewhere.
-const objects = kubectlIsThere() ? buildOverlay("single-cluster").objects : [];
+// This overlay contains all services; another test compares the chart with it.
+const objects = hasKubectl() ? buildOverlay("single-cluster").objects : [];
 const workloads = objects.flatMap((object) => {
   const pod = podOf(object);
   return pod === undefined ? [] : [{ name: object.metadata.name, object, pod, container: pod.spec.containers[0] }];
@@ -12,14 +14,14 @@ const workloads = objects.flatMap((object) => {
 const ofKind = <Spec>(kind: string) =>
   objects.filter((object) => object.kind === kind).map((object) => object as Manifest & { readonly spec: Spec });
 
-describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod, container }) => {
-  test("says whether it has started, lives and is ready, at a port that it has", () => {
+describe.skipIf(!hasKubectl()).each(workloads)("$name", ({ name, object, pod, container }) => {
+  test("has startup, liveness and readiness probes at one of its ports", () => {
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe].map((probe) => probe?.httpGet);
     expect(probes).toEqual(["/healthz", "/healthz", "/readyz"].map((path) => ({ path, port: "ops" })));
     expect(container?.ports.map((port) => port.name)).toContain("ops");
   });
 
-  test("has one Service, whose ports lead to ports of its pods", () => {
+  test("has one Service with ports of its pods", () => {
     const services = ofKind<{ selector: Record<string, string>; ports: { targetPort: string }[] }>("Service").filter(({ spec }) =>
       matches({ matchLabels: spec.selector }, pod.metadata.labels),
     );
@@ -28,7 +30,7 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
     expect(services.flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort)).toSorted()).toEqual(ports?.toSorted());
   });
 
-  test("may lose one pod at a time, and has more than one", () => {
+  test("has several replicas, of which one may be evicted at a time", () => {
     const budgets = ofKind<{ maxUnavailable: number; selector: Selector }>("PodDisruptionBudget").filter(({ spec }) =>
       matches(spec.selector, pod.metadata.labels),
     );
@@ -37,29 +39,27 @@ describe.skipIf(!kubectlIsThere()).each(workloads)("$name", ({ name, object, pod
       ({ spec }) => spec.scaleTargetRef.name === name,
     );
     const { replicas } = object["spec"] as { readonly replicas?: number };
-    // A number of its own would be set again by every `kubectl apply`, against the autoscaler.
+    // A replica count in the manifest would override the autoscaler at every `kubectl apply`.
     expect(scalers.map(({ spec }) => spec.minReplicas)).toEqual(replicas === undefined ? [2] : []);
     expect(replicas ?? 2).toBe(2);
   });
 
-  test("names what it needs of a machine, and may end in peace", () => {
+  test("declares resources and a sufficient grace period", () => {
     expect(container?.resources).toEqual({
       requests: { cpu: expect.anything() as unknown, memory: expect.anything() as unknown },
       limits: { memory: expect.anything() as unknown },
     });
-    // 5 s until nobody calls any more, and 20 s in which services end what they have begun.
+    // The grace period covers 5 s until clients stop calling and 20 s in which the service finishes
+    // its work.
     expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(25);
   });
 });
 
-test.skipIf(!kubectlIsThere())("admin alone grows with its work: others share it out or stand by", () => {
+test.skipIf(!hasKubectl())("only admin is autoscaled; other services shard their work or have a standby", () => {
   expect(ofKind<object>("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual(["flyteadmin"]);
-  expect(workloads.map(({ name }) => name).toSorted()).toEqual([
-    "datacatalog",
-    "flyte-plugin-echo",
-    "flyte-plugin-pod",
-    "flyteadmin",
-    "flytepropeller",
-    "flytescheduler",
-  ]);
+  expect(workloads.map(({ name }) => name).toSorted()).toEqual(
+    DEPLOYED.filter(({ manifest }) => !manifest.optional)
+      .map(({ manifest }) => serviceNames(manifest).kubernetes)
+      .toSorted(),
+  );
 });

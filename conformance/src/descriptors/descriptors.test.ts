@@ -6,19 +6,20 @@ import { clone, createFileRegistry, type DescFile, type FileRegistry } from "@bu
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { differences } from "./facts.js";
-import { ourFacts } from "./our-facts.js";
+import { compareFacts } from "./facts.js";
+import { ourFacts } from "./generated-facts.js";
 import { publishedFacts } from "./published-facts.js";
+import { root } from "../repository.js";
 
-// @flyteorg/flyteidl 1.16.5 is the newest of the 1.16 line on npm; it ships the .proto files.
+// @flyteorg/flyteidl 1.16.5 is the newest 1.16 release on npm and contains the .proto files.
 const folder = join(dirname(createRequire(import.meta.url).resolve("@flyteorg/flyteidl/package.json")), "protos");
 const publishedPaths = protoFiles(folder);
 const published = publishedFacts({ folder, paths: publishedPaths });
-const generated = join(import.meta.dirname, "../../../packages/idl/src/gen/flyteidl");
+const generated = join(root, "packages", "idl", "src", "gen", "flyteidl");
 const files = await loadFiles();
 
-/** What Flyte 1.16.8 has and the npm package of 1.16.5 has not. */
-const newer = [/^extra flyteidl\.plugins\.AutoscalerOptions\b/, /^extra flyteidl\.plugins\.RayCluster\.autoscaler_options:/];
+/** Declarations of Flyte 1.16.8 that the npm package of 1.16.5 lacks. */
+const knownAdditions = [/^extra flyteidl\.plugins\.AutoscalerOptions\b/, /^extra flyteidl\.plugins\.RayCluster\.autoscaler_options:/];
 
 function protoFiles(root: string): string[] {
   return readdirSync(join(root, "flyteidl"), { recursive: true, encoding: "utf8" })
@@ -37,17 +38,17 @@ function isFile(value: unknown): value is DescFile {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
 }
 
-test("every file of the published package is there, and no other", () => {
+test("the descriptors contain exactly the files of the published package", () => {
   expect(files.map((file) => file.proto.name).sort()).toEqual(publishedPaths);
 });
 
-test("every name, number, type, oneof, enum value, RPC and HTTP path is the published one", () => {
-  const found = differences({ ours: ourFacts(files), published });
-  expect(found.filter((line) => !newer.some((known) => known.test(line)))).toEqual([]);
-  expect(newer.filter((known) => !found.some((line) => known.test(line)))).toEqual([]);
+test("all names, numbers, types, oneofs, enum values, RPCs and HTTP paths equal the published ones", () => {
+  const found = compareFacts({ ours: ourFacts(files), published });
+  expect(found.filter((line) => !knownAdditions.some((known) => known.test(line)))).toEqual([]);
+  expect(knownAdditions.filter((known) => !found.some((line) => known.test(line)))).toEqual([]);
 });
 
-test("the comparison looks at everything", () => {
+test("the comparison covers every kind of declaration", () => {
   const kinds = Map.groupBy(published.values(), (fact) => fact.split(" ")[0]);
   const counts = Object.fromEntries([...kinds].map(([kind, facts]) => [kind, facts.length]));
   expect(counts).toEqual({ message: 436, enum: 52, field: 1302, value: 201, service: 11, rpc: 92, http: 73 });
@@ -57,7 +58,7 @@ test.each([
   ["a field number", (text: string) => text.replace("LiteralMap map = 3;", "LiteralMap map = 33;")],
   ["a field type", (text: string) => text.replace("int64 integer = 1;", "int32 integer = 1;")],
   ["a oneof", (text: string) => text.replace("oneof value {", "oneof val {")],
-])("a change of %s in one of the two is seen", (_, change) => {
+])("the comparison finds a change of %s", (_, change) => {
   const copy = mkdtempSync(join(tmpdir(), "flyteidl-"));
   try {
     for (const path of publishedPaths) {
@@ -66,18 +67,18 @@ test.each([
       writeFileSync(join(copy, path), path.endsWith("core/literals.proto") ? change(text) : text);
     }
     const changed = publishedFacts({ folder: copy, paths: publishedPaths });
-    expect(differences({ ours: changed, published })).not.toEqual([]);
+    expect(compareFacts({ ours: changed, published })).not.toEqual([]);
   } finally {
     rmSync(copy, { recursive: true });
   }
 });
 
-test("a changed field number in our descriptors is seen", () => {
+test("the comparison finds a changed field number in our descriptors", () => {
   const registry = mutate("flyteidl/core/literals.proto", (proto) => {
     const field = proto.messageType.find((message) => message.name === "Literal")?.field.find((each) => each.name === "map");
     if (field) field.number = 33;
   });
-  const found = differences({ ours: ourFacts([...registry.files].filter((file) => file.proto.name.startsWith("flyteidl/"))), published });
+  const found = compareFacts({ ours: ourFacts([...registry.files].filter((file) => file.proto.name.startsWith("flyteidl/"))), published });
   expect(found).toContainEqual(expect.stringContaining("different flyteidl.core.Literal.map"));
 });
 

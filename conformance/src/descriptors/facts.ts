@@ -1,6 +1,6 @@
 /**
- * What the wire and the REST paths depend on, as one entry for each declaration:
- * its full name (a field is `package.Message.field`) and what it is.
+ * Properties of declarations that determine the wire format and the REST paths.
+ * Keys are full names (a field is `package.Message.field`).
  */
 export type Facts = ReadonlyMap<string, string>;
 
@@ -34,13 +34,13 @@ export interface HttpFact {
   readonly body: string;
 }
 
-/** The ways to reach a method, in the order of their declaration. */
+/** The HTTP bindings of a method, in the order of their declaration. */
 export function httpFact(bindings: readonly HttpFact[]): string {
   return `http ${bindings.map(({ verb, path, body }) => `${verb} ${path}${body === "" ? "" : ` body ${body}`}`).join("; ")}`;
 }
 
-/** One line for each declaration that is missing, extra or different. */
-export function differences({ ours, published }: { readonly ours: Facts; readonly published: Facts }): string[] {
+/** Returns one line for each declaration that is missing, extra or different. */
+export function compareFacts({ ours, published }: { readonly ours: Facts; readonly published: Facts }): string[] {
   const names = [...new Set([...ours.keys(), ...published.keys()])].sort();
   return names.flatMap((name) => {
     const [mine, theirs] = [ours.get(name), published.get(name)];

@@ -8,7 +8,10 @@ export interface PublishedSource {
   readonly paths: readonly string[];
 }
 
-/** The facts of published .proto files. Imports from outside flyteidl hold options only and are not read. */
+/**
+ * Reads the facts from published .proto files. Imports from outside flyteidl hold options only and
+ * are skipped.
+ */
 export function publishedFacts({ folder, paths }: PublishedSource): Facts {
   const root = new protobuf.Root();
   root.resolvePath = (_, target) => {
@@ -58,7 +61,7 @@ function nameOf(object: protobuf.ReflectionObject): string {
 function factOf(field: protobuf.Field): string {
   const value = field.resolvedType ? nameOf(field.resolvedType) : field.type;
   const type = field instanceof protobuf.MapField ? `map<${field.keyType}, ${value}>` : value;
-  // An optional field sits in a oneof of its own, which has no name on the wire.
+  // An optional field is in a synthetic oneof, which has no name on the wire.
   const optional = field.options?.proto3_optional === true;
   const oneof = optional ? undefined : field.partOf?.name;
   const jsonName = typeof field.options?.json_name === "string" ? field.options.json_name : camel(field.name);
@@ -71,7 +74,10 @@ function labelOf(field: protobuf.Field, optional: boolean): FieldFact["label"] {
   return optional ? "optional" : "single";
 }
 
-/** The JSON name that protoc gives a field: each underscore goes, the letter after it is upper case. */
+/**
+ * Converts a field name to JSON as protoc does: removes each underscore and capitalizes the letter
+ * after it.
+ */
 function camel(name: string): string {
   return name.replace(/_+(.?)/g, (_, next: string) => next.toUpperCase());
 }

@@ -3,63 +3,61 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { kubernetesFixture } from "@flyte-ts/testing";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
-  /** Text is sent as it is. */
+  /** Strings are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly type: string;
-  /** Parsed; a list of events for a watch. */
+  /** Parsed response; a list of events for a watch. */
   readonly body: unknown;
 }
 
-/** A Kubernetes API whose answers are looked at. */
+/** A Kubernetes API whose responses are compared. */
 export interface ApiUnderTest {
-  call(request: ApiRequest): Promise<ApiAnswer>;
+  call(request: ApiRequest): Promise<ApiResponse>;
   stop(): Promise<void>;
 }
 
-/** The real one, with its garbage collector and other controllers. */
+/** Starts kube-apiserver with the garbage collector and other controllers. */
 export async function realApi(): Promise<ApiUnderTest> {
   const { url, token, ca, stop } = await kubernetesFixture({ controllers: true });
   return { call: (request) => send({ url, ca, authorization: `Bearer ${token}` }, request), stop };
 }
 
-/** The local cluster's, as its program serves it. */
+/** Starts the local cluster's program. */
 export async function localApi(): Promise<ApiUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-differential-"));
   const file = join(folder, "config.yaml");
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(file, JSON.stringify({ dataDir: join(folder, "data"), kubeconfig, logLevel: "error" }));
   const child = spawn(process.execPath, [join(root, "services/local-cluster/dist/main.js"), "--config", file], { stdio: "inherit" });
-  for (let waited = 0; !existsSync(kubeconfig); waited += 20) {
-    if (child.exitCode !== null || waited > 30_000) throw new Error("local-cluster did not start");
+  for (let waitedMs = 0; !existsSync(kubeconfig); waitedMs += 20) {
+    if (child.exitCode !== null || waitedMs > 30_000) throw new Error("local-cluster did not start");
     await sleep(20);
   }
   const url = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
   return {
     call: (request) => send({ url }, request),
     stop: async () => {
-      await end(child);
+      await stopProcess(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((done) => child.once("exit", () => done()));
   child.kill("SIGTERM");
   await ended;
@@ -71,7 +69,7 @@ interface Address {
   readonly authorization?: string;
 }
 
-function send({ url, ca, authorization }: Address, { method, path, body, type, accept }: ApiRequest): Promise<ApiAnswer> {
+function send({ url, ca, authorization }: Address, { method, path, body, type, accept }: ApiRequest): Promise<ApiResponse> {
   const headers: Record<string, string> = { accept: accept ?? "application/json" };
   if (authorization !== undefined) headers.authorization = authorization;
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);

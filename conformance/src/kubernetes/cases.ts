@@ -1,8 +1,10 @@
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
-import type { ApiAnswer, ApiRequest } from "./api.js";
+import type { ApiResponse, ApiRequest } from "./api.js";
 
-/** Later requests may need what earlier ones answered: a version, a token, a uid. */
-export type Step = ApiRequest | ((answers: readonly ApiAnswer[]) => ApiRequest);
+/**
+ * A request, or a function that derives it from earlier responses (resource version, token, uid).
+ */
+export type Step = ApiRequest | ((answers: readonly ApiResponse[]) => ApiRequest);
 
 export interface Case {
   readonly name: string;
@@ -48,21 +50,21 @@ const workflow = (name: string, more: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   ...more,
 });
-/** Bound to a node that is not there, so that nobody runs it. */
+/** Bound to a node that does not exist, so that no kubelet runs it. */
 const pod = (name: string, more: object = {}, metadata: object = {}) => ({
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name, ...metadata },
   spec: { nodeName: "elsewhere", containers: [{ name: "main", image: "busybox:1", command: ["true"] }], ...more },
 });
-const metadataOf = (answers: readonly ApiAnswer[], index = -1) =>
-  (answers.at(index) as ApiAnswer & { body: { metadata: { resourceVersion: string; uid: string; continue: string } } }).body.metadata;
-const version = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).resourceVersion;
-const uid = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).uid;
+const metadataOf = (answers: readonly ApiResponse[], index = -1) =>
+  (answers.at(index) as ApiResponse & { body: { metadata: { resourceVersion: string; uid: string; continue: string } } }).body.metadata;
+const version = (answers: readonly ApiResponse[], index?: number): string => metadataOf(answers, index).resourceVersion;
+const uid = (answers: readonly ApiResponse[], index?: number): string => metadataOf(answers, index).uid;
 
 export const PREPARATION: readonly ApiRequest[] = [post(CRDS, FLYTE_WORKFLOW_CRD)];
 
-/** Each in its own names, so that the order is free. */
+/** Each case uses its own names, so the order of cases does not matter. */
 export const CASES: readonly Case[] = [
   {
     name: "discovery",

@@ -1,4 +1,4 @@
-/** Fields that are the server's own business: who wrote which field is not kept by the local cluster at all. */
+/** Fields that the server owns; the local cluster does not track managed fields. */
 const DROPPED = new Set(["managedFields", "selfLink"]);
 
 const MASKS: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const MASKS: Readonly<Record<string, string>> = {
   continue: "<CONTINUE>",
 };
 
-/** An answer without what differs from server to server and from time to time. */
+/** Removes the parts of a response that differ between servers or over time. */
 export function mask(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => mask(item));
   if (typeof value === "string") return maskText(value);

@@ -2,20 +2,23 @@ import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Logind } from "./logind.js";
 import { flytekitImage, type StackOnNode } from "./node-fixture.js";
-import { NAMESPACE, PodFates } from "./pod-fates.js";
+import { NAMESPACE, PodOutcomes } from "./pod-outcomes.js";
 
-/** The first attempt lasts until somebody ends it, the second succeeds. */
+/** The first attempt runs until it is killed; the second one succeeds. */
 const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM; while :; do sleep 0.1; done";
 
-/** What a real kubelet, scheduler and node say of pods that fail, and what the user reads of it. The node is ended and made anew. */
+/**
+ * Checks what a real kubelet and scheduler report about failing pods and what the user reads of it.
+ * Deletes and recreates the node.
+ */
 export function failingPodCases(onNode: () => { readonly stack: StackOnNode; readonly logind: Logind }): void {
   let logind: Logind;
   let stack: StackOnNode;
-  let pods: PodFates;
+  let pods: PodOutcomes;
 
   beforeAll(() => {
     ({ stack, logind } = onNode());
-    pods = new PodFates(stack);
+    pods = new PodOutcomes(stack);
   });
   afterAll(() => pods.close());
 
@@ -24,19 +27,22 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     const entry = [{ name: Resources_ResourceName[name] as unknown as Resources_ResourceName, value }];
     return { container: { resources: { requests: entry, limits: entry } } };
   };
-  /** An attempt that somebody ended, and the next one, which succeeded: the user's retries are not spent. */
+  /**
+   * Expects an attempt that was interrupted and a second one that succeeded, without using up the
+   * user's retries.
+   */
   const interrupted = (code: string, message: unknown) => ({
     phase: "SUCCEEDED",
     attempts: [{ phase: "FAILED", code, kind: "SYSTEM", message }, { phase: "SUCCEEDED" }],
   });
   const running = async (name: string) => {
     await pods.launch(name, ENDED_ONCE);
-    await pods.reached(name, "RUNNING");
+    await pods.waitForPhase(name, "RUNNING");
     return pods.podName(name);
   };
 
-  describe.concurrent("by themselves", () => {
-    test("exit codes come with the end of the log", async () => {
+  describe.concurrent("containers that fail", () => {
+    test("report the exit code and the end of the log", async () => {
       const message = expect.stringContaining("exit code (3). Reason [Error]. Message: \nmy last words\n");
       expect(await pods.run("exit", "echo my last words; exit 3")).toMatchObject({
         phase: "FAILED",
@@ -45,13 +51,13 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       });
     });
 
-    test("out of memory", async () => {
+    test("report being out of memory", async () => {
       const script = 'echo begins; exec python3 -c "x = bytearray(900 << 20)"';
       const message = expect.stringContaining("exit code (137). Reason [OOMKilled]. Message: \nbegins\n");
       expect(await pods.run("memory", script, limited("MEMORY", "100Mi"))).toMatchObject({ code: "RetriesExhausted|OOMKilled", message });
     });
 
-    test("out of memory in a program that the container's own outlives", async () => {
+    test("report a killed child process as out of memory", async () => {
       const fate = await pods.run("child-memory", 'python3 -c "x = bytearray(900 << 20)"; exit 0', limited("MEMORY", "100Mi"));
       expect(fate).toMatchObject({
         code: "RetriesExhausted|OOMKilled",
@@ -59,26 +65,26 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       });
     });
 
-    test("a command that is not there", async () => {
+    test("report a missing command", async () => {
       const fate = await pods.run("command", "", { container: { command: ["/no/such"], args: [] } });
       expect(fate).toMatchObject({ code: "RetriesExhausted|StartError", message: expect.stringContaining("stat /no/such: no such file") });
     });
   });
 
-  describe.concurrent("before they start", () => {
-    test("an image that cannot be pulled", async () => {
+  describe.concurrent("pods that cannot start", () => {
+    test("report an image that cannot be pulled", async () => {
       const fate = await pods.run("no-image", "true", { container: { image: "localhost:1/none:1" } });
       const message = expect.stringMatching(/Grace period \[3s\] exceeded.*pulling image "localhost:1\/none:1".*connection refused/);
       expect(fate).toMatchObject({ code: "RetriesExhausted|ContainersNotReady|ImagePullBackOff", message });
     });
 
-    test("what is no name of an image", async () => {
+    test("report an invalid image name", async () => {
       const fate = await pods.run("bad-image", "true", { container: { image: "UPPER case" }, retries: 3 });
       expect(fate).toMatchObject({ code: "ContainersNotReady|InvalidImageName", message: expect.stringContaining("must be lowercase") });
       expect(fate.attempts).toHaveLength(1);
     });
 
-    test("a secret that is not there", async () => {
+    test("report a missing secret", async () => {
       const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "absent", key: "k" } } }];
       const spec = { containers: [{ name: "main", image: flytekitImage, command: ["true"], env }] };
       const fate = await pods.run("no-secret", "", { pod: { primary: "main", spec } });
@@ -86,7 +92,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(fate).toMatchObject({ code: "ContainersNotReady|CreateContainerConfigError", message });
     });
 
-    test("no node has room: queued, with the scheduler's reason, until somebody aborts", async ({ expect }) => {
+    test("stay queued with the scheduler's reason until an abort, when no node has room", async ({ expect }) => {
       const name = await pods.launch("no-room", "true", limited("CPU", "4"));
       await expect
         .poll(async () => (await pods.attempts(name))[0]?.reason, { timeout: 60_000 })
@@ -98,16 +104,19 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     });
   });
 
-  describe("quotas", () => {
-    /** As long as the test lasts, however it ends: the others' pods would wait for it. */
+  describe("pods over a quota", () => {
+    /**
+     * Exists as long as the test and is deleted however it ends: other tests' pods would stay
+     * pending.
+     */
     const quota = (name: string, hard: string) => {
       onTestFinished(() => void kubectl("delete", "quota", name));
       kubectl("create", "quota", name, hard);
     };
 
-    test("one that is used up is waited for, with the reason", async () => {
+    test("wait with the reason while the quota is used up", async () => {
       await pods.launch("occupant", "sleep 600");
-      await pods.reached("occupant", "RUNNING");
+      await pods.waitForPhase("occupant", "RUNNING");
       const used = Number(kubectl("get", "pods", "--field-selector=status.phase=Running", "-o", "name").split("\n").length - 1);
       quota("tight", `--hard=pods=${used}`);
       await expect.poll(() => kubectl("get", "quota", "tight", "-o", "jsonpath={.status.used.pods}")).toBe(String(used));
@@ -120,7 +129,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(await pods.end("quota")).toMatchObject({ phase: "SUCCEEDED", attempts: [{ phase: "SUCCEEDED" }] });
     });
 
-    test("one that never has room fails", async () => {
+    test("fail when the quota can never suffice", async () => {
       quota("small", "--hard=limits.cpu=200m");
       await expect.poll(() => kubectl("get", "quota", "small", "-o", "jsonpath={.status.hard}")).toContain("200m");
       const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=4");
@@ -128,18 +137,18 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     });
   });
 
-  describe("by others", () => {
-    test("deleted by hand", async () => {
+  describe("interrupted pods", () => {
+    test("are retried after a deletion", async () => {
       kubectl("delete", "pod", await running("deleted"), "--wait=false");
       expect(await pods.end("deleted")).toMatchObject(interrupted("UnexpectedObjectDeletion", expect.stringContaining("deleted-n0-0")));
     });
 
-    test("deleted by force", async () => {
+    test("are retried after a forced deletion", async () => {
       kubectl("delete", "pod", await running("forced"), "--force", "--grace-period=0");
       expect(await pods.end("forced")).toMatchObject(interrupted("ResourceDeletedExternally", expect.stringContaining("not found")));
     });
 
-    test("drained from their node", async () => {
+    test("are retried after a drain of their node", async () => {
       await running("drained");
       stack.kubectl("drain", stack.node, "--force", "--pod-selector=execution-id=drained", "--timeout=60s");
       stack.kubectl("uncordon", stack.node);
@@ -147,36 +156,36 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
       expect(await pods.end("drained")).toMatchObject(interrupted("UnexpectedObjectDeletion", message));
     });
 
-    test("evicted by the kubelet", async () => {
+    test("are retried after an eviction by the kubelet", async () => {
       const script = `[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; head -c 30000000 /dev/zero > /tmp/full; sleep 600`;
       const fate = await pods.run("evicted", script, limited("EPHEMERAL_STORAGE", "10Mi"));
       const message = expect.stringContaining("Pod ephemeral local storage usage exceeds the total limit of containers 10Mi");
       expect(fate).toMatchObject(interrupted("Evicted", message));
     });
 
-    test("killed from outside", async () => {
+    test("are retried after a kill from outside", async () => {
       await running("killed");
-      process.kill(pods.processOf("killed"), "SIGKILL");
+      process.kill(pods.processIdOf("killed"), "SIGKILL");
       expect(await pods.end("killed")).toMatchObject(interrupted("Interrupted", expect.stringContaining("exit code (137)")));
     });
 
-    test("their node shuts down", async () => {
+    test("are retried after a shutdown of their node", async () => {
       await running("shutdown");
-      logind.tell(true);
+      logind.announce(true);
       await expect.poll(async () => (await pods.attempts("shutdown"))[0]?.phase, { timeout: 60_000 }).toBe("FAILED");
-      logind.tell(false);
+      logind.announce(false);
       const message = expect.stringContaining("Pod was terminated in response to imminent node shutdown");
       expect(await pods.end("shutdown")).toMatchObject(interrupted("Interrupted", message));
     });
 
-    test("their node is gone for good", async () => {
+    test("are retried after the loss of their node", async () => {
       await running("lost");
       const kubelet = stack.kubelet();
       process.kill(kubelet, "SIGSTOP");
       stack.kubectl("delete", "node", stack.node);
-      // The collector of pods looks twice, 40 s apart.
+      // The pod garbage collector needs two passes, 40 s apart.
       await expect.poll(async () => (await pods.attempts("lost"))[0]?.phase, { timeout: 120_000 }).toBe("FAILED");
-      // A new kubelet makes the node anew.
+      // A restarted kubelet recreates the node.
       process.kill(kubelet, "SIGKILL");
       const { phase, attempts } = await pods.end("lost");
       expect(phase).toBe("SUCCEEDED");

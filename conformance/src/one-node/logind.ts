@@ -1,26 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 
-/** Stands in for systemd-logind, from which the kubelet learns that its machine goes down. */
+/** Replaces systemd-logind, from which the kubelet learns that its machine shuts down. */
 export class Logind {
   private constructor(
     private readonly child: ChildProcess,
-    /** For the kubelet. */
+    /** Environment for the kubelet. */
     readonly environment: { readonly DBUS_SYSTEM_BUS_ADDRESS: string },
   ) {}
 
   static async start(folder: string): Promise<Logind> {
     const socket = join(folder, "bus");
-    // Debian's own Python has the modules.
+    // Debian's system Python has the modules.
     const child = spawn("/usr/bin/python3", [join(import.meta.dirname, "logind.py"), socket], { stdio: ["pipe", "pipe", "inherit"] });
-    testGuard().watch(child, "SIGTERM");
+    testWatchdog().watch(child, "SIGTERM");
     await once(child.stdout, "data");
     return new Logind(child, { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${socket}` });
   }
 
-  tell(goesDown: boolean): void {
+  announce(goesDown: boolean): void {
     this.child.stdin?.write(`${goesDown}\n`);
   }
 

@@ -1,34 +1,35 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { processesOf, type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+/**
+ * Reason why there is no real node here. A node needs root, minutes for the first start, and the
+ * machine's network.
+ */
+export const skipRealNodeReason = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
 
-/** Why there is no real node here; it takes root, minutes at the first time, and the machine's network. */
-export const noRealNode = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
-
-/** The image with flytekit that the node has. */
+/** Image with flytekit on the node. */
 export const flytekitImage = `cr.flyte.org/flyteorg/flytekit:py3.11-${
   /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))?.[1] ?? ""
 }`;
 
-/** A real cluster of one node, started as a person starts it, and a stack for it. */
+/** A real cluster of one node, started with the documented command, and a stack for it. */
 export interface StackOnNode extends RunningStack {
   readonly node: string;
   kubectl(...args: string[]): string;
-  /** Process of the kubelet. */
+  /** Returns the process id of the kubelet. */
   kubelet(): number;
 }
 
 export interface NodeOptions {
-  /** Of `deploy/one-node/run.mjs`. */
+  /** Flags of `deploy/one-node/run.mjs`. */
   readonly flags?: readonly string[];
-  /** Of the node's programs and the services. */
+  /** Environment of the node's programs and the services. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +39,7 @@ export async function startStackOnNode({ flags = [], environment = {} }: NodeOpt
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));

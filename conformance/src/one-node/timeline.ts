@@ -2,9 +2,9 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { StackOnNode } from "./node-fixture.js";
-import { NAMESPACE } from "./pod-fates.js";
+import { NAMESPACE } from "./pod-outcomes.js";
 
-/** Seconds since the execution was created; of pods Kubernetes keeps whole seconds. */
+/** Seconds since the execution was created; Kubernetes records whole seconds for pods. */
 export type Timeline = Readonly<Record<string, number>>;
 
 interface PodTimes {

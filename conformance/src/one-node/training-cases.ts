@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { examplesFolder, scope } from "../stack/example-runs.js";
+import { examplesFolder, scope } from "../examples/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython } from "../stack/stack-fixture.js";
 import type { StackOnNode } from "./node-fixture.js";
-import { NAMESPACE } from "./pod-fates.js";
+import { NAMESPACE } from "./pod-outcomes.js";
 import { timelineOf } from "./timeline.js";
 
-/** The training workflow in three real pods. */
+/** Runs the training workflow in three real pods. */
 export function trainingCases(onNode: () => StackOnNode): void {
   let stack: StackOnNode;
   let client: FlyteClient;
@@ -49,9 +49,10 @@ export function trainingCases(onNode: () => StackOnNode): void {
     expect(kubectl("logs", `${name}-n2-0`)).not.toContain("Traceback");
   }, 400_000);
 
-  // For docs/benchmarks.md: TIMELINES=10 runs it so often and prints where the time goes. Nothing is asserted of it.
+  // `TIMELINES=10` runs it ten times and prints how long each phase takes, for docs/benchmarks.md,
+  // without assertions.
   test.skipIf(process.env.TIMELINES === undefined)(
-    "where the time goes",
+    "the times of its phases are printed",
     async () => {
       for (let round = 0; round < Number(process.env.TIMELINES); round++) {
         const { execution } = await run();

@@ -1,51 +1,51 @@
-/** A key of an object or a place in a list. */
-export type Step = string | number;
+/** A key of an object or an index of a list. */
+export type PathStep = string | number;
 
-/** A leaf that differs between a record and what was seen here. */
+/** A leaf that differs between a record and this system. */
 export interface Difference {
-  /** As it is printed. */
+  /** Printable path. */
   readonly path: string;
-  /** From the root of the document. */
-  readonly at: readonly Step[];
+  /** Path from the root of the document. */
+  readonly at: readonly PathStep[];
   readonly recorded: unknown;
-  readonly here: unknown;
+  readonly observed: unknown;
 }
 
-/** Stands for a leaf that one of the two does not have. */
+/** Represents a leaf that one of the two documents lacks. */
 export const ABSENT = "<absent>";
-/** Lists whose order says nothing: each item is a leaf of its own. */
-const SETS = new Set(["blobs", "admin_blobs"]);
-/** Facts of the installation and of timing. */
-const NEVER_COMPARED = new Set(["lab", "soft"]);
+/** Lists without a meaningful order: items are compared by value. */
+const UNORDERED_LISTS = new Set(["blobs", "admin_blobs"]);
+/** Properties of the installation and of timing. */
+const IGNORED_KEYS = new Set(["lab", "soft"]);
 
-/** Every leaf that differs between two documents, in the order of paths. */
-export function differences(recorded: unknown, here: unknown): Difference[] {
-  const [theirs, ours] = [flatten(recorded), flatten(here)];
+/** Lists the leaves that differ between two documents, sorted by path. */
+export function differences(recorded: unknown, observed: unknown): Difference[] {
+  const [theirs, ours] = [flatten(recorded), flatten(observed)];
   return [...new Set([...theirs.keys(), ...ours.keys()])]
     .sort()
     .map((path) => {
       const [their, our] = [theirs.get(path), ours.get(path)];
       const at = (their ?? our)?.at ?? [];
-      return { path, at, recorded: their === undefined ? ABSENT : their.value, here: our === undefined ? ABSENT : our.value };
+      return { path, at, recorded: their === undefined ? ABSENT : their.value, observed: our === undefined ? ABSENT : our.value };
     })
-    .filter(({ recorded: their, here: our }) => JSON.stringify(their) !== JSON.stringify(our));
+    .filter(({ recorded: their, observed: our }) => JSON.stringify(their) !== JSON.stringify(our));
 }
 
 interface Leaf {
-  readonly at: readonly Step[];
+  readonly at: readonly PathStep[];
   readonly value: unknown;
 }
 
 function flatten(document: unknown): Map<string, Leaf> {
   const leaves = new Map<string, Leaf>();
-  const add = (value: unknown, path: string, at: readonly Step[]): void => {
+  const add = (value: unknown, path: string, at: readonly PathStep[]): void => {
     if (Array.isArray(value) && value.length > 0) {
       for (const [index, item] of value.entries()) add(item, `${path}[${index}]`, [...at, index]);
     } else if (value !== null && typeof value === "object" && Object.keys(value).length > 0) {
       for (const [key, item] of Object.entries(value)) {
-        if (SETS.has(key) && Array.isArray(item)) {
+        if (UNORDERED_LISTS.has(key) && Array.isArray(item)) {
           for (const each of item) leaves.set(`${path}/${key}/${each}`, { at: [...at, key, String(each)], value: true });
-        } else if (!NEVER_COMPARED.has(key)) add(item, `${path}/${key}`, [...at, key]);
+        } else if (!IGNORED_KEYS.has(key)) add(item, `${path}/${key}`, [...at, key]);
       }
     } else leaves.set(path, { at, value });
   };

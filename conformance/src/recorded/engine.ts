@@ -1,22 +1,23 @@
-// Compares how this stack runs workflows with records of Go Flyte. The records and their driver are not
-// part of this repository: `--records` names the folder that holds record.py, cases.py and golden/.
+// Compares how this stack runs workflows with records of Go Flyte. The records and their driver are
+// not part of this repository: `--records` names the folder that holds record.py, cases.py and
+// golden/.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { blobKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
-import { Classification, report } from "./difference-classes.js";
+import { blobStoreKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
+import { Classification, formatUsage } from "./difference-classes.js";
 import { differences } from "./differences.js";
-import { ENGINE_CLASSES } from "./engine-classes.js";
-import type { RunDifference, RunRecord } from "./engine-record.js";
+import { ENGINE_CLASSES } from "./runs/run-classes.js";
+import type { RunDifference, RunRecord } from "./runs/run-record.js";
 import { startGoAdmin } from "./peers/go-admin.js";
 import { GO_ADMIN_CLASSES } from "./peers/go-admin-classes.js";
 import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
 import { startGoPropeller } from "./peers/go-propeller.js";
 import { signalTimes } from "./peers/signal-times.js";
-import { takenForRight } from "./planted-leaves.js";
+import { findAcceptedPlants } from "./runs/planted-values.js";
+import { root } from "../repository.js";
 
 const { values } = parseArgs({
   options: {
@@ -24,23 +25,25 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "3" },
     here: { type: "string" },
-    /** On a real kube-apiserver in place of the local cluster. */
+    /** Use a real kube-apiserver instead of the local cluster. */
     kubernetes: { type: "boolean", default: false },
-    /** Folder of `flyteadmin` and `datacatalog` of Go Flyte, which run in place of admin and data catalog. */
+    /**
+     * Folder of Go Flyte's `flyteadmin` and `datacatalog`, which replace admin and data catalog.
+     */
     "go-admin": { type: "string" },
-    /** FlyteAdmin leaves graphs of workflows in the blob store. */
+    /** FlyteAdmin stores workflow closures in the blob store. */
     "offload-closures": { type: "boolean", default: false },
-    /** `flytepropeller` of Go Flyte, which runs in place of propeller; it needs a real kube-apiserver. */
+    /** Go Flyte's `flytepropeller`, which replaces propeller and needs a real kube-apiserver. */
     "go-propeller": { type: "string" },
-    /** Runs so many chains of so many echo nodes at once after the cases, as in `200x120`. */
+    /** After the cases run this many chains of echo nodes concurrently, for instance `200x120`. */
     chains: { type: "string" },
-    /** Sets so many signals one after the other after the cases, and prints how long each takes. */
+    /** After the cases set this many signals one after the other and print how long each takes. */
     gates: { type: "string", default: "0" },
-    /** Leave out the cases. */
+    /** Skip the cases. */
     "no-cases": { type: "boolean", default: false },
-    /** Print what each class covers. */
+    /** Print the differences that each class covers. */
     review: { type: "boolean", default: false },
-    /** Plant wrong values at every place of every case, and print those that a class covers. */
+    /** Plant wrong values at every path of every case and print those that a class covers. */
     plant: { type: "boolean", default: false },
   },
 });
@@ -48,15 +51,15 @@ if (values.records === undefined) throw new Error("--records FOLDER is needed: t
 const records = resolve(values.records);
 const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
 
-/** Chains that failed, and signals that took longer than 5 s. */
-let broken = 0;
+/** Number of failed chains, and of signals that took longer than 5 s. */
+let failures = 0;
 if (values.here === undefined) {
   const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
   try {
     const peer = await startPeer(stack);
     try {
       if (!values["no-cases"]) recordCases(stack);
-      broken = runChains(stack) + (await setSignals(stack));
+      failures = runChains(stack) + (await setSignals(stack));
     } finally {
       await peer?.stop();
       if (process.env.KEEP_RECORDS !== undefined) for (const name of ["logs", "go"]) keep(join(stack.folder, name), join(folder, "logs"));
@@ -73,7 +76,7 @@ function startPeer(stack: RunningStack) {
 }
 
 function recordCases(stack: RunningStack): void {
-  const key = blobKeyOf(stack);
+  const key = blobStoreKeyOf(stack);
   const flags = [
     ["--endpoint", `localhost:${stack.api}`],
     ["--kubeconfig", stack.kubeconfig],
@@ -89,15 +92,15 @@ function recordCases(stack: RunningStack): void {
   spawnSync(python, [join(records, "record.py"), ...flags], { stdio: "inherit", env });
 }
 
-/** Answers 1 when a chain has failed. */
+/** Returns 1 when a chain has failed, else 0. */
 function runChains(stack: RunningStack): number {
   if (values.chains === undefined) return 0;
-  const bench = fileURLToPath(new URL("../../../bench/dist/main.js", import.meta.url));
+  const bench = join(root, "bench", "dist", "main.js");
   const flags = ["--endpoint", `127.0.0.1:${stack.api}`, "--patience", "3600", "chain", values.chains];
   return spawnSync(process.execPath, [bench, ...flags], { stdio: "inherit" }).status === 0 ? 0 : 1;
 }
 
-/** Answers how many signals took longer than 5 s. */
+/** Returns how many signals took longer than 5 s. */
 async function setSignals(stack: RunningStack): Promise<number> {
   if (values.gates === "0") return 0;
   const times = await signalTimes(`127.0.0.1:${stack.api}`, Number(values.gates));
@@ -109,7 +112,7 @@ function keep(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-// Tracebacks name the folders of the Python and of the code that ran.
+// Tracebacks contain the folders of the Python environment and of the code.
 const read = (path: string): RunRecord =>
   JSON.parse(
     readFileSync(path, "utf8")
@@ -146,20 +149,20 @@ for (const name of names) {
     const entry = classification.classOf(difference);
     if (entry !== undefined) covered.set(entry.name, [...(covered.get(entry.name) ?? []), `${name} ${shown(difference, 200)}`]);
   }
-  const broad = values.plant ? takenForRight(theirs, ours, classes) : [];
+  const broad = values.plant ? findAcceptedPlants(theirs, ours, classes) : [];
   for (const { path, class: covering, planted } of broad) console.log(`    ${covering} covers ${JSON.stringify(planted)} at ${path}`);
   unexplained += open.length + broad.length > 0 ? 1 : 0;
 }
 if (values.review) {
   for (const { name, reason } of classes) console.log([`${name}: ${reason}`, ...(covered.get(name) ?? [])].join("\n    "));
 }
-for (const line of report(classification.meetings())) console.log(line);
+for (const line of formatUsage(classification.usages())) console.log(line);
 if (values.here === undefined && process.env.KEEP_RECORDS === undefined) rmSync(folder, { recursive: true, force: true });
 else console.log(`records: ${folder}`);
 console.log(`${names.length} cases, ${unexplained} differ without an accepted reason`);
-process.exit(unexplained + broken > 0 || (names.length === 0 && !values["no-cases"]) ? 1 : 0);
+process.exit(unexplained + failures > 0 || (names.length === 0 && !values["no-cases"]) ? 1 : 0);
 
-function shown({ path, recorded, here }: RunDifference, length: number): string {
+function shown({ path, recorded, observed }: RunDifference, length: number): string {
   const text = (value: unknown) => JSON.stringify(value).slice(0, length);
-  return `${path}\n        recorded ${text(recorded)}\n        here     ${text(here)}`;
+  return `${path}\n        recorded ${text(recorded)}\n        here     ${text(observed)}`;
 }

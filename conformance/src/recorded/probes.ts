@@ -1,13 +1,14 @@
-// Compares the answers of admin's RPCs and REST routes with records of Go Flyte's. The records and their
-// driver are not part of this repository: `--probes` names the folder that holds probe.py and public.jsonl.
+// Compares the responses of admin's RPCs and REST routes with records of Go Flyte. The records and
+// their driver are not part of this repository: `--probes` names the folder that holds probe.py and
+// public.jsonl.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startAdmin } from "../stack/admin-fixture.js";
-import { Classification, report } from "./difference-classes.js";
-import { PROBE_CLASSES, type ProbeCase, type ProbeDifference } from "./probe-classes.js";
-import { readReport } from "./probe-report.js";
+import { Classification, formatUsage } from "./difference-classes.js";
+import { PROBE_CLASSES, type ProbeCase, type ProbeDifference } from "./responses/probe-classes.js";
+import { readReport } from "./responses/probe-report.js";
 import { cachedPython } from "./python.js";
 
 const { values } = parseArgs({
@@ -32,7 +33,7 @@ const python = cachedPython();
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
-// The admin that was recorded served pages of any origin; ours serves those that are named.
+// The recorded admin served pages of any origin; this admin serves the configured ones.
 const allowedOrigins = [...new Set([...cases.values()].flatMap(({ headers }) => headers?.Origin ?? []))];
 const admin = await startAdmin((api) => ({ server: { host: "127.0.0.1", grpcPort: api, httpPort: api, allowedOrigins } }));
 let printed: string;
@@ -73,7 +74,7 @@ for (const { id, lines } of differing) {
     console.log(`DIFFERS ${[`${id} ${call}`, ...open.map(({ line }) => line)].join("\n    ")}`);
   } else console.log(`accepted ${id}: ${[...new Set(found.map((each) => classification.classOf(each)?.name))].join(", ")}`);
 }
-for (const line of report(classification.meetings())) console.log(line);
+for (const line of formatUsage(classification.usages())) console.log(line);
 console.log(`${total} cases: ${total - differing.length} agree, ${differing.length - unexplained} accepted, ${unexplained} differ`);
 process.exit(unexplained > 0 ? 1 : 0);
 
@@ -88,7 +89,7 @@ function run(args: readonly string[]): Promise<string> {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
     });
-    // Interrupted: the answer has no end, which is told below.
+    // Interrupted: the report has no end, which is printed below.
     child.once("error", (error) => (interrupted.signal.aborted ? done(text) : failed(error)));
     child.once("close", () => done(text));
   });

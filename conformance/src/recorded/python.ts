@@ -3,9 +3,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The Python that the local stack keeps in its cache, with flytekit, flyteidl and grpcio; the newest when there are several.
+ * Finds the Python environment with flytekit, flyteidl and grpcio in the cache of the local stack;
+ * the newest when there are several.
  *
- * @throws Error when no stack was started on this machine yet.
+ * @throws Error when no stack has been started on this machine yet
  */
 export function cachedPython(env: NodeJS.ProcessEnv = process.env): string {
   const cache = env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");

@@ -1,69 +1,75 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import {
-  type ApiProxy,
-  type CommitProxy,
+  type FaultProxy,
+  type CommitFaultProxy,
   type KubernetesFixture,
   natsFixture,
   postgresFixture,
   type ServerFixture,
-  startApiProxy,
-  startCommitProxy,
+  startFaultProxy,
+  startCommitFaultProxy,
 } from "@flyte-ts/testing";
 import { BLOB_KEY } from "./admin-fixture.js";
 import { type ServiceProcess, startService } from "./service-process.js";
 
-/** One replica of admin. */
+/** A replica of admin. */
 export interface AdminReplica {
   readonly process: ServiceProcess;
   readonly api: number;
 }
 
-/** A cluster with its own propeller and plugin service. */
+/** A cluster with its own propeller and plugin services. */
 export interface DataPlane {
-  /** As admin's configuration has it. */
+  /** Name in admin's configuration. */
   readonly name: string;
-  /** File with the cluster's own address, past the proxy. */
+  /** Kubeconfig with the cluster's own address, bypassing the proxy. */
   readonly kubeconfig: string;
-  /** Between all services and the cluster's API. */
-  readonly api: ApiProxy;
+  /** Proxy between all services and the cluster's API. */
+  readonly api: FaultProxy;
   readonly propellers: readonly ServiceProcess[];
-  /** By task plugin, replicas of each. */
+  /** Replicas by task plugin. */
   readonly plugins: Readonly<Partial<Record<TaskPlugin, readonly ServiceProcess[]>>>;
 }
 
 export type TaskPlugin = "echo" | "pod";
 
 export interface ControlPlaneOptions {
-  /** Names of the data planes. Default: one without pods, whose tasks are echoes; where they are named, tasks are pods. */
+  /**
+   * Names of the data planes. Default: one without pods, whose tasks are echoes; named data planes
+   * run pods.
+   */
   readonly dataPlanes?: readonly string[];
-  /** Added to the configuration of each admin. */
+  /** Further settings of each admin. */
   readonly admin?: object;
-  /** The same of each propeller. */
+  /** Further settings of each propeller. */
   readonly propeller?: object;
-  /** Which each data plane has. */
+  /** Task plugins of each data plane. */
   readonly plugins?: readonly TaskPlugin[];
-  /** Of each propeller and task plugin. Default: 1. */
+  /** Replicas of each propeller and task plugin. Default: 1. */
   readonly dataPlaneReplicas?: number;
-  /** The data plane, in place of a local cluster; its nodes are the caller's. */
+  /** API to use as the data plane instead of a local cluster; the caller provides its nodes. */
   readonly kubernetes?: Pick<KubernetesFixture, "url" | "token" | "ca" | "kubeconfig">;
-  /** Folder of the blob store, which stays. Default: one that goes with the rest. */
+  /** Folder of the blob store, which is kept. Default: a temporary one. */
   readonly blobs?: string;
-  /** Before any service starts, when the servers are there: the database's address, and a kubeconfig for each data plane. */
+  /**
+   * Runs when the servers are up and before any service starts, with the database's URL and a
+   * kubeconfig for each data plane.
+   */
   readonly prepare?: (databaseUrl: string, kubeconfigs: readonly string[]) => Promise<void>;
 }
 
-/** Several replicas of admin on one database, and data planes; everything that they stand on can fail. */
+/** Several replicas of admin on one database, and data planes; every dependency can fail. */
 export interface ControlPlane {
   readonly admins: readonly AdminReplica[];
   readonly postgres: ServerFixture;
   readonly nats: ServerFixture;
-  /** Between the replicas and the database. */
-  readonly commits: CommitProxy;
-  /** Between all services and the first data plane's API. */
-  readonly dataPlane: ApiProxy;
+  /** Proxy between the replicas and the database. */
+  readonly commits: CommitFaultProxy;
+  /** Proxy between all services and the first data plane's API. */
+  readonly dataPlane: FaultProxy;
   readonly dataPlanes: readonly DataPlane[];
   stop(): Promise<void>;
 }
@@ -86,28 +92,28 @@ export async function startControlPlane(
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step();
   };
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
+  const onStop = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
     const part = await starting;
     stops.push(() => part.stop());
     return part;
   };
   try {
-    const [postgres, nats] = await Promise.all([keep(postgresFixture({ durable: true })), keep(natsFixture())]);
-    const commits = await keep(startCommitProxy(postgres.url));
+    const [postgres, nats] = await Promise.all([onStop(postgresFixture({ durable: true })), onStop(natsFixture())]);
+    const commits = await onStop(startCommitFaultProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
     const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
-      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await keep(startApiProxy(kubernetes)) };
+      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await onStop(startFaultProxy(kubernetes)) };
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
-      await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
+      await onStop(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
       const kubeconfig = join(dataDir, "kubeconfig");
       const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
-      return { name, kubeconfig, api: await keep(startApiProxy({ url: address })) };
+      return { name, kubeconfig, api: await onStop(startFaultProxy({ url: address })) };
     };
     const [clusters] = await Promise.all([
       Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),
-      keep(
+      onStop(
         startService({
           name: "local-blobstore",
           service: "local-blobstore",
@@ -124,9 +130,9 @@ export async function startControlPlane(
     const service = async (name: string, settings: { readonly service: string; readonly config: object }) => {
       const readyPort = await freePort();
       const config = { ops: { port: readyPort }, nats: { url: nats.url }, ...settings.config };
-      return keep(startService({ name, service: settings.service, folder, readyPort, config }));
+      return onStop(startService({ name, service: settings.service, folder, readyPort, config }));
     };
-    // Together: the first one migrates the database, the others wait for it.
+    // Start them concurrently: the first one migrates the database, the others wait for it.
     const admins = await Promise.all(
       Array.from({ length: replicas }, async (_, index): Promise<AdminReplica> => {
         const api = await freePort();

@@ -16,9 +16,9 @@ export interface ExecutionName {
   readonly name: string;
 }
 
-/** Polls until the execution has ended, over outages of admin. */
-export async function waitForEnd(client: FlyteClient, id: ExecutionName, patienceMs: number): Promise<Execution> {
-  const deadline = Date.now() + patienceMs;
+/** Polls until the execution has ended, and tolerates outages of admin. */
+export async function waitForEnd(client: FlyteClient, id: ExecutionName, timeoutMs: number): Promise<Execution> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const execution = await client.admin.getExecution({ id }).catch(() => undefined);
     if (execution !== undefined && ENDED.has(execution.closure?.phase ?? 0)) return execution;
@@ -27,9 +27,9 @@ export async function waitForEnd(client: FlyteClient, id: ExecutionName, patienc
   }
 }
 
-/** Repeats a call over outages of admin: for calls that may be repeated. */
-export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+/** Retries an idempotent call while admin is unavailable. */
+export async function retryWhileUnavailable<T>(call: () => Promise<T>, timeoutMs = 60_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
       return await call();
@@ -40,15 +40,18 @@ export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Pr
   }
 }
 
-/** Nodes called n and a number, and their attempts, as `node phase` and `node attempt phase`, sorted. */
-export async function partsOf(client: FlyteClient, id: ExecutionName): Promise<string[]> {
-  const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 }));
+/**
+ * Nodes named n and a number, and their attempts, as sorted lines `node phase` and `node attempt
+ * phase`.
+ */
+export async function nodeAndAttemptPhases(client: FlyteClient, id: ExecutionName): Promise<string[]> {
+  const { nodeExecutions } = await retryWhileUnavailable(() => client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 }));
   const own = nodeExecutions.filter((node) => /^n\d+$/.test(node.id?.nodeId ?? ""));
-  const parts = own.map((node) => `${node.id?.nodeId} ${NodeExecution_Phase[node.closure?.phase ?? 0]}`);
+  const phases = own.map((node) => `${node.id?.nodeId} ${NodeExecution_Phase[node.closure?.phase ?? 0]}`);
   for (const node of own) {
-    const { taskExecutions } = await insist(() => client.admin.listTaskExecutions({ nodeExecutionId: node.id!, limit: 10 }));
+    const { taskExecutions } = await retryWhileUnavailable(() => client.admin.listTaskExecutions({ nodeExecutionId: node.id!, limit: 10 }));
     for (const task of taskExecutions)
-      parts.push(`${node.id?.nodeId} ${task.id?.retryAttempt} ${TaskExecution_Phase[task.closure?.phase ?? 0]}`);
+      phases.push(`${node.id?.nodeId} ${task.id?.retryAttempt} ${TaskExecution_Phase[task.closure?.phase ?? 0]}`);
   }
-  return parts.sort();
+  return phases.sort();
 }

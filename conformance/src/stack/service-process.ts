@@ -1,50 +1,51 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { testGuard } from "@flyte-ts/testing";
-import { answers } from "./answers.js";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { testWatchdog } from "@flyte-ts/testing";
+import { respondsOk } from "./http-probe.js";
+import { root } from "../repository.js";
 
 export interface ServiceSpec {
-  /** Of the configuration file and of messages. */
+  /** Name in the configuration file and in messages. */
   readonly name: string;
   /** Folder of the service below `services`. */
   readonly service: string;
-  /** Where the configuration file goes. */
+  /** Folder for the configuration file. */
   readonly folder: string;
-  /** Where it answers /readyz. */
+  /** Port of /readyz. */
   readonly readyPort: number;
   readonly config: object;
-  /** Added to this process's. */
+  /** Variables added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it may still be starting when it is handed out. */
-  readonly unready?: boolean;
+  /** Resolve before the service is ready. */
+  readonly skipReadiness?: boolean;
 }
 
-/** A service that was started from its build, as a process of its own. */
+/** A service started from its build as a separate process. */
 export interface ServiceProcess {
   readonly configFile: string;
   readonly pid: number;
-  /** What it has logged, line by line, over restarts. */
+  /** Log lines, across restarts. */
   log(): string[];
-  /** Bytes of memory that it holds. */
+  /** Resident memory, bytes. */
   residentBytes(): number;
   isReady(): Promise<boolean>;
-  /** Ends it as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** Asks it to end; resolves to how it ended. */
+  /** Stops it with SIGTERM; resolves to its exit. */
   terminate(): Promise<string>;
-  /** Starts it again after either; from then on from another build, if one is given: the folder that is to it what the repository's is to this one. */
+  /**
+   * Starts it again after either; a build given here replaces the previous one from now on: a
+   * folder laid out like this repository.
+   */
   restart(build?: string): Promise<void>;
-  /** Ends it; rejects when it had ended by itself before or ends badly. */
+  /** Stops it; rejects when it had exited before or exits with an error. */
   stop(): Promise<void>;
 }
 
-/** On a machine that is busy with other things a start takes half a minute. */
-const PATIENCE_MS = 150_000;
+/** Timeout of a start, ms: on a busy machine it takes half a minute. */
+const START_TIMEOUT_MS = 150_000;
 
 export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   const { name, folder, readyPort, config } = spec;
@@ -53,22 +54,22 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   writeFileSync(configFile, JSON.stringify({ logLevel: "info", ...config }));
   const lines: string[] = [];
   let build = root;
-  let running = begin(spec, { configFile, lines, build });
+  let running = spawnService(spec, { configFile, lines, build });
   let wanted = true;
   const tail = () => lines.slice(-30).join("\n");
-  const whenReady = async () => {
-    for (const deadline = Date.now() + PATIENCE_MS; !(await isReady(readyPort)); await sleep(30)) {
+  const waitUntilReady = async () => {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; !(await isReady(readyPort)); await sleep(30)) {
       if (!running.hasEnded() && Date.now() < deadline) continue;
       running.child.kill("SIGKILL");
       throw new Error(`${name} did not become ready:\n${tail()}`);
     }
   };
-  if (spec.unready !== true) await whenReady();
+  if (spec.skipReadiness !== true) await waitUntilReady();
   const end = async (signal: NodeJS.Signals): Promise<string> => {
     wanted = false;
     const { child, ended } = running;
     if (!running.hasEnded()) child.kill(signal);
-    if ((await Promise.race([ended.then(() => true), sleep(PATIENCE_MS, false, { ref: false })])) === false) child.kill("SIGKILL");
+    if ((await Promise.race([ended.then(() => true), sleep(START_TIMEOUT_MS, false, { ref: false })])) === false) child.kill("SIGKILL");
     return ended;
   };
   return {
@@ -83,9 +84,9 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
     terminate: () => end("SIGTERM"),
     restart: async (from = build) => {
       build = from;
-      running = begin(spec, { configFile, lines, build });
+      running = spawnService(spec, { configFile, lines, build });
       wanted = true;
-      await whenReady();
+      await waitUntilReady();
     },
     stop: async () => {
       const early = wanted && running.hasEnded();
@@ -96,34 +97,34 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   };
 }
 
-interface Begun {
+interface StartedProcess {
   readonly child: ChildProcess;
-  /** How it ended. */
+  /** Exit code or signal. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
 }
 
-interface Beginning {
+interface ProcessOptions {
   readonly configFile: string;
-  /** Where what it logs goes. */
+  /** Receives the log lines. */
   readonly lines: string[];
   readonly build: string;
 }
 
-function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Beginning): Begun {
+function spawnService({ service, env }: ServiceSpec, { configFile, lines, build }: ProcessOptions): StartedProcess {
   const program = join(build, "services", service, "dist", "main.js");
   const child = spawn(process.execPath, [program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
-    // A session of its own: Ctrl-C reaches the caller alone, who stops what it started.
+    // Own session: Ctrl-C reaches only the caller, which stops what it started.
     detached: true,
     env: { ...process.env, ...env },
   });
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 
 function isReady(port: number): Promise<boolean> {
-  return answers(`http://127.0.0.1:${port}/readyz`);
+  return respondsOk(`http://127.0.0.1:${port}/readyz`);
 }
 
 function follow(child: ChildProcess, lines: string[]): Promise<string> {

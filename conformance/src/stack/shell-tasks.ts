@@ -6,21 +6,23 @@ import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb"
 
 export const TARGET = { project: "flytesnacks", domain: "development", version: "1" };
 
-/** A node of a test workflow: a shell script, and the nodes it waits for. */
+/** A node of a test workflow: a shell script, and the upstream nodes. */
 export interface ShellNode {
   readonly id: string;
   readonly script: string;
   readonly after: readonly string[];
   readonly retries?: number;
-  /** Task type, when another than `container`. */
+  /** Task type. Default: `container`. */
   readonly type?: string;
-  /** Image, resources and whatever else the container is to have. */
+  /** Image, resources and other fields of the container. */
   readonly container?: MessageInitShape<typeof ContainerSchema>;
-  /** A pod in place of the container, as Kubernetes writes it; its script and its container are its own. */
+  /** Pod in Kubernetes JSON instead of the container; it contains its own script and containers. */
   readonly pod?: { readonly primary: string; readonly spec: JsonObject };
 }
 
-/** Registers a workflow whose nodes are pods that run shell scripts; resolves to its launch plan. */
+/**
+ * Registers a workflow whose nodes are pods that run shell scripts. Resolves to its launch plan.
+ */
 export async function registerShellWorkflow(client: FlyteClient, name: string, nodes: readonly ShellNode[]) {
   const id = (resourceType: ResourceType, of: string) => create(IdentifierSchema, { ...TARGET, resourceType, name: of });
   const workflowId = id(ResourceType.WORKFLOW, name);

@@ -8,19 +8,22 @@ import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { TARGET } from "./shell-tasks.js";
 
-/** A node and those that it waits for. */
+/** A node and its upstream nodes. */
 export interface SleepNode {
   readonly id: string;
   readonly after: readonly string[];
 }
 
-/** Registers a workflow of `length` core-sleep nodes, one after the other; its input `duration` is how long each sleeps. Resolves to its launch plan. */
+/**
+ * Registers a workflow of `length` core-sleep nodes in sequence; its input `duration` is the sleep
+ * of each. Resolves to its launch plan.
+ */
 export function registerSleepChain(client: FlyteClient, length: number): Promise<Identifier> {
   const nodes = Array.from({ length }, (_, index) => ({ id: `n${index}`, after: index === 0 ? [] : [`n${index - 1}`] }));
   return registerSleepGraph(client, `sleep-chain-${length}`, nodes);
 }
 
-/** One node, then `width` side by side, then one that waits for them all. */
+/** Registers one node, then `width` parallel nodes, then one that depends on them all. */
 export function registerSleepFan(client: FlyteClient, width: number): Promise<Identifier> {
   const leaves = Array.from({ length: width }, (_, index) => ({ id: `n${index + 1}`, after: ["n0"] }));
   const last = { id: `n${width + 1}`, after: leaves.map(({ id }) => id) };

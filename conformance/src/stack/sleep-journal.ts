@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningStack } from "./stack-fixture.js";
 
-/** One sleep of one attempt, by the clock of the plugin service that did it. */
+/** One sleep of one attempt, by the clock of its plugin service. */
 export interface Sleep {
   /** Namespace and generated name. */
   readonly attempt: string;
   readonly begun: number;
-  /** Undefined: it has not ended, or was called off. */
+  /** Undefined when it has not ended or was aborted. */
   readonly ended: number | undefined;
 }
 
@@ -19,13 +19,16 @@ interface LogLine {
 }
 
 const logOf = ({ folder }: RunningStack) => join(folder, "logs", "plugin-echo.log");
-const SERVES = "plugin serves";
+const STARTED_MESSAGE = "plugin service started";
 
-/** Lets the service of core-sleep write down when each sleep begins and ends: its log at debug level, from a restart on. */
-export async function keepSleepJournal(stack: RunningStack): Promise<void> {
+/**
+ * Restarts the plugin service of core-sleep with the log level debug, at which it logs when each
+ * sleep begins and ends.
+ */
+export async function enableSleepJournal(stack: RunningStack): Promise<void> {
   const file = join(stack.folder, "config", "plugin-echo.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace(/^logLevel: .*$/m, "logLevel: debug"));
-  const serving = () => readFileSync(logOf(stack), "utf8").split(SERVES).length;
+  const serving = () => readFileSync(logOf(stack), "utf8").split(STARTED_MESSAGE).length;
   const before = serving();
   for (const pid of stack.pids("plugin-echo")) process.kill(pid, "SIGTERM");
   for (let waited = 0; serving() === before; waited += 50) {
@@ -34,23 +37,26 @@ export async function keepSleepJournal(stack: RunningStack): Promise<void> {
   }
 }
 
-/** What the plugin service itself knows of the sleeps of an execution: independent of what it has told others. */
+/**
+ * Reads the sleeps of an execution from the plugin service's own log, independently of the events
+ * that it sent.
+ */
 export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
-  return sleepsIn(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
+  return parseSleeps(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
 }
 
-/** The same, from what the service has logged at debug level. */
-export function sleepsIn(lines: readonly string[], execution: string): Sleep[] {
+/** Parses the sleeps from log lines at debug level. */
+export function parseSleeps(lines: readonly string[], execution: string): Sleep[] {
   const open = new Map<string, number>();
   const sleeps: Sleep[] = [];
   for (const line of lines.filter((each) => each.includes(execution) && each.includes('"sleep '))) {
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
-    // Its time had passed when the request came: it was asked for so long ago.
+    // Its time had passed when the request arrived.
     if (msg === "sleep is past") sleeps.push({ attempt, begun: at, ended: at });
     else if (msg === "sleep begun") {
-      // Begun again and never ended: both count.
+      // Begun again and never ended: count both.
       if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });
       open.set(attempt, at);
     } else if (begun !== undefined) {

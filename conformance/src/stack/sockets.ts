@@ -2,17 +2,20 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** A TCP socket that accepts connections. */
 export interface ListeningSocket {
-  /** Address that it is bound to, as /proc/net/tcp writes it: hexadecimal, each word in the machine's byte order. */
+  /**
+   * Bound address in the format of /proc/net/tcp: hexadecimal, each word in the machine's byte
+   * order.
+   */
   readonly address: string;
   readonly port: number;
-  /** Number by which processes that hold the socket name it. */
+  /** Inode number by which processes that hold the socket refer to it. */
   readonly inode: string;
 }
 
 /** State LISTEN in /proc/net/tcp (include/net/tcp_states.h). */
 const LISTEN = "0A";
 
-/** Finds the sockets that accept connections in the network of a process, by default in that of this one. */
+/** Lists the listening sockets in the network namespace of a process, by default of this one. */
 export function listeningSockets(pid: number | "self" = "self"): ListeningSocket[] {
   const lines = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, "utf8").trim().split("\n").slice(1));
   return lines.flatMap((line) => {
@@ -22,14 +25,14 @@ export function listeningSockets(pid: number | "self" = "self"): ListeningSocket
   });
 }
 
-/** Gives the inodes of the sockets that a process holds; none when it is gone. */
+/** Lists the inodes of the sockets that a process holds; empty when it has exited. */
 export function socketsOf(pid: number): string[] {
-  const links = found(() => readdirSync(`/proc/${pid}/fd`));
-  return links.flatMap((fd) => found(() => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.slice(1) ?? []));
+  const links = readOrEmpty(() => readdirSync(`/proc/${pid}/fd`));
+  return links.flatMap((fd) => readOrEmpty(() => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.slice(1) ?? []));
 }
 
-/** Gives nothing where the process or the descriptor is gone. */
-function found(read: () => string[]): string[] {
+/** Returns an empty list when the process or the descriptor is gone. */
+function readOrEmpty(read: () => string[]): string[] {
   try {
     return read();
   } catch {

@@ -1,52 +1,46 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-/** For what ends because another process has ended. */
-const LEAVING_MS = 5_000;
+/** Time for processes to exit after their parent has exited, ms. */
+const EXIT_TIMEOUT_MS = 5_000;
 
-/** A whole local stack, started as a person starts it, on free ports and in a folder of its own. */
+/** A whole local stack, started by the documented command on free ports and in its own folder. */
 export interface RunningStack {
   readonly folder: string;
-  /** Address of API and blob store. */
+  /** Host of API and blob store. */
   readonly host: string;
   readonly api: number;
   readonly blobs: number;
   readonly kubeconfig: string;
-  /** The real Kubernetes API that it stands on, if it was started on one. */
+  /** The real Kubernetes API under it, if it was started on one. */
   readonly kubernetes?: KubernetesFixture;
   /** Folder of pyflyte. */
   readonly pythonBin: string;
-  /** Process ids of one part, by the name that its command line shows: `admin`, `propeller`, `postgres`, `nats` … */
+  /**
+   * Process ids of one part by its name in the command line: `admin`, `propeller`, `postgres`,
+   * `nats` …
+   */
   pids(part: StackPart): number[];
-  /** What the stack has printed so far. */
+  /** Output of the stack so far. */
   output(): string;
-  /** Sends a signal to the process that was started, which started all others. */
+  /** Signals the supervisor process. */
   signal(signal: NodeJS.Signals): void;
-  /** Ends it by Ctrl-C's signal and resolves to its exit status. */
+  /** Stops it as Ctrl-C does. Resolves to its exit code. */
   stop(): Promise<number>;
 }
 
-export type StackPart =
-  | "admin"
-  | "datacatalog"
-  | "scheduler"
-  | "propeller"
-  | "propeller-2"
-  | "plugin-pod"
-  | "plugin-echo"
-  | "local-cluster"
-  | "node-runner"
-  | "local-blobstore"
-  | "postgres"
-  | "nats";
+/** Id of a service, such as `admin`, a further replica of it, such as `propeller-2`, or the name of a server. */
+export type StackPart = string;
 
-/** The stack on a real kube-apiserver, with its garbage collector and other controllers; both end together. */
+/**
+ * Starts the stack on a real kube-apiserver with its garbage collector and other controllers; both
+ * stop together.
+ */
 export async function startStackOnKubernetes(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
   const kubernetes = await kubernetesFixture({ controllers: true });
   try {
@@ -65,10 +59,10 @@ export async function startStackOnKubernetes(flags: readonly string[] = ["--no-e
   }
 }
 
-/** A new folder for the data of a stack. */
+/** Creates a folder for the data of a stack. */
 export const stackFolder = (): string => mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
 
-/** @param folder for its data; removed when the stack ends */
+/** @param folder folder for its data; deleted when the stack stops */
 export async function startStack(
   flags: readonly string[] = ["--no-example"],
   environment: Readonly<Record<string, string>> = {},
@@ -82,8 +76,8 @@ export async function startStack(
       env: { ...process.env, ...environment },
     },
   );
-  testGuard().watch(child, "SIGINT");
-  const { output, ended } = follow(child);
+  testWatchdog().watch(child, "SIGINT");
+  const { output, ended } = collectOutput(child);
   for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
     if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);
     await sleep(50);
@@ -105,7 +99,7 @@ export async function startStack(
     stop: async () => {
       child.kill("SIGINT");
       const status = await ended;
-      for (let waited = 0; waited < LEAVING_MS && processesOf(folder).length > 0; waited += 50) await sleep(50);
+      for (let waited = 0; waited < EXIT_TIMEOUT_MS && processesOf(folder).length > 0; waited += 50) await sleep(50);
       const left = processesOf(folder);
       rmSync(folder, { recursive: true, force: true });
       if (left.length > 0) throw new Error(`processes left behind: ${left.map(({ pid, command }) => `${pid} ${command}`).join("; ")}`);
@@ -114,15 +108,15 @@ export async function startStack(
   };
 }
 
-/** Address of the message bus, with the user and password of a service. */
-export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" | "plugin-pod" | "plugin-echo"): string {
+/** URL of the bus with the user and password of a service. */
+export function busUrl({ folder }: RunningStack, service: string): string {
   const url = /nats:\/\/\S+/.exec(readFileSync(join(folder, "config", `${service}.yaml`), "utf8"))?.[0];
   if (url === undefined) throw new Error(`${service} has no address of the message bus`);
   return url;
 }
 
-/** Key of the stack's blob store, which is made anew for each stack. */
-export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
+/** Key of the stack's blob store; each stack has a new one. */
+export function blobStoreKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
   const text = readFileSync(join(folder, "client.env"), "utf8");
   const read = (name: string): string => {
     const value = new RegExp(`^export ${name}='([^']*)'$`, "m").exec(text)?.[1];
@@ -132,7 +126,10 @@ export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secr
   return { accessKeyId: read("FLYTE_AWS_ACCESS_KEY_ID"), secretAccessKey: read("FLYTE_AWS_SECRET_ACCESS_KEY") };
 }
 
-/** A program of the stack's Python environment, in a folder without configuration. Gives what it prints; throws when it fails. */
+/**
+ * Runs a program of the stack's Python environment in a folder without configuration. Returns its
+ * output; throws when it fails.
+ */
 export function runPython(
   { stack, folder }: { readonly stack: RunningStack; readonly folder: string },
   program: string,
@@ -147,7 +144,7 @@ export function runPython(
   return execFileSync(join(stack.pythonBin, program), args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-function follow(child: ChildProcess): { output: () => string; ended: Promise<number> } {
+function collectOutput(child: ChildProcess): { output: () => string; ended: Promise<number> } {
   let text = "";
   const keep = (chunk: Buffer) => {
     text += chunk.toString();
@@ -157,7 +154,7 @@ function follow(child: ChildProcess): { output: () => string; ended: Promise<num
   return { output: () => text, ended: new Promise((done) => child.once("exit", (code) => done(code ?? 1))) };
 }
 
-/** Live processes whose command line or environment names the folder. */
+/** Live processes whose command line or environment contains the folder. */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { type ChannelOptions, createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { RunningStack } from "./stack-fixture.js";
 
-/** A client of a stack, and a folder that knows nothing of this repository, for programs that use the stack from there. */
-export interface StackUse {
+/** A client of a stack, and a folder without configuration for programs that use the stack. */
+export interface StackClient {
   readonly client: FlyteClient;
   readonly folder: string;
-  /** Ends both, and the stack with them. */
-  readonly end: () => Promise<void>;
+  /** Closes both and stops the stack. */
+  readonly close: () => Promise<void>;
 }
 
-/** @param access what the client sends with each call, where callers are asked who they are */
-export function useStack(stack: RunningStack, access: Pick<ChannelOptions, "metadata"> = {}): StackUse {
+/** @param access credentials that the client sends with each call to a stack with authentication */
+export function connectToStack(stack: RunningStack, access: Pick<ChannelOptions, "metadata"> = {}): StackClient {
   const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}`, ...access });
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
   const end = async () => {
@@ -21,5 +21,5 @@ export function useStack(stack: RunningStack, access: Pick<ChannelOptions, "meta
     rmSync(folder, { recursive: true, force: true });
     await stack.stop();
   };
-  return { client, folder, end };
+  return { client, folder, close: end };
 }

@@ -3,15 +3,16 @@ import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { expect, test } from "vitest";
-import { bindingsOf } from "../stack/rest-face.js";
-import { nameOf, SERVICES } from "../stack/rpc-samples.js";
-import { compatibilityRows, root } from "./compatibility.js";
+import { bindingsOf } from "../api/rest-bindings.js";
+import { nameOf, SERVICES } from "../api/rpc-samples.js";
+import { root } from "../repository.js";
+import { compatibilityRows } from "./compatibility.js";
 
 const rows = compatibilityRows();
 const methods: readonly DescMethod[] = [...SERVICES, DataCatalog].flatMap((service): readonly DescMethod[] => service.methods);
 const rpcRows = rows.filter(({ name }) => /^[A-Z]\w+\.[A-Z]\w+$/.test(name));
 
-test("every RPC has its row, and its REST paths", () => {
+test("every RPC has a row with its REST paths", () => {
   const wanted = methods.map(
     (method) =>
       `${nameOf(method)}: ${
@@ -23,15 +24,15 @@ test("every RPC has its row, and its REST paths", () => {
   expect(rpcRows.map(({ name, detail }) => `${name}: ${detail}`).sort()).toEqual(wanted.sort());
 });
 
-test("every row says that it works, or why not, and names tests that are there", () => {
+test("every row says whether it works or why not, and names existing tests", () => {
   for (const { name, works, tests } of rows) {
-    expect([name, /^(yes|no: .+|not the server's: .+)$/.test(works)]).toEqual([name, true]);
+    expect([name, /^(yes|no: .+|not applicable: .+)$/.test(works)]).toEqual([name, true]);
     expect([name, works !== "yes" || tests.length > 0]).toEqual([name, true]);
     expect([name, tests.filter((path) => !existsSync(join(root, path)))]).toEqual([name, []]);
   }
 });
 
-test("the tests of an RPC call it", () => {
+test("the tests of an RPC contain a call of it", () => {
   const text = new Map<string, string>();
   const read = (path: string) => text.get(path) ?? text.set(path, readFileSync(join(root, path), "utf8")).get(path) ?? "";
   for (const { name, tests } of rpcRows) {

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 const documents = trackedFiles("*.md");
+/** Applied migrations keep their text, and other files are not text. */
+const NOT_CHECKED = /\/migrations\/|package-lock\.json$|\.(?:bin|gz|pb|png|whl|zip)$/;
 
-test("every relative link of a document leads to a file, and to a heading where it names one", () => {
+test("every relative link of a document leads to an existing file and heading", () => {
   expect(documents.length).toBeGreaterThan(20);
   expect(documents.flatMap((file) => brokenLinks(file, readFileSync(join(root, file), "utf8")))).toEqual([]);
 });
@@ -17,6 +19,18 @@ test("broken links are reported", () => {
   const reported = brokenLinks("TEST.md", text);
   expect(reported).toEqual(["TEST.md: missing.md", "TEST.md: README.md#missing", "TEST.md: #missing"]);
 });
+
+test("every document that source code names exists", () => {
+  const sources = trackedFiles().filter((file) => !file.endsWith(".md") && !NOT_CHECKED.test(file));
+  const named = sources.flatMap((file) => namedDocuments(readFileSync(join(root, file), "utf8")).map((path) => ({ file, path })));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ path }) => !documents.some((document) => document.startsWith(path)))).toEqual([]);
+});
+
+/** Paths of documents in a text; the path of a decision may end after its number. */
+function namedDocuments(text: string): string[] {
+  return [...text.matchAll(/(?<![\w/])docs\/(?:[\w-]+\/)*(?:[\w-]+\.md|\d{4})/g)].map(([path]) => path);
+}
 
 /** Lists the links whose file or heading does not exist. Links in code blocks and to other hosts are skipped. */
 function brokenLinks(file: string, text: string): string[] {

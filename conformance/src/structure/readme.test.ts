@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 const MAX_LINES = 40;
@@ -21,7 +21,7 @@ test("a missing, a long and an incomplete README are reported", () => {
   expect(readmeProblems("a", "# Title\n\n## Rules\n")).toEqual(["a: README.md has no section Tests"]);
 });
 
-/** Lists the ways in which the README of a folder breaks the rules. */
+/** Lists the rules that the README of a folder breaks. */
 function readmeProblems(folder: string, text: string | undefined): string[] {
   if (text === undefined) return [`${folder}: no README.md`];
   const lines = text.split("\n").length - 1;

@@ -1,11 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+import { root } from "../repository.js";
 
 function run(script: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", script), ...args], { encoding: "utf8" });
@@ -16,7 +14,7 @@ test("imports go in the directions that the architecture allows", () => {
   expect(run("check-imports.mjs")).toEqual({ status: 0, output: "" });
 });
 
-test("names say something, and files stay readable", () => {
+test("file names are meaningful, and files stay short", () => {
   expect(run("check-names.mjs")).toEqual({ status: 0, output: "" });
 });
 
@@ -50,7 +48,7 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
   cpSync(join(root, "scripts"), join(clone, "scripts"), { recursive: true });
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-  // Every command imports these before it installs the Node that the rest needs.
+  // Every command imports these before it installs the Node that the other scripts need.
   test.each(["checks.mjs", "prepare.mjs", "attended.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
     const program = `Object.defineProperty(process.versions, "node", { value: "20.20.2" }); await import(${JSON.stringify(join(clone, "scripts", module))});`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
@@ -58,7 +56,7 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
   });
 });
 
-test("a PATH without npm is told in one line", () => {
+test("a PATH without npm is reported in one line", () => {
   const empty = mkdtempSync(join(tmpdir(), "flyte-ts-path-"));
   const start = join(root, "scripts", "start.mjs");
   const { status, stderr } = spawnSync(process.execPath, [start], { encoding: "utf8", env: { ...process.env, PATH: empty } });

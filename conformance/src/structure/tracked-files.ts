@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./compatibility.js";
+import { root } from "../repository.js";
 
 /** Lists files of the repository, including new ones, that match patterns of git and exist. */
 export function trackedFiles(...patterns: readonly string[]): string[] {

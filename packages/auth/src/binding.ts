@@ -1,7 +1,7 @@
 import { includesRole, type Role } from "./role.js";
 
 /** Matches every project, or every domain of a project. */
-export const ALL = "*";
+export const WILDCARD = "*";
 
 /** Grants a role in a project and domain to a subject, or to the members of a group. */
 export interface RoleBinding {
@@ -11,9 +11,9 @@ export interface RoleBinding {
   /** Issuer of the tokens that carry this name. The same name from another issuer is a different caller. */
   readonly issuer: string;
   readonly role: Role;
-  /** A project's id, or {@link ALL}. */
+  /** A project's id, or {@link WILDCARD}. */
   readonly project: string;
-  /** A domain's id, or {@link ALL}. */
+  /** A domain's id, or {@link WILDCARD}. */
   readonly domain: string;
 }
 
@@ -28,49 +28,49 @@ export type Scope =
   /** At least one project and domain. */
   | { readonly kind: "anywhere" };
 
-export interface Need {
+export interface Permission {
   readonly role: Role;
   readonly scope: Scope;
 }
 
 /** Callers that bindings can name: a subject or a group. */
-export interface Holder {
+export interface Principal {
   readonly issuer: string;
   readonly subject: string;
   readonly groups: readonly string[];
 }
 
 /** Selects the bindings that apply to a caller. */
-export function bindingsOf(bindings: Iterable<RoleBinding>, who: Holder): RoleBinding[] {
-  const groups = new Set(who.groups);
+export function bindingsFor(bindings: Iterable<RoleBinding>, principal: Principal): RoleBinding[] {
+  const groups = new Set(principal.groups);
   return Array.from(bindings).filter(
-    ({ kind, name, issuer }) => issuer === who.issuer && (kind === "subject" ? name === who.subject : groups.has(name)),
+    ({ kind, name, issuer }) => issuer === principal.issuer && (kind === "subject" ? name === principal.subject : groups.has(name)),
   );
 }
 
 /** True when one of a caller's bindings grants what is needed. Default deny. */
-export function isGranted(held: readonly RoleBinding[], { role, scope }: Need): boolean {
+export function isGranted(held: readonly RoleBinding[], { role, scope }: Permission): boolean {
   return held.some((binding) => includesRole(binding.role, role) && covers(binding, scope));
 }
 
 function covers({ project, domain }: RoleBinding, scope: Scope): boolean {
   // A request that says "*" names a project of that name, not all of them; an empty name is no project at all.
   const named = (held: string, asked: string | undefined): boolean =>
-    held === ALL || (asked !== undefined && asked !== "" && asked !== ALL && held === asked);
+    held === WILDCARD || (asked !== undefined && asked !== "" && asked !== WILDCARD && held === asked);
   switch (scope.kind) {
     case "project":
       return named(project, scope.project) && named(domain, scope.domain);
     case "some-domain":
       return named(project, scope.project);
     case "everywhere":
-      return project === ALL && domain === ALL;
+      return project === WILDCARD && domain === WILDCARD;
     case "anywhere":
       return true;
   }
 }
 
 /** Describes what is needed, as a sentence for the caller. */
-export function needText({ role, scope }: Need): string {
+export function describePermission({ role, scope }: Permission): string {
   switch (scope.kind) {
     case "project": {
       const { project, domain = "" } = scope;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ALL, type RoleBinding } from "./binding.js";
+import { WILDCARD, type RoleBinding } from "./binding.js";
 import { ROLES } from "./role.js";
 
 const name = z.string().min(1);
@@ -13,8 +13,8 @@ export const roleSchema = z
     /** Issuer of the tokens with this name; absent: the issuer to which clients are sent, the built-in one or else the first provider. */
     issuer: name.optional(),
     role: z.enum(ROLES),
-    project: name.default(ALL),
-    domain: name.default(ALL),
+    project: name.default(WILDCARD),
+    domain: name.default(WILDCARD),
   })
   .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
 

@@ -9,16 +9,16 @@ import {
   RpcError,
   toRpcError,
 } from "@flyte-ts/rpc";
-import { ALL, bindingsOf, isGranted, type Need, needText, type RoleBinding } from "./binding.js";
-import { endWithLeave } from "./end-with-leave.js";
-import { readToken } from "./read-token.js";
+import { WILDCARD, bindingsFor, isGranted, type Permission, describePermission, type RoleBinding } from "./binding.js";
+import { runWhileAuthorized } from "./stream-authorization.js";
+import { tokenFromMetadata } from "./tokens/token-from-metadata.js";
 import { methodKey, type Rule, type RuleTable } from "./rule.js";
-import type { Identity, VerifyToken } from "./verify-token.js";
+import type { Identity, VerifyToken } from "./tokens/verify-token.js";
 
 type Metadata = CallContext["metadata"];
 
 /** A change that a caller requests. */
-export interface Change {
+export interface AuditedChange {
   readonly identity: Identity;
   readonly method: DescMethod;
   readonly request: unknown;
@@ -26,7 +26,7 @@ export interface Change {
 }
 
 /** Records how a change ended: OK, refused, or failed. */
-export type NoteEnd = (code: Code, message: string) => Promise<void>;
+export type FinishAudit = (code: Code, message: string) => Promise<void>;
 
 export interface GuardOptions {
   readonly table: RuleTable;
@@ -37,20 +37,20 @@ export interface GuardOptions {
   readonly headerKey: string;
   readonly bindings: () => Promise<readonly RoleBinding[]>;
   /** Rejects with UNAUTHENTICATED when an identity accepted earlier has been revoked. */
-  readonly stillGood?: (identity: Identity) => Promise<void>;
+  readonly assertNotRevoked?: (identity: Identity) => Promise<void>;
   /** Identifies a browser by its cookies; called only for HTTP requests without a token. */
   readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
   readonly clock: () => Date;
   /** Interval at which the rights of a stream's caller are checked, ms. Default one minute. */
   readonly streamCheckMs?: number;
   /** Records a change before it is made; when it rejects, the change is not made. */
-  readonly record?: (change: Change) => Promise<NoteEnd>;
+  readonly audit?: (change: AuditedChange) => Promise<FinishAudit>;
 }
 
 /** Decides who may make a call, for both gRPC and REST. */
 export interface Guard extends CallGuard {
   /** Admits HTTP paths that are not calls; any role suffices. */
-  readonly admitHttp: (head: HttpRequestHead) => Promise<void>;
+  readonly authorizeHttp: (head: HttpRequestHead) => Promise<void>;
 }
 
 export function createGuard(options: GuardOptions): Guard {
@@ -60,48 +60,50 @@ export function createGuard(options: GuardOptions): Guard {
     return rules.get(method);
   };
   /** Callers identified before their request was read, by the metadata of the call. */
-  const admitted = new WeakMap<Metadata, Identity>();
+  const authorized = new WeakMap<Metadata, Identity>();
   return {
     interceptor: async (call, next) => {
       const { context } = call;
       const rule = ruleOf(context.method);
       if (rule?.kind === "open") return next(context);
-      const identity = admitted.get(context.metadata) ?? (await identify(options, context.metadata, context.transport === "rest"));
+      const identity =
+        authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, context.transport === "rest"));
       // A method without a rule is denied to every caller.
-      if (rule === undefined) throw denied(identity, methodKey(context.method), "no role includes this call");
-      const held = bindingsOf(await options.bindings(), identity);
+      if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role includes this call");
+      const held = bindingsFor(await options.bindings(), identity);
       const run = async (): Promise<unknown> => {
-        if (rule.kind === "roles") requireNeeds(rule, { held, identity, call });
+        if (rule.kind === "roles") requirePermissions(rule, { held, identity, call });
         const known = withCaller(context, callerOf(identity, held));
         if (!streamsOut(context.method)) return next(known);
-        const stillAllowed = async (): Promise<void> => {
-          await options.stillGood?.(identity);
-          const now = bindingsOf(await options.bindings(), identity);
-          if (rule.kind === "roles") requireNeeds(rule, { held: now, identity, call });
+        const recheck = async (): Promise<void> => {
+          await options.assertNotRevoked?.(identity);
+          const now = bindingsFor(await options.bindings(), identity);
+          if (rule.kind === "roles") requirePermissions(rule, { held: now, identity, call });
         };
         const { clock, streamCheckMs: everyMs = STREAM_CHECK_MS } = options;
-        return endWithLeave(known, { expiresAt: identity.expiresAt, stillAllowed, clock, everyMs }, next);
+        return runWhileAuthorized(known, { expiresAt: identity.expiresAt, recheck, clock, recheckIntervalMs: everyMs }, next);
       };
       const writes = rule.kind === "roles" && rule.writes;
-      return writes && options.record
-        ? recorded(options.record, { identity, context, method: context.method, request: call.request }, run)
+      return writes && options.audit
+        ? withAudit(options.audit, { identity, context, method: context.method, request: call.request }, run)
         : run();
     },
     admit: async ({ method, metadata, transport }) => {
       const rule = ruleOf(method);
       if (rule?.kind === "open") return {};
-      const identity = await identify(options, metadata, transport === "rest");
-      admitted.set(metadata, identity);
-      if (rule === undefined) return { lacking: denied(identity, methodKey(method), "no role includes this call") };
+      const identity = await authenticateAndCheck(options, metadata, transport === "rest");
+      authorized.set(metadata, identity);
+      if (rule === undefined) return { lacking: permissionDenied(identity, methodKey(method), "no role includes this call") };
       if (rule.kind !== "roles") return {};
-      const need: Need = { role: rule.role, scope: { kind: "anywhere" } };
-      if (isGranted(bindingsOf(await options.bindings(), identity), need)) return {};
-      return { lacking: denied(identity, methodKey(method), needText(need)) };
+      const permission: Permission = { role: rule.role, scope: { kind: "anywhere" } };
+      if (isGranted(bindingsFor(await options.bindings(), identity), permission)) return {};
+      return { lacking: permissionDenied(identity, methodKey(method), describePermission(permission)) };
     },
-    admitHttp: async (head) => {
-      const identity = await identify(options, head.metadata, true);
-      const need = { role: "viewer", scope: { kind: "anywhere" } } as const;
-      if (!isGranted(bindingsOf(await options.bindings(), identity), need)) throw denied(identity, head.path, needText(need));
+    authorizeHttp: async (head) => {
+      const identity = await authenticateAndCheck(options, head.metadata, true);
+      const permission = { role: "viewer", scope: { kind: "anywhere" } } as const;
+      if (!isGranted(bindingsFor(await options.bindings(), identity), permission))
+        throw permissionDenied(identity, head.path, describePermission(permission));
     },
   };
 }
@@ -112,19 +114,19 @@ function streamsOut({ methodKind }: DescMethod): boolean {
   return methodKind === "server_streaming" || methodKind === "bidi_streaming";
 }
 
-async function identify(options: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
-  const identity = await claimed(options, metadata, fromHttp);
-  await options.stillGood?.(identity);
+async function authenticateAndCheck(options: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
+  const identity = await authenticate(options, metadata, fromHttp);
+  await options.assertNotRevoked?.(identity);
   return identity;
 }
 
 /** Identity of the caller by token or session; a revocation since is not checked here. */
-async function claimed(
+async function authenticate(
   { verify, verifyIdToken, headerKey, session }: GuardOptions,
   metadata: Metadata,
   fromHttp: boolean,
 ): Promise<Identity> {
-  const found = readToken(metadata, headerKey);
+  const found = tokenFromMetadata(metadata, headerKey);
   switch (found?.scheme) {
     case "bearer":
       return verify(found.token);
@@ -138,22 +140,26 @@ async function claimed(
   return identity;
 }
 
-function requireNeeds(
+function requirePermissions(
   rule: Extract<Rule, { kind: "roles" }>,
   { held, identity, call }: { readonly held: readonly RoleBinding[]; readonly identity: Identity; readonly call: InterceptedCall },
 ): void {
-  const needs = rule.needs(call.request);
-  const lacking = needs.find((need) => !isGranted(held, need));
-  if (lacking === undefined && needs.length > 0) return;
-  throw denied(identity, methodKey(call.context.method), lacking === undefined ? "no role includes this call" : needText(lacking));
+  const permissions = rule.permissions(call.request);
+  const lacking = permissions.find((permission) => !isGranted(held, permission));
+  if (lacking === undefined && permissions.length > 0) return;
+  throw permissionDenied(
+    identity,
+    methodKey(call.context.method),
+    lacking === undefined ? "no role includes this call" : describePermission(lacking),
+  );
 }
 
-function denied({ subject }: Identity, what: string, why: string): RpcError {
+function permissionDenied({ subject }: Identity, what: string, why: string): RpcError {
   return new RpcError(Code.PERMISSION_DENIED, `${JSON.stringify(subject)} may not call ${what}: ${why}`);
 }
 
 function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly RoleBinding[]): Caller {
-  const all = held.some(({ project }) => project === ALL);
+  const all = held.some(({ project }) => project === WILDCARD);
   return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
 }
 
@@ -162,15 +168,15 @@ function withCaller(context: CallContext, caller: Caller): CallContext {
   return Object.create(context, { caller: { value: caller, enumerable: true } }) as CallContext;
 }
 
-async function recorded(record: NonNullable<GuardOptions["record"]>, change: Change, run: () => Promise<unknown>): Promise<unknown> {
-  const noteEnd = await record(change);
+async function withAudit(audit: NonNullable<GuardOptions["audit"]>, change: AuditedChange, run: () => Promise<unknown>): Promise<unknown> {
+  const finishAudit = await audit(change);
   try {
-    const answer = await run();
-    await noteEnd(Code.OK, "");
-    return answer;
+    const response = await run();
+    await finishAudit(Code.OK, "");
+    return response;
   } catch (thrown) {
     const { code, message } = toRpcError(thrown);
-    await noteEnd(code, message);
+    await finishAudit(code, message);
     throw thrown;
   }
 }

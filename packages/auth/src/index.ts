@@ -1,28 +1,37 @@
 // Identity of the caller
-export { readToken } from "./read-token.js";
-export type { Identity, VerifyToken } from "./verify-token.js";
-export { createRecent, isRecent, type Recent, type RecentOptions } from "./recent.js";
+export { tokenFromMetadata } from "./tokens/token-from-metadata.js";
+export type { Identity, VerifyToken } from "./tokens/verify-token.js";
+export { createTtlValue, isWithinMs, type TtlValue, type TtlValueOptions } from "./ttl-value.js";
 
 // Rights of the caller
 export { includesRole, type Role, ROLES } from "./role.js";
-export { ALL, bindingsOf, type Holder, isGranted, type Need, needText, type RoleBinding, type Scope } from "./binding.js";
+export {
+  WILDCARD,
+  bindingsFor,
+  type Principal,
+  isGranted,
+  type Permission,
+  describePermission,
+  type RoleBinding,
+  type Scope,
+} from "./binding.js";
 export {
   methodKey,
-  open,
-  reads,
-  reports,
-  requireRules,
+  publicRule,
+  readRule,
+  reportRule,
+  assertAllMethodsHaveRules,
   type Rule,
-  rulesFor,
+  ruleEntries,
   type RulesOf,
   type RuleTable,
-  signedIn,
-  writes,
+  authenticatedRule,
+  writeRule,
 } from "./rule.js";
 export { bindingsFrom, headerKeySchema, providerSchema, roleSchema } from "./config-schema.js";
 export { platformRules } from "./platform-rules.js";
-export { type Change, createGuard, type Guard, type GuardOptions, type NoteEnd } from "./guard.js";
+export { type AuditedChange, createGuard, type Guard, type GuardOptions, type FinishAudit } from "./guard.js";
 
 // Calls to other services
-export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client-token.js";
-export { type ServiceAuth, serviceAuthSchema, serviceMetadata } from "./service-metadata.js";
+export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client/client-token.js";
+export { type ServiceAuth, serviceAuthSchema, clientCredentials } from "./client/client-credentials.js";

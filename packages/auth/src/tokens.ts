@@ -1,5 +1,5 @@
 // Checks tokens. A separate entry, since it loads jose: 13 MB that only servers need.
-export { createLocalKeys, type PublicKey } from "./local-keys.js";
-export { createProvider, type Provider, type ProviderMetadata, type ProviderOptions } from "./discover.js";
-export { issuersFrom } from "./issuers.js";
-export { ALGORITHMS, createVerifier, type Issuer, type VerifyOptions } from "./verify-token.js";
+export { createLocalJwks, type PublicKey } from "./tokens/local-jwks.js";
+export { createProvider, type Provider, type ProviderMetadata, type ProviderOptions } from "./tokens/oidc-discovery.js";
+export { issuersFrom } from "./tokens/issuers.js";
+export { ALGORITHMS, createVerifier, type Issuer, type VerifyOptions } from "./tokens/verify-token.js";

@@ -18,34 +18,34 @@ export interface BlobEntry {
 }
 
 /** A request that clients without credentials may make while it is valid. */
-export interface SignedRequest {
+export interface PresignedRequest {
   readonly url: string;
   /** Headers that the client must send unchanged. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface GetOptions {
-  /** Larger blobs are rejected with BlobTooLarge instead of read. */
+  /** Larger blobs are rejected with BlobTooLargeError instead of read. */
   readonly maxBytes?: number | undefined;
 }
 
 export interface PutOptions {
   /** Keep an existing blob. */
-  readonly ifNoneMatch?: boolean | undefined;
+  readonly ifAbsent?: boolean | undefined;
   readonly contentType?: string | undefined;
   /** Stored with the blob, except for files. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Maximum lifetime of a signed address, seconds: seven days, as in S3 and GCS. */
-export const MAX_SIGNED_SECONDS = 604_800;
+export const MAX_PRESIGN_SECONDS = 604_800;
 
-export interface SignGetOptions {
-  /** At most MAX_SIGNED_SECONDS. */
+export interface PresignGetOptions {
+  /** At most MAX_PRESIGN_SECONDS. */
   readonly expiresInSeconds: number;
 }
 
-export interface SignPutOptions extends SignGetOptions {
+export interface PresignPutOptions extends PresignGetOptions {
   /**
    * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store accepts no other
    * content. Azure cannot enforce it: there the address creates a blob and replaces none.
@@ -59,7 +59,7 @@ export interface SignPutOptions extends SignGetOptions {
 
 /**
  * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are not decoded. Every
- * method may reject with BlobUnavailable (transient) or BlobError (permanent).
+ * method may reject with BlobUnavailableError (transient) or BlobError (permanent).
  */
 export interface BlobStore {
   /** Returns the content; undefined when the blob does not exist. */
@@ -81,9 +81,9 @@ export interface BlobStore {
   /** Joins `uri` and `parts` with one slash between each. */
   join(uri: string, ...parts: readonly string[]): string;
   /** Signs a PUT. BlobError for `file://`. */
-  signPut(uri: string, options: SignPutOptions): Promise<SignedRequest>;
+  presignPut(uri: string, options: PresignPutOptions): Promise<PresignedRequest>;
   /** Signs a GET, whether or not the blob exists. BlobError for `file://`. */
-  signGet(uri: string, options: SignGetOptions): Promise<SignedRequest>;
+  presignGet(uri: string, options: PresignGetOptions): Promise<PresignedRequest>;
   /** Closes idle connections. */
   close(): void;
 }

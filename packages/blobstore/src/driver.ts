@@ -1,20 +1,20 @@
-import type { BlobAddress } from "./address.js";
-import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "./blob-store.js";
+import type { BlobLocation } from "./blob-uri.js";
+import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "./blob-store.js";
 
 /** Blobs of one kind of store. Methods are those of BlobStore, for addresses of its scheme with a key. */
 export interface BlobDriver {
-  get(address: BlobAddress, options: GetOptions): Promise<Uint8Array | undefined>;
-  put(address: BlobAddress, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists">;
-  getFile(address: BlobAddress, path: string): Promise<boolean>;
-  putFile(address: BlobAddress, path: string): Promise<void>;
-  head(address: BlobAddress): Promise<BlobHead | undefined>;
-  delete(address: BlobAddress): Promise<void>;
+  get(location: BlobLocation, options: GetOptions): Promise<Uint8Array | undefined>;
+  put(location: BlobLocation, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists">;
+  getFile(location: BlobLocation, path: string): Promise<boolean>;
+  putFile(location: BlobLocation, path: string): Promise<void>;
+  head(location: BlobLocation): Promise<BlobHead | undefined>;
+  delete(location: BlobLocation): Promise<void>;
   /** Absent: the store has no batch deletes. */
-  deleteAll?(addresses: readonly BlobAddress[]): Promise<void>;
+  deleteAll?(addresses: readonly BlobLocation[]): Promise<void>;
   /** The address's key is a prefix, and may be empty. */
-  list(address: BlobAddress): AsyncIterable<BlobEntry>;
+  list(location: BlobLocation): AsyncIterable<BlobEntry>;
   /** Absent, as is signGet: the store cannot sign. */
-  signPut?(address: BlobAddress, options: SignPutOptions): Promise<SignedRequest>;
-  signGet?(address: BlobAddress, options: SignGetOptions): Promise<SignedRequest>;
+  presignPut?(location: BlobLocation, options: PresignPutOptions): Promise<PresignedRequest>;
+  presignGet?(location: BlobLocation, options: PresignGetOptions): Promise<PresignedRequest>;
   close?(): void;
 }

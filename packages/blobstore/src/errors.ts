@@ -12,18 +12,18 @@ export class BlobError extends Error {
 }
 
 /** The address is invalid or its scheme is not accepted; permanent. */
-export class BlobAddressRefused extends BlobError {
-  override readonly name = "BlobAddressRefused";
+export class BlobUriError extends BlobError {
+  override readonly name = "BlobUriError";
 }
 
 /** The blob store does not answer, or reports a transient failure; a retry may help. */
-export class BlobUnavailable extends BlobError {
-  override readonly name = "BlobUnavailable";
+export class BlobUnavailableError extends BlobError {
+  override readonly name = "BlobUnavailableError";
 }
 
 /** The blob exceeds the reader's limit. */
-export class BlobTooLarge extends BlobError {
-  override readonly name = "BlobTooLarge";
+export class BlobTooLargeError extends BlobError {
+  override readonly name = "BlobTooLargeError";
 
   constructor(
     uri: string,

@@ -2,90 +2,93 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { BlobAddress } from "./address.js";
+import type { BlobLocation } from "./blob-uri.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions } from "./blob-store.js";
 import type { BlobDriver } from "./driver.js";
-import { BlobTooLarge } from "./errors.js";
-import { guard } from "./guard.js";
+import { BlobTooLargeError } from "./errors.js";
+import { mapBlobErrors } from "./map-errors.js";
 
-const TEMPORARY = ".partial-";
+const TEMPORARY_PREFIX = ".partial-";
 
 /** Blobs as local files. Folders are created as needed and never removed; metadata is not stored. */
 export class FileDriver implements BlobDriver {
-  async get(address: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
-    return guarded(address.uri, async () => {
-      await using file = await opened(address.key);
+  async get(location: BlobLocation, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+    return mapErrors(location.uri, async () => {
+      await using file = await openIfPresent(location.key);
       if (file === undefined) return undefined;
       const { size } = await file.handle.stat();
-      if (maxBytes !== undefined && size > maxBytes) throw new BlobTooLarge(address.uri, size, maxBytes);
+      if (maxBytes !== undefined && size > maxBytes) throw new BlobTooLargeError(location.uri, size, maxBytes);
       return file.handle.readFile();
     });
   }
 
-  async put(address: BlobAddress, bytes: Uint8Array, { ifNoneMatch }: PutOptions): Promise<"written" | "exists"> {
-    return guarded(address.uri, () =>
-      throughPartial(address.key, async (partial) => {
-        await writeDurably(partial, bytes);
+  async put(location: BlobLocation, bytes: Uint8Array, { ifAbsent }: PutOptions): Promise<"written" | "exists"> {
+    return mapErrors(location.uri, () =>
+      writeAtomically(location.key, async (partial) => {
+        await writeAndSync(partial, bytes);
         // A link fails where a rename would replace.
-        if (ifNoneMatch === true) return (await linked(partial, address.key)) ? "written" : "exists";
-        await rename(partial, address.key);
+        if (ifAbsent === true) return (await linkIfAbsent(partial, location.key)) ? "written" : "exists";
+        await rename(partial, location.key);
         return "written";
       }),
     );
   }
 
-  async getFile(address: BlobAddress, path: string): Promise<boolean> {
-    return guarded(address.uri, async () => {
-      const found = await stat(address.key).catch(absent);
-      if (found === undefined || !found.isFile()) return false;
-      await copyFile(address.key, path);
+  async getFile(location: BlobLocation, path: string): Promise<boolean> {
+    return mapErrors(location.uri, async () => {
+      const stats = await stat(location.key).catch(undefinedIfMissing);
+      if (stats === undefined || !stats.isFile()) return false;
+      await copyFile(location.key, path);
       return true;
     });
   }
 
-  async putFile(address: BlobAddress, path: string): Promise<void> {
-    await guarded(address.uri, () =>
-      throughPartial(address.key, async (partial) => {
+  async putFile(location: BlobLocation, path: string): Promise<void> {
+    await mapErrors(location.uri, () =>
+      writeAtomically(location.key, async (partial) => {
         await copyFile(path, partial);
-        await syncPath(partial);
-        await rename(partial, address.key);
+        await fsyncPath(partial);
+        await rename(partial, location.key);
       }),
     );
   }
 
-  async head(address: BlobAddress): Promise<BlobHead | undefined> {
-    return guarded(address.uri, async () => {
-      const found = await stat(address.key).catch(absent);
-      if (found === undefined || !found.isFile()) return undefined;
-      return { size: found.size, etag: etagOf(found), modifiedAt: found.mtime, metadata: {} };
+  async head(location: BlobLocation): Promise<BlobHead | undefined> {
+    return mapErrors(location.uri, async () => {
+      const stats = await stat(location.key).catch(undefinedIfMissing);
+      if (stats === undefined || !stats.isFile()) return undefined;
+      return { size: stats.size, etag: etagOf(stats), modifiedAt: stats.mtime, metadata: {} };
     });
   }
 
-  async delete(address: BlobAddress): Promise<void> {
-    await guarded(address.uri, () => rm(address.key, { force: true }));
+  async delete(location: BlobLocation): Promise<void> {
+    await mapErrors(location.uri, () => rm(location.key, { force: true }));
   }
 
   /** Lists all files whose path starts with the address's path. */
-  async *list({ key: path, root }: BlobAddress): AsyncGenerator<BlobEntry> {
-    const folder = path.endsWith("/") ? path : dirname(path);
+  async *list({ key: path, root }: BlobLocation): AsyncGenerator<BlobEntry> {
+    const dir = path.endsWith("/") ? path : dirname(path);
     const prefix = path.endsWith("/") ? "" : basename(path);
-    yield* walk(folder, prefix, root);
+    yield* listDir(dir, prefix, root);
   }
 }
 
-async function* walk(folder: string, prefix: string, root: string): AsyncGenerator<BlobEntry> {
-  const entries = await guarded(`${root}${folder}`, async () => (await readdir(folder, { withFileTypes: true }).catch(absent)) ?? []);
+async function* listDir(dir: string, prefix: string, root: string): AsyncGenerator<BlobEntry> {
+  const entries = await mapErrors(
+    `${root}${dir}`,
+    async () => (await readdir(dir, { withFileTypes: true }).catch(undefinedIfMissing)) ?? [],
+  );
   // Sorts folders as if they ended with a slash, like keys of an object store.
   const sorted = entries
-    .filter((entry) => entry.name.startsWith(prefix) && !entry.name.startsWith(TEMPORARY))
+    .filter((entry) => entry.name.startsWith(prefix) && !entry.name.startsWith(TEMPORARY_PREFIX))
     .map((entry) => ({ entry, key: Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name) }))
     .toSorted((a, b) => Buffer.compare(a.key, b.key));
   for (const { entry } of sorted) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path, "", root);
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) yield* listDir(path, "", root);
     else {
-      const found = await stat(path).catch(absent);
-      if (found?.isFile() === true) yield { uri: `${root}${path}`, size: found.size, etag: etagOf(found), modifiedAt: found.mtime };
+      const stats = await stat(path).catch(undefinedIfMissing);
+      if (stats?.isFile() === true) yield { uri: `${root}${path}`, size: stats.size, etag: etagOf(stats), modifiedAt: stats.mtime };
     }
   }
 }
@@ -94,12 +97,12 @@ function etagOf({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: nu
   return `${size.toString(16)}-${mtimeMs.toString(16)}`;
 }
 
-async function opened(path: string): Promise<(AsyncDisposable & { readonly handle: FileHandle }) | undefined> {
-  const handle = await open(path, "r").catch(absent);
+async function openIfPresent(path: string): Promise<(AsyncDisposable & { readonly handle: FileHandle }) | undefined> {
+  const handle = await open(path, "r").catch(undefinedIfMissing);
   return handle === undefined ? undefined : { handle, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+async function writeAndSync(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, "wx");
   try {
     await handle.writeFile(bytes);
@@ -109,33 +112,33 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function linked(from: string, to: string): Promise<boolean> {
+async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
     return true;
   } catch (error) {
-    if (code(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
 }
 
 /** Lets `write` create a temporary file beside `path` and move it there, then syncs the folder. */
-async function throughPartial<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  const partial = join(folder, `${TEMPORARY}${randomUUID()}`);
+async function writeAtomically<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
+  const dir = dirname(path);
+  await mkdir(dir, { recursive: true });
+  const partial = join(dir, `${TEMPORARY_PREFIX}${randomUUID()}`);
   let result: T;
   try {
     result = await write(partial);
   } finally {
     await rm(partial, { force: true });
   }
-  await syncPath(folder);
+  await fsyncPath(dir);
   return result;
 }
 
 /** Syncs a file, or the entries of a folder. */
-async function syncPath(path: string): Promise<void> {
+async function fsyncPath(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
     await handle.sync();
@@ -144,18 +147,18 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-function absent(error: unknown): undefined {
-  if (["ENOENT", "ENOTDIR"].includes(code(error) ?? "")) return undefined;
+function undefinedIfMissing(error: unknown): undefined {
+  if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
   throw error;
 }
 
-function code(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
 /** Transient errors of the system. */
-const PASSING = ["EMFILE", "ENFILE", "EAGAIN", "EBUSY", "EIO", "ENOSPC", "EDQUOT"];
+const TRANSIENT_CODES = ["EMFILE", "ENFILE", "EAGAIN", "EBUSY", "EIO", "ENOSPC", "EDQUOT"];
 
-function guarded<T>(uri: string, work: () => Promise<T>): Promise<T> {
-  return guard(uri, (error) => PASSING.includes(code(error) ?? ""), work);
+function mapErrors<T>(uri: string, operation: () => Promise<T>): Promise<T> {
+  return mapBlobErrors(uri, (error) => TRANSIENT_CODES.includes(errorCode(error) ?? ""), operation);
 }

@@ -1,19 +1,19 @@
-export { createBlobStore, type BlobStoreConfig, schemesOf } from "./create.js";
+export { createBlobStore, type BlobStoreConfig, schemesOf } from "./create-blob-store.js";
 export {
   type BlobEntry,
   type BlobHead,
   type BlobStore,
   type GetOptions,
-  MAX_SIGNED_SECONDS,
+  MAX_PRESIGN_SECONDS,
   type PutOptions,
-  type SignedRequest,
-  type SignGetOptions,
-  type SignPutOptions,
+  type PresignedRequest,
+  type PresignGetOptions,
+  type PresignPutOptions,
 } from "./blob-store.js";
 export type { S3Config } from "./s3/s3-driver.js";
 export type { GcsConfig } from "./gcs/gcs-config.js";
 export type { AzureConfig } from "./azure/azure-account.js";
 
 // Failures
-export { BlobAddressRefused, BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
-export type { BlobScheme } from "./address.js";
+export { BlobUriError, BlobError, BlobTooLargeError, BlobUnavailableError } from "./errors.js";
+export type { BlobScheme } from "./blob-uri.js";

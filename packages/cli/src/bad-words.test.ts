@@ -22,7 +22,7 @@ const run = (words: readonly string[], env: Readonly<Record<string, string>> = {
 };
 
 test.each([
-  [["bogus"], 2, /^flyte-ts: there is no command "bogus"; flyte-ts --help names all\n$/],
+  [["bogus"], 2, /^flyte-ts: unknown command "bogus"; flyte-ts --help lists all commands\n$/],
   [["watch", "a", "b"], 2, /^usage: flyte-ts watch .*NAME\n$/],
   [["logs", "a", "b", "c"], 2, /^usage: flyte-ts logs .*NODE\n$/],
   [["python", "install"], 2, /^usage: flyte-ts python install .*\n +flyte-ts python uninstall .*\n +flyte-ts python list .*\n$/],
@@ -37,7 +37,7 @@ test.each([
   [
     ["start", "--port", "0", "--blobPort", "0", "--data", "d", "--s3", "http://127.0.0.1:1"],
     1,
-    /^flyte-ts: --s3 .*: its keys must stand in .*\n$/,
+    /^flyte-ts: --s3 .*: set its keys in .*\n$/,
   ],
   [
     ["start", "--port", "0", "--blobPort", "0", "--data", "/dev/null/d"],
@@ -49,16 +49,16 @@ test.each([
     1,
     /^flyte-ts: connect ECONNREFUSED 127\.0\.0\.1:1: start what is to listen there.*\n$/,
   ],
-])("%j is answered in a line that says what is wrong", (words, status, message) => {
+])("arguments %j are rejected in one line with the reason", (words, status, message) => {
   expect(run(words, { AWS_ACCESS_KEY_ID: "" })).toMatchObject({ status, stderr: expect.stringMatching(message) });
 });
 
-test("a start that is refused gives its folder back", () => {
+test("a failed start releases its data directory", () => {
   run(["start", "--port", "0", "--blobPort", "0", "--data", "d", "--kubeconfig", "none"]);
   expect(readdirSync(join(folder, "d"))).not.toContain("stack.pid");
 });
 
-test("a cache folder that cannot be used is named, with the variable that names another", () => {
+test("an unusable cache directory is reported with the variable that overrides it", () => {
   writeFileSync(join(folder, "file"), "");
   const { status, stderr } = run(["start", "--no-example", "--port", "0", "--blobPort", "0", "--data", "d"], {
     FLYTE_TS_CACHE: join(folder, "file"),
@@ -66,10 +66,10 @@ test("a cache folder that cannot be used is named, with the variable that names 
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^flyte-ts: the cache folder .*file cannot be used .*FLYTE_TS_CACHE\n$/)]);
 });
 
-test.runIf(process.platform === "linux")("a data folder where none can be made is refused, and not tried for ever", () => {
+test.runIf(process.platform === "linux")("a data directory that cannot be created is rejected", () => {
   const { status, stderr } = run(["start", "--port", "0", "--blobPort", "0", "--data", "/proc/flyte-ts"]);
   expect([status, stderr]).toEqual([
     1,
-    expect.stringMatching(/^flyte-ts: the data folder \/proc\/flyte-ts cannot be used: no folder can be made there\..*\n$/),
+    expect.stringMatching(/^flyte-ts: the data folder \/proc\/flyte-ts cannot be used: no folder can be created there\..*\n$/),
   ]);
 });

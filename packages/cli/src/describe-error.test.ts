@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { describeError } from "./describe-error.js";
-import { StackError } from "./stack/stack-error.js";
+import { StackError } from "@flyte-ts/local-stack";
 
 async function errorOf(work: () => unknown): Promise<unknown> {
   try {
@@ -13,11 +13,11 @@ async function errorOf(work: () => unknown): Promise<unknown> {
   throw new Error("no error");
 }
 
-test("an error for people is its message", () => {
+test("an error with a message for users prints the message", () => {
   expect(describeError(new StackError("port 1 is in use"))).toBe("port 1 is in use");
 });
 
-test("an answer of the operating system is one line with a remedy", async () => {
+test("a system error prints one line with a remedy", async () => {
   const file = await errorOf(() => mkdirSync("/dev/null/below"));
   expect(describeError(file)).toBe("ENOTDIR: not a directory, mkdir '/dev/null/below': a part of that path is a file");
   const refused = await errorOf(() => new Promise((_, reject) => connect({ port: 1, host: "127.0.0.1" }).once("error", reject)));
@@ -25,7 +25,7 @@ test("an answer of the operating system is one line with a remedy", async () => 
   expect(describeError(new AggregateError([refused]))).toBe(describeError(refused));
 });
 
-test("a fault of the program is told with its stack", () => {
+test("an unexpected error prints its stack", () => {
   expect(describeError(new TypeError("x is not a function"))).toMatch(/^TypeError: x is not a function\n\s+at /);
   expect(describeError("text")).toBe("text");
 });

@@ -1,10 +1,10 @@
 import { getSystemErrorName } from "node:util";
 
 /** Errors of this project with a message for users. */
-const FOR_PEOPLE = /^(Config|Stack|ServerStart|PythonEnvironment|Rpc|Backup|Usage)Error$/;
+const USER_ERRORS = /^(Config|Stack|ServerStart|Cache|PythonEnvironment|Rpc|Backup|Usage)Error$/;
 
 /** Remedies by error code of the operating system. */
-const REMEDIES: Readonly<Record<string, string>> = {
+const HINTS: Readonly<Record<string, string>> = {
   EACCES: "give this user access to it, or name another",
   EPERM: "give this user access to it, or name another",
   EROFS: "name one on a file system that can be written to",
@@ -26,11 +26,11 @@ interface SystemError {
 /** Formats an error for the user of a command: one line when the user can mend it, the stack when the program is at fault. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (FOR_PEOPLE.test(error.name)) return error.message;
+  if (USER_ERRORS.test(error.name)) return error.message;
   const system = systemErrorOf(error);
   if (system === undefined) return error.stack ?? String(error);
-  const remedy = REMEDIES[system.code];
-  return remedy === undefined ? system.message : `${system.message}: ${remedy}`;
+  const hint = HINTS[system.code];
+  return hint === undefined ? system.message : `${system.message}: ${hint}`;
 }
 
 /** Finds the error of the operating system; Node combines several when a name has several addresses. */

@@ -1,4 +1,4 @@
-export { createFlyteClient, type FlyteClient } from "./flyte.js";
+export { createFlyteClient, type FlyteClient } from "./flyte-client.js";
 export {
   Code,
   codeName,
@@ -11,4 +11,4 @@ export {
   type ClientMethod,
   type ServiceClient,
 } from "@flyte-ts/rpc";
-export { type Resumable, type ResumeOptions, resumed } from "./resumed.js";
+export { type ResumableMessage, type ResumeOptions, resumeStream } from "./resume-stream.js";

@@ -4,7 +4,7 @@ export { compileTask, type TaskCompilation } from "./task/compile-task.js";
 // Workflows
 export { compileWorkflow } from "./workflow/compile-workflow.js";
 export { closureExpansion } from "./workflow/expansion.js";
-export { requirementsOf, type Requirements } from "./workflow/requirements.js";
+export { compileDependencies, type CompileDependencies } from "./workflow/dependencies.js";
 export { type LaunchPlanInterface, type WorkflowCompilation, type WorkflowSource } from "./workflow/source.js";
 
 // Errors

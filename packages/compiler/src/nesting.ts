@@ -7,6 +7,6 @@ import { invalidValue } from "./error/errors.js";
  */
 export const MAX_OBJECT_NESTING = 1000;
 
-export function tooDeep(): CompileError {
+export function nestingTooDeep(): CompileError {
   return invalidValue("root", "template", `nests its types, bindings or branches deeper than ${MAX_OBJECT_NESTING} levels`);
 }

@@ -1,20 +1,20 @@
 // Reading
-export { ConfigError, loadConfig, type ConfigSources } from "./load.js";
-export { serviceConfig, type ConfigProcess } from "./service-config.js";
-export { configText, schemaText } from "./print.js";
+export { ConfigError, loadConfig, type ConfigSources } from "./load-config.js";
+export { loadServiceConfig, type ProcessLike } from "./service-config.js";
+export { redactedConfigYaml, configJsonSchema } from "./print-config.js";
 
 // Settings that several services have
-export { checkKubernetesAccess, type KubernetesAccess, kubernetesAccess } from "./kubernetes-access.js";
+export { isLoopbackHost as isLoopback } from "@flyte-ts/http-policy";
+export { checkKubernetesSettings, type KubernetesSettings, kubernetesSettings } from "./kubernetes-settings.js";
 export {
   blobStoreSettings,
   databaseSettings,
   drainSettings,
   httpPolicySettings,
-  isLoopback,
   logLevel,
   natsSettings,
   opsSettings,
   port,
-  signingBlobStoreSettings,
+  presigningBlobStoreSettings,
   tracingSettings,
 } from "./settings.js";

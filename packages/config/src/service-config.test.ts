@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { serviceConfig } from "./service-config.js";
+import { loadServiceConfig } from "./service-config.js";
 import { blobStoreSettings, databaseSettings, tracingSettings } from "./settings.js";
 
 const schema = z
@@ -21,7 +21,7 @@ class Ended extends Error {}
 function run(...words: string[]): { out: string; err: string; status: number | undefined; config?: z.infer<typeof schema> } {
   const said = { out: "", err: "", status: undefined as number | undefined };
   try {
-    const config = serviceConfig(schema, "x", {
+    const config = loadServiceConfig(schema, "x", {
       argv: ["node", "main.js", ...words],
       env: {},
       stdout: { write: (text) => (said.out += text) },
@@ -82,5 +82,5 @@ test("the configuration in force is printed without what is secret", () => {
 
 test("what is wrong is told in one line, with status 2", () => {
   const { err, status } = run("--databse.url", "x");
-  expect([err, status]).toEqual(["configuration of x: databse: there is no such setting; did you mean database?\n", 2]);
+  expect([err, status]).toEqual(["configuration of x: databse: unknown setting; did you mean database?\n", 2]);
 });

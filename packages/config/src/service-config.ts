@@ -1,9 +1,9 @@
 import type { ZodType } from "zod";
-import { ConfigError, loadConfig } from "./load.js";
-import { configText, schemaText } from "./print.js";
+import { ConfigError, loadConfig } from "./load-config.js";
+import { redactedConfigYaml, configJsonSchema } from "./print-config.js";
 
 /** The parts of `process` that configuration loading uses. */
-export interface ConfigProcess {
+export interface ProcessLike {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: { write(text: string): unknown };
@@ -21,16 +21,16 @@ const PRINT_CONFIG = "--print-config";
  *
  * @param service its name, the prefix of environment variables
  */
-export function serviceConfig<T>(schema: ZodType<T>, service: string, { argv, env, stdout, stderr, exit }: ConfigProcess): T {
-  const words = argv.slice(2);
-  if (words.includes(PRINT_SCHEMA)) {
-    stdout.write(schemaText(schema));
+export function loadServiceConfig<T>(schema: ZodType<T>, service: string, { argv, env, stdout, stderr, exit }: ProcessLike): T {
+  const args = argv.slice(2);
+  if (args.includes(PRINT_SCHEMA)) {
+    stdout.write(configJsonSchema(schema));
     return exit(0);
   }
   try {
-    const config = loadConfig(schema, { service, argv: words.filter((word) => word !== PRINT_CONFIG), env });
-    if (!words.includes(PRINT_CONFIG)) return config;
-    stdout.write(configText(config));
+    const config = loadConfig(schema, { service, argv: args.filter((arg) => arg !== PRINT_CONFIG), env });
+    if (!args.includes(PRINT_CONFIG)) return config;
+    stdout.write(redactedConfigYaml(config));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     stderr.write(`${error.message}\n`);

@@ -52,7 +52,7 @@ export const databaseSettings = ({ name, maxConnections }: { readonly name: stri
     })
     .prefault({});
 
-const httpAddress = z.url({ protocol: /^https?$/, error: "an address is a URL: http://host:port or https://host" });
+const httpUrl = z.url({ protocol: /^https?$/, error: "an address is a URL: http://host:port or https://host" });
 
 const s3Fields = {
   /** Address of the service; absent: AWS itself. */
@@ -67,7 +67,7 @@ const s3Fields = {
 /** Credentials are those of the environment. */
 const gcsFields = {
   /** Address of the service; absent: Google's own. */
-  endpoint: httpAddress.optional(),
+  endpoint: httpUrl.optional(),
   /** Send requests without credentials, for emulators. */
   anonymous: z.boolean().default(false),
 } as const;
@@ -78,7 +78,7 @@ const azureFields = {
   /** Absent: the environment's, else the identity of the pod (Microsoft Entra). */
   accountKey: z.string().optional(),
   /** Address of the account's blob service; absent: `https://ACCOUNT.blob.core.windows.net`. */
-  endpoint: httpAddress.optional(),
+  endpoint: httpUrl.optional(),
 } as const;
 
 const maxConnections = {
@@ -99,14 +99,14 @@ const publicEndpoint = {
 } as const;
 
 /** The same for a service that also signs addresses for clients. */
-export const signingBlobStoreSettings = {
+export const presigningBlobStoreSettings = {
   s3: blobStoreSettings.s3.unwrap().extend(publicEndpoint).prefault({}),
   gcs: blobStoreSettings.gcs
     .unwrap()
     .extend({
       ...publicEndpoint,
       /** Base address of IAM's signing requests, before the account's name; used where credentials have no key; absent: Google's own. */
-      signingEndpoint: httpAddress.optional(),
+      signingEndpoint: httpUrl.optional(),
     })
     .prefault({}),
   azure: blobStoreSettings.azure.unwrap().extend(publicEndpoint).prefault({}),
@@ -130,5 +130,3 @@ export const drainSettings = z
     deadlineMs: z.number().int().min(0).default(10_000),
   })
   .prefault({});
-
-export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);

@@ -26,7 +26,7 @@ export {
 
 // Messages
 export { decodeMessage } from "./message/decode.js";
-export { emptyOf } from "./message/empty.js";
+export { messageFactory } from "./message/empty.js";
 export { encodeMessage } from "./message/encode.js";
 
 // Names
@@ -39,20 +39,20 @@ export {
   childExecutionName,
   type AttemptName,
   type ParentNode,
-} from "./name/derived.js";
-export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
-export { scheduledExecutionName } from "./name/scheduled.js";
-export { triggeredExecutionName } from "./name/triggered.js";
+} from "./name/attempt-name.js";
+export { SHARD_COUNT, shardOf, rawOutputShard } from "./name/shard.js";
+export { scheduledExecutionName } from "./name/scheduled-execution-name.js";
+export { triggeredExecutionName } from "./name/triggered-execution-name.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
 // Identifiers
 export { identifierKey, parseIdentifierKey, executionKey, workflowIdText } from "./identifier/key.js";
 export { flyteUrl, parseFlyteUrl, type FlyteUrl, type FlyteUrlKind } from "./identifier/flyte-url.js";
-export { uuidOf } from "./identifier/uuid-of.js";
+export { deterministicUuid } from "./identifier/deterministic-uuid.js";
 
 // Command templates
-export { keptLiteral } from "./template/variable-reference.js";
+export { escapeReferences } from "./template/variable-reference.js";
 export { renderTemplate, usesTaskTemplatePath, TemplateError, type TemplateContext } from "./template/render.js";
 export { literalText } from "./template/literal-text.js";
 
@@ -70,14 +70,14 @@ export {
   executionEventFilter,
   executionRecordedSubject,
   executionRecordedFilter,
-  wakeSubject,
+  executionWakeSubject,
   type StreamDefinition,
 } from "./subject/subject.js";
 export { allEventFilters, dataPlaneScope, type DataPlaneScope, eventOrigin, type EventOrigin } from "./subject/data-plane.js";
 
 // Types
-export { castable } from "./type/castable.js";
-export { MAX_NESTING, nestsDeeperThan } from "./type/nesting.js";
+export { isCastable } from "./type/castable.js";
+export { MAX_NESTING, exceedsDepth } from "./type/nesting.js";
 export { compareText } from "./type/order.js";
 export { protoText } from "./type/proto-text.js";
 export { isNoneType, simpleType } from "./type/simple.js";
@@ -98,7 +98,7 @@ export { goDuration, nanosecondsOf, parseGoDuration } from "./duration/go-durati
 
 // Schedules
 export { parseCron, type CronExpression, type CronFields, type CronInterval, type CronParse } from "./schedule/cron-expression.js";
-export { cronRecurrence, interval, latest, type Recurrence } from "./schedule/recurrence.js";
+export { cronRecurrence, intervalRecurrence, latestOccurrence, type Recurrence } from "./schedule/recurrence.js";
 export { scheduleRecurrence } from "./schedule/schedule-recurrence.js";
 export { isTimeZone, TimeZones } from "./schedule/time-zone.js";
 
@@ -119,10 +119,10 @@ export {
   structLiteral,
   unionLiteral,
 } from "./literal/build.js";
-export { atPointer, JsonLiteralError, literalFromJson, pointerSteps } from "./literal/from-json.js";
+export { resolveJsonPointer, JsonLiteralError, literalFromJson, parseJsonPointer } from "./literal/from-json.js";
 export { literalsEqual } from "./literal/equal.js";
 export { literalFitsType } from "./literal/fits.js";
-export { literalTypeOf, primitiveSimpleType, scalarTypeOf } from "./literal/type-of.js";
+export { literalTypeOf, simpleTypeOfPrimitive, scalarTypeOf } from "./literal/literal-type.js";
 export { AttributeError, resolveAttributes, type AttributeErrorCode, type OffloadedAt } from "./literal/attribute.js";
 export {
   checkInputs,
@@ -145,7 +145,7 @@ export {
 export { evaluateCondition, type ConditionError, type ConditionResult } from "./binding/condition.js";
 
 // Cache
-export { cachedCall, type CachedCall } from "./catalog/cached-call.js";
+export { cacheKeyOf, type CacheKey } from "./catalog/cached-call.js";
 export { hashInputs } from "./catalog/literal-hash.js";
 export { objectHash } from "./catalog/object-hash.js";
 

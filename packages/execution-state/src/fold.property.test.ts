@@ -6,11 +6,11 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { NodeFact, TaskFact, WorkflowFact } from "./facts.js";
+import type { NodeUpdate, TaskUpdate, WorkflowUpdate } from "./updates.js";
 import { foldNode, type NodeState } from "./node-state.js";
-import { taskEventOrder } from "./order.js";
-import { belongsToTask, foldTask, type TaskState } from "./task-state.js";
-import { acceptedWorkflow, foldWorkflow } from "./workflow-state.js";
+import { taskEventSeq } from "./event-seq.js";
+import { isPartOfHistory, foldTask, type TaskState } from "./task-state.js";
+import { initialWorkflowState, foldWorkflow } from "./workflow-state.js";
 
 const START = 1_700_000_000_000_000_000n;
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -36,13 +36,13 @@ const numbers = <T extends number>(phases: Record<string, string | T>): T[] =>
 
 const runs = { numRuns: 500 };
 
-test("an execution ends up the same whatever the order of its events and their repeats", () => {
+test("folding an execution gives the same state for any order and repetition of its events", () => {
   const scenario = legal(
     numbers(Workflow).filter((phase) => phase !== Workflow.ABORTING && phase !== Workflow.UNDEFINED),
     isTerminalWorkflowEvent,
   ).chain((phases) => {
     const events = phases.map((phase, index) => {
-      const fact: WorkflowFact = {
+      const fact: WorkflowUpdate = {
         phase,
         occurredAt: START + BigInt(index),
         ...(phase === Workflow.SUCCEEDED && { outputUri: "s3://bucket/outputs.pb", outputs: bytes(index) }),
@@ -57,17 +57,17 @@ test("an execution ends up the same whatever the order of its events and their r
   fc.assert(
     fc.property(scenario, ({ events, arrived }) => {
       const record = (list: typeof events) =>
-        list.reduce((state, { fact, order }) => foldWorkflow(state, fact, order), acceptedWorkflow(START));
+        list.reduce((state, { fact, order }) => foldWorkflow(state, fact, order), initialWorkflowState(START));
       expect(record(arrived)).toEqual(record(events));
     }),
     runs,
   );
 });
 
-test("a node ends up the same whatever the order of its events and their repeats", () => {
+test("folding a node gives the same state for any order and repetition of its events", () => {
   const scenario = legal(numbers(Node), isTerminalNodeEvent).chain((phases) => {
     const events = phases.map((phase, index) => {
-      const fact: NodeFact = {
+      const fact: NodeUpdate = {
         phase,
         occurredAt: START + BigInt(index),
         reportedAt: START + BigInt(index) + 5n,
@@ -99,7 +99,7 @@ test("a node ends up the same whatever the order of its events and their repeats
   );
 });
 
-test("a task attempt and its history end up the same whatever the order of its events and their repeats", () => {
+test("folding an attempt gives the same state and history for any order and repetition of its events", () => {
   const forward = [Task.WAITING_FOR_RESOURCES, Task.QUEUED, Task.INITIALIZING, Task.RUNNING, Task.RETRYABLE_FAILED];
   const scenario = fc
     .tuple(
@@ -114,7 +114,7 @@ test("a task attempt and its history end up the same whatever the order of its e
     .filter((steps) => steps.length > 0)
     .chain((steps) => {
       const events = steps.map(({ phase, version }, index) => {
-        const fact: TaskFact = {
+        const fact: TaskUpdate = {
           phase,
           phaseVersion: version,
           occurredAt: START + BigInt(index),
@@ -123,7 +123,7 @@ test("a task attempt and its history end up the same whatever the order of its e
           event: bytes(index),
           ...(isTerminalTaskEvent(phase) && { outputUri: "s3://bucket/outputs.pb" }),
         };
-        return { fact, order: taskEventOrder(phase, version) };
+        return { fact, order: taskEventSeq(phase, version) };
       });
       return fc.record({ events: fc.constant(events), arrived: arrivals(events) });
     });
@@ -133,7 +133,7 @@ test("a task attempt and its history end up the same whatever the order of its e
         let state: TaskState | undefined;
         const history = new Map<bigint, Uint8Array>();
         for (const { fact, order } of list) {
-          if (belongsToTask(state, fact) && !history.has(order)) history.set(order, fact.event);
+          if (isPartOfHistory(state, fact) && !history.has(order)) history.set(order, fact.event);
           state = foldTask(state, fact, order);
         }
         return { state, history: [...history].toSorted(([a], [b]) => (a < b ? -1 : 1)) };
@@ -144,7 +144,7 @@ test("a task attempt and its history end up the same whatever the order of its e
   );
 });
 
-test("an end that is assumed, at whatever time, gives way to the reported one, and stands where none is", () => {
+test("a reported end replaces an inferred one, which stays where none is reported", () => {
   const phases = fc.subarray([Node.QUEUED, Node.RUNNING, Node.DYNAMIC_RUNNING], { minLength: 1 });
   const scenario = fc
     .tuple(phases, fc.option(fc.constantFrom(Node.SUCCEEDED, Node.FAILED, Node.ABORTED)))
@@ -170,7 +170,7 @@ test("an end that is assumed, at whatever time, gives way to the reported one, a
   );
 });
 
-function nodeFact(phase: Node, index: number): NodeFact {
+function nodeFact(phase: Node, index: number): NodeUpdate {
   return {
     phase,
     occurredAt: START + BigInt(index),
@@ -193,13 +193,13 @@ function nodeFact(phase: Node, index: number): NodeFact {
 /** As admin does without a reported end. */
 function assume(state: NodeState): NodeState {
   const { error: _, outputs: __, target: ___, ...kept } = state;
-  const fact: NodeFact = {
+  const fact: NodeUpdate = {
     ...kept,
     phase: Node.ABORTED,
     occurredAt: START + 99n,
     reportedAt: START + 99n,
     outputUri: "",
-    settled: "assumed",
+    inferredReason: "assumed",
   };
-  return foldNode(state, fact, state.phaseOrder);
+  return foldNode(state, fact, state.phaseSeq);
 }

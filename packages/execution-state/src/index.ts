@@ -1,15 +1,15 @@
 // State of an execution derived from its events: facts of events, states of rows, the folds between, and facts of resources.
-export { type Settlement, settleNode, settleTask } from "./assumed-end.js";
-export { errorFact } from "./error-fact.js";
-export type { ErrorFact, NodeFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";
+export { type InferredEnd, inferNodeEnd, inferAttemptEnd } from "./inferred-end.js";
+export { errorColumns } from "./error-columns.js";
+export type { ErrorColumns, NodeUpdate, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "./updates.js";
 export { foldNode, type NodeState } from "./node-state.js";
-export { ABORT_ORDER, executionEventOrder, taskEventOrder } from "./order.js";
-export { nextOrder, type Progress, replacesEnd } from "./progress.js";
-export { BadEvent, type OffloadNames, readNodeEvent, readNotice, readTaskEvent, readWorkflowEvent } from "./read.js";
+export { ABORT_SEQ, executionEventSeq, taskEventSeq } from "./event-seq.js";
+export { nextSeq, type CommonState, supersedesInferredEnd } from "./common-state.js";
+export { InvalidEventError, type OffloadUris, readNodeEvent, readBlocker, readTaskEvent, readWorkflowEvent } from "./read-event.js";
 export { endOfResource, statusError } from "./resource-end.js";
-export { endOfNode, isToldEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
-export { storableText } from "./storable-text.js";
+export { endOfNode, isReportedEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
+export { sanitizeText } from "./sanitize-text.js";
 export { taskKey } from "./task-key.js";
-export { belongsToTask, foldTask, type TaskState } from "./task-state.js";
-export { durationOf, isTime, nanosOf, nanosOfDate, notBefore, storable, timestampOf } from "./time.js";
-export { acceptedWorkflow, elapsed, foldWorkflow, nextWorkflowOrder, type WorkflowResult, type WorkflowState } from "./workflow-state.js";
+export { isPartOfHistory, foldTask, type TaskState } from "./task-state.js";
+export { durationOf, isTime, nanosOf, nanosOfDate, notBefore, clampNanos, timestampOf } from "./time.js";
+export { initialWorkflowState, elapsed, foldWorkflow, nextWorkflowSeq, type WorkflowResult, type WorkflowState } from "./workflow-state.js";

@@ -1,20 +1,27 @@
 import { isTerminalNodeEvent } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ErrorFact, NodeFact, NodeTargetFact } from "./facts.js";
-import { ifChanged } from "./if-changed.js";
-import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
-import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
+import type { ErrorColumns, NodeUpdate, NodeTarget } from "./updates.js";
+import { keepIdentityIfEqual } from "./keep-identity.js";
+import { NO_SEQ, TERMINAL_SEQ } from "./event-seq.js";
+import {
+  completeOutputs,
+  foldCommonState,
+  isEarliestStart,
+  emptyCommonState,
+  type CommonState,
+  supersedesInferredEnd,
+} from "./common-state.js";
 
 /**
  * State of a node, folded from its events. States read from the database omit large values (inputs, outputs, error,
  * target, dynamicWorkflow); undefined then means unchanged.
  */
-export interface NodeState extends Progress {
+export interface NodeState extends CommonState {
   readonly phase: NodeExecution_Phase;
-  readonly error: ErrorFact | undefined;
+  readonly error: ErrorColumns | undefined;
   readonly deckUri: string;
-  readonly target: NodeTargetFact | undefined;
-  readonly targetOrder: bigint;
+  readonly target: NodeTarget | undefined;
+  readonly targetSeq: bigint;
   readonly cacheStatus: string | undefined;
   readonly dynamicJobSpecUri: string;
   readonly dynamicWorkflow: Uint8Array | undefined;
@@ -30,62 +37,62 @@ export interface NodeState extends Progress {
 }
 
 /** Folds one event; with the same guarantees as foldWorkflow. A reported end replaces one that admin assumed. */
-export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bigint): NodeState {
-  const before = state ?? emptyNode(fact);
-  const ends = isTerminalNodeEvent(fact.phase);
-  const ended = isTerminalNodeEvent(before.phase);
-  if (state !== undefined && ends && ended && !replacesEnd(before, fact)) return completeNode(before, fact);
-  const moves = ends || (!ended && order > before.phaseOrder);
-  const starts = fact.phase === NodeExecution_Phase.RUNNING && isFirstStart(before, order);
+export function foldNode(state: NodeState | undefined, update: NodeUpdate, seq: bigint): NodeState {
+  const before = state ?? emptyNodeState(update);
+  const isTerminal = isTerminalNodeEvent(update.phase);
+  const wasTerminal = isTerminalNodeEvent(before.phase);
+  if (state !== undefined && isTerminal && wasTerminal && !supersedesInferredEnd(before, update)) return completeNodeEnd(before, update);
+  const advancesPhase = isTerminal || (!wasTerminal && seq > before.phaseSeq);
+  const marksStart = update.phase === NodeExecution_Phase.RUNNING && isEarliestStart(before, seq);
   // A child execution never changes once it is reported.
-  const targetOrder = fact.target?.isExecution === true ? TERMINAL_ORDER : order;
-  const retargets = fact.target !== undefined && targetOrder > before.targetOrder;
-  return ifChanged(before, {
-    phase: moves ? fact.phase : before.phase,
-    ...foldProgress(before, fact, { order, moves, starts, ends }),
-    error: ends ? fact.error : before.error,
+  const targetSeq = update.target?.isExecution === true ? TERMINAL_SEQ : seq;
+  const setsTarget = update.target !== undefined && targetSeq > before.targetSeq;
+  return keepIdentityIfEqual(before, {
+    phase: advancesPhase ? update.phase : before.phase,
+    ...foldCommonState(before, update, { seq, advancesPhase, marksStart, isTerminal }),
+    error: isTerminal ? update.error : before.error,
     // Propeller reports the deck with the first start and, finally, with the end.
-    deckUri: ends || (starts && !ended) ? fact.deckUri : before.deckUri,
-    target: retargets ? fact.target : before.target,
-    targetOrder: retargets ? targetOrder : before.targetOrder,
-    cacheStatus: retargets ? fact.target?.cacheStatus : before.cacheStatus,
-    dynamicJobSpecUri: before.dynamicJobSpecUri || fact.dynamicJobSpecUri,
-    dynamicWorkflow: before.dynamicWorkflow ?? fact.dynamicWorkflow,
-    dynamicWorkflowUri: before.dynamicWorkflowUri || fact.dynamicWorkflowUri,
-    parentNodeId: before.parentNodeId ?? fact.parentNodeId,
-    parentTaskKey: before.parentTaskKey ?? fact.parentTaskKey,
-    retryGroup: before.retryGroup || fact.retryGroup,
-    specNodeId: before.specNodeId || fact.specNodeId,
-    eventVersion: Math.max(before.eventVersion, fact.eventVersion),
-    isParent: before.isParent || fact.isParent,
-    isDynamic: before.isDynamic || fact.isDynamic,
-    isArray: before.isArray || fact.isArray,
+    deckUri: isTerminal || (marksStart && !wasTerminal) ? update.deckUri : before.deckUri,
+    target: setsTarget ? update.target : before.target,
+    targetSeq: setsTarget ? targetSeq : before.targetSeq,
+    cacheStatus: setsTarget ? update.target?.cacheStatus : before.cacheStatus,
+    dynamicJobSpecUri: before.dynamicJobSpecUri || update.dynamicJobSpecUri,
+    dynamicWorkflow: before.dynamicWorkflow ?? update.dynamicWorkflow,
+    dynamicWorkflowUri: before.dynamicWorkflowUri || update.dynamicWorkflowUri,
+    parentNodeId: before.parentNodeId ?? update.parentNodeId,
+    parentTaskKey: before.parentTaskKey ?? update.parentTaskKey,
+    retryGroup: before.retryGroup || update.retryGroup,
+    specNodeId: before.specNodeId || update.specNodeId,
+    eventVersion: Math.max(before.eventVersion, update.eventVersion),
+    isParent: before.isParent || update.isParent,
+    isDynamic: before.isDynamic || update.isDynamic,
+    isArray: before.isArray || update.isArray,
   });
 }
 
 /** Adds to a recorded end the facts that only a later event of the same end has. */
-function completeNode(before: NodeState, fact: NodeFact): NodeState {
-  if (fact.phase !== before.phase) return before;
-  const isChild = fact.target?.isExecution === true && before.targetOrder < TERMINAL_ORDER;
-  const isCache = fact.target?.cacheStatus !== undefined && before.cacheStatus === undefined;
-  return ifChanged(before, {
+function completeNodeEnd(before: NodeState, update: NodeUpdate): NodeState {
+  if (update.phase !== before.phase) return before;
+  const isChild = update.target?.isExecution === true && before.targetSeq < TERMINAL_SEQ;
+  const isCache = update.target?.cacheStatus !== undefined && before.cacheStatus === undefined;
+  return keepIdentityIfEqual(before, {
     ...before,
-    ...completeOutputs(before, fact),
+    ...completeOutputs(before, update),
     ...(isChild || isCache
-      ? { target: fact.target, targetOrder: isChild ? TERMINAL_ORDER : before.targetOrder, cacheStatus: fact.target?.cacheStatus }
+      ? { target: update.target, targetSeq: isChild ? TERMINAL_SEQ : before.targetSeq, cacheStatus: update.target?.cacheStatus }
       : {}),
-    deckUri: before.deckUri || fact.deckUri,
+    deckUri: before.deckUri || update.deckUri,
   });
 }
 
-function emptyNode(fact: NodeFact): NodeState {
+function emptyNodeState(update: NodeUpdate): NodeState {
   return {
     phase: NodeExecution_Phase.UNDEFINED,
-    ...noProgress(fact),
+    ...emptyCommonState(update),
     error: undefined,
     deckUri: "",
     target: undefined,
-    targetOrder: NO_ORDER,
+    targetSeq: NO_SEQ,
     cacheStatus: undefined,
     dynamicJobSpecUri: "",
     dynamicWorkflow: undefined,

@@ -9,10 +9,10 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { NodeTargetFact } from "./facts.js";
+import type { NodeTarget } from "./updates.js";
 
 /** Target of a node that started an execution. */
-export function executionTarget(executionId: WorkflowExecutionIdentifier | undefined): NodeTargetFact {
+export function executionTarget(executionId: WorkflowExecutionIdentifier | undefined): NodeTarget {
   const value = create(WorkflowNodeMetadataSchema, executionId ? { executionId } : {});
   return { bytes: closureOf({ case: "workflowNodeMetadata", value }), isExecution: true };
 }
@@ -22,7 +22,7 @@ export function taskTarget({
   checkpointUri,
   catalogKey,
   cacheStatus,
-}: Pick<TaskNodeMetadata, "checkpointUri" | "catalogKey" | "cacheStatus">): NodeTargetFact {
+}: Pick<TaskNodeMetadata, "checkpointUri" | "catalogKey" | "cacheStatus">): NodeTarget {
   const value = create(TaskNodeMetadataSchema, catalogKey ? { checkpointUri, catalogKey, cacheStatus } : { checkpointUri });
   return {
     bytes: closureOf({ case: "taskNodeMetadata", value }),

@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { WorkflowPhase, workflowEventPhase } from "@flyte-ts/domain";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import { errorFact } from "./error-fact.js";
-import type { ErrorFact, WorkflowFact } from "./facts.js";
-import { storable } from "./time.js";
+import { errorColumns } from "./error-columns.js";
+import type { ErrorColumns, WorkflowUpdate } from "./updates.js";
+import { clampNanos } from "./time.js";
 
 /**
  * The end of an execution derived from its resource.
@@ -13,8 +13,8 @@ import { storable } from "./time.js";
  * - `incomplete`: the status does not hold the outputs and has no URI.
  */
 export type ResourceEnd =
-  | { readonly kind: "complete"; readonly fact: WorkflowFact }
-  | { readonly kind: "inBlob"; readonly uri: string; readonly fact: WorkflowFact }
+  | { readonly kind: "complete"; readonly update: WorkflowUpdate }
+  | { readonly kind: "inBlob"; readonly uri: string; readonly update: WorkflowUpdate }
   | { readonly kind: "incomplete" };
 
 /** Id of the node whose outputs are those of the workflow. */
@@ -38,25 +38,25 @@ export function endOfResource(
     occurredAt: statusTime(status.stoppedAt) ?? now,
     startedAt: statusTime(status.startedAt),
   };
-  if (phase === WorkflowPhase.Failed) return { kind: "complete", fact: { ...times, error: statusError(error ?? UNKNOWN) } };
-  if (phase !== WorkflowPhase.Success) return { kind: "complete", fact: times };
+  if (phase === WorkflowPhase.Failed) return { kind: "complete", update: { ...times, error: statusError(error ?? UNKNOWN_ERROR) } };
+  if (phase !== WorkflowPhase.Success) return { kind: "complete", update: times };
   const inline = nodes[END_NODE]?.outputs;
-  if (inline !== undefined) return { kind: "complete", fact: { ...times, outputUri: outputRef ?? "", outputs: decodeBase64(inline) } };
-  return outputRef ? { kind: "inBlob", uri: outputRef, fact: { ...times, outputUri: outputRef } } : { kind: "incomplete" };
+  if (inline !== undefined) return { kind: "complete", update: { ...times, outputUri: outputRef ?? "", outputs: decodeBase64(inline) } };
+  return outputRef ? { kind: "inBlob", uri: outputRef, update: { ...times, outputUri: outputRef } } : { kind: "incomplete" };
 }
 
-const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
+const UNKNOWN_ERROR: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
 
 /** Converts an error in a status to a fact. */
-export function statusError({ code, message, kind = "", errorUri = "" }: ExecutionErrorJson): ErrorFact {
+export function statusError({ code, message, kind = "", errorUri = "" }: ExecutionErrorJson): ErrorColumns {
   const known = (ExecutionError_ErrorKind as unknown as Record<string, ExecutionError_ErrorKind | undefined>)[kind];
-  return errorFact(create(ExecutionErrorSchema, { code, message, errorUri, kind: known ?? ExecutionError_ErrorKind.UNKNOWN }));
+  return errorColumns(create(ExecutionErrorSchema, { code, message, errorUri, kind: known ?? ExecutionError_ErrorKind.UNKNOWN }));
 }
 
 /** Parses a time in a status, nanoseconds since the epoch; undefined for an absent or malformed one. */
 export function statusTime(text: string | undefined): bigint | undefined {
   const ms = Date.parse(text ?? "");
-  return Number.isNaN(ms) ? undefined : storable(BigInt(ms) * 1_000_000n);
+  return Number.isNaN(ms) ? undefined : clampNanos(BigInt(ms) * 1_000_000n);
 }
 
 export function decodeBase64(text: string): Uint8Array {

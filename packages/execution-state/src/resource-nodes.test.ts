@@ -4,12 +4,12 @@ import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteid
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { endOfNode, isToldEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
+import { endOfNode, isReportedEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
 
 const phases = (nodes: Readonly<Record<string, NodeStatus>>) =>
   [...resourceNodes(nodes, {}).values()].map(({ uniqueId, status }) => [uniqueId, status.phase]);
 
-test("nested nodes are found by the ids of events, with the places of their attempts", () => {
+test("nested nodes are listed by their event ids with the directories of their attempts", () => {
   const nodes = {
     n0: { phase: 5, attempts: 1, subNodeStatus: { a: { phase: 6 }, b: { phase: 3, subNodeStatus: { c: { phase: 5 } } } } },
   };
@@ -25,7 +25,7 @@ test("nested nodes are found by the ids of events, with the places of their atte
   expect(resourceNodes({}, {}).size).toBe(0);
 });
 
-test("events tell neither of items of arrays nor of arms that were not taken", () => {
+test("events report neither array items nor arms that were not taken", () => {
   const found = resourceNodes(
     {
       array: { phase: 2, arrayNodeStatus: { phase: 1 }, subNodeStatus: { n0: { phase: 5 } } },
@@ -37,10 +37,10 @@ test("events tell neither of items of arrays nor of arms that were not taken", (
     },
     {},
   );
-  expect([...found.values()].filter(isToldEnd).map(({ specNodeId }) => specNodeId)).toEqual(["nodes", "n1", "branch", "taken"]);
+  expect([...found.values()].filter(isReportedEnd).map(({ specNodeId }) => specNodeId)).toEqual(["nodes", "n1", "branch", "taken"]);
 });
 
-test("arms of branches, and of branches in arms, are told below their branch", () => {
+test("arms of branches, also nested ones, are listed below their branch", () => {
   const told = phases({
     b: { phase: 5 },
     inner: { phase: 5, parentNode: "b" },
@@ -55,7 +55,7 @@ test("arms of branches, and of branches in arms, are told below their branch", (
   ]);
 });
 
-test("the end of a nested node tells its outputs, times, cache status and deck, and whose parent it is", () => {
+test("the end of a nested node has outputs, times, cache status, deck and parent", () => {
   const key = create(CatalogMetadataSchema, { datasetId: { resourceType: ResourceType.TASK, name: "t" } });
   const nodes = resourceNodes(
     {
@@ -78,7 +78,7 @@ test("the end of a nested node tells its outputs, times, cache status and deck, 
     },
     { dataDir: "s3://b/e" },
   );
-  const options = { settled: "why", now: 0n, project: "p", domain: "d" };
+  const options = { inferredReason: "why", now: 0n, project: "p", domain: "d" };
   const end = endOfNode(nodes.get("outer-0-n0") as ResourceNode, options);
   expect(end).toMatchObject({
     startedAt: BigInt(Date.parse("2026-03-01T10:00:00Z")) * 1_000_000n,
@@ -91,9 +91,9 @@ test("the end of a nested node tells its outputs, times, cache status and deck, 
   expect(endOfNode(nodes.get("outer") as ResourceNode, options).isParent).toBe(true);
 });
 
-test("the end of a node that started an execution names it", () => {
+test("the end of a node that started an execution names that execution", () => {
   const nodes = resourceNodes({ n0: { phase: 6, childExecution: "child", error: { code: "C", message: "m" } } }, {});
-  const { target, error } = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  const { target, error } = endOfNode(nodes.get("n0") as ResourceNode, { inferredReason: "why", now: 0n, project: "p", domain: "d" });
   expect(error?.code).toBe("C");
   expect(target?.isExecution).toBe(true);
   const closure = fromBinary(NodeExecutionClosureSchema, target?.bytes ?? new Uint8Array());
@@ -105,7 +105,7 @@ test("the end of a node that started an execution names it", () => {
 
 test.each([5, 10])("a node that ended in phase %i after a failed attempt has no error", (phase) => {
   const nodes = resourceNodes({ n0: { phase, attempts: 1, outputs: "CgA=", error: { code: "C", message: "m" } } }, {});
-  const end = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  const end = endOfNode(nodes.get("n0") as ResourceNode, { inferredReason: "why", now: 0n, project: "p", domain: "d" });
   expect(end.error).toBeUndefined();
   expect(end.outputs).toEqual(new Uint8Array([10, 0]));
 });

@@ -4,7 +4,7 @@ import { CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { NodeFact, NodeTargetFact } from "./facts.js";
+import type { NodeUpdate, NodeTarget } from "./updates.js";
 import { executionTarget, taskTarget } from "./node-target.js";
 import { decodeBase64, statusError, statusTime } from "./resource-end.js";
 
@@ -30,7 +30,7 @@ interface ResourceParent {
   readonly attempt: number;
 }
 
-interface Within {
+interface GraphContext {
   /** The nodes are the items of an array. */
   readonly array: boolean;
   readonly parent: ResourceParent | undefined;
@@ -41,22 +41,22 @@ interface Within {
 
 /** Lists all nodes of a status, by their ids in events. */
 export function resourceNodes(nodes: Statuses, { dataDir }: Pick<WorkflowStatus, "dataDir">): ReadonlyMap<string, ResourceNode> {
-  const found = new Map<string, ResourceNode>();
-  walk(nodes, { array: false, parent: undefined, dir: dataDir, items: false }, found);
-  return found;
+  const collected = new Map<string, ResourceNode>();
+  collectNodes(nodes, { array: false, parent: undefined, dir: dataDir, items: false }, collected);
+  return collected;
 }
 
-function walk(nodes: Statuses, within: Within, found: Map<string, ResourceNode>): void {
+function collectNodes(nodes: Statuses, within: GraphContext, collected: Map<string, ResourceNode>): void {
   for (const [nodeId, status] of Object.entries(nodes)) {
-    const above = armOf(nodes, status, within);
-    const uniqueId = nodeUniqueId({ parent: above.parent, nodeId });
-    const attemptDir = dirOf(nodeId, status, above);
-    found.set(uniqueId, { uniqueId, specNodeId: nodeId, parent: above.parent, isItem: within.items, attemptDir, status });
+    const context = branchContext(nodes, status, within);
+    const uniqueId = nodeUniqueId({ parent: context.parent, nodeId });
+    const attemptDir = attemptDirOf(nodeId, status, context);
+    collected.set(uniqueId, { uniqueId, specNodeId: nodeId, parent: context.parent, isItem: context.items, attemptDir, status });
     if (status.subNodeStatus === undefined) continue;
     // A terminal array keeps its nested nodes only where events report them.
-    const items = within.items || (status.arrayNodeStatus !== undefined && !isTerminalNode(status.phase));
+    const items = context.items || (status.arrayNodeStatus !== undefined && !isTerminalNode(status.phase));
     const parent = { uniqueId, attempt: status.attempts ?? 0 };
-    walk(status.subNodeStatus, { array: status.arrayNodeStatus !== undefined, parent, dir: attemptDir, items }, found);
+    collectNodes(status.subNodeStatus, { array: status.arrayNodeStatus !== undefined, parent, dir: attemptDir, items }, collected);
   }
 }
 
@@ -64,39 +64,44 @@ function walk(nodes: Statuses, within: Within, found: Map<string, ResourceNode>)
  * `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node; items of
  * arrays use their numbers.
  */
-function dirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, parent, dir }: Within): string | undefined {
+function attemptDirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, parent, dir }: GraphContext): string | undefined {
   if (dir === undefined) return undefined;
   if (array) return `${dir}/${nodeId.slice(1)}/${attempts}`;
   return parent === undefined ? `${dir}/${nodeId}/data/${attempts}` : `${dir}/${nodeId}/${attempts}`;
 }
 
 /** Arms of a branch are siblings of it that name it; a branch in an arm leads to the next. */
-function armOf(nodes: Statuses, status: NodeStatus, within: Within): Within {
+function branchContext(nodes: Statuses, status: NodeStatus, context: GraphContext): GraphContext {
   const branches: [string, NodeStatus][] = [];
-  for (let at = status; at.parentNode !== undefined && branches.length < 100; ) {
-    const branch = Object.hasOwn(nodes, at.parentNode) ? nodes[at.parentNode] : undefined;
+  for (let node = status; node.parentNode !== undefined && branches.length < 100; ) {
+    const branch = Object.hasOwn(nodes, node.parentNode) ? nodes[node.parentNode] : undefined;
     if (branch === undefined) break;
-    branches.push([at.parentNode, branch]);
-    at = branch;
+    branches.push([node.parentNode, branch]);
+    node = branch;
   }
-  return branches.reduceRight<Within>((outer, [nodeId, branch]) => {
+  return branches.reduceRight<GraphContext>((outer, [nodeId, branch]) => {
     const uniqueId = nodeUniqueId({ parent: outer.parent, nodeId });
-    return { array: false, parent: { uniqueId, attempt: branch.attempts ?? 0 }, dir: dirOf(nodeId, branch, outer), items: outer.items };
-  }, within);
+    return {
+      array: false,
+      parent: { uniqueId, attempt: branch.attempts ?? 0 },
+      dir: attemptDirOf(nodeId, branch, outer),
+      items: outer.items,
+    };
+  }, context);
 }
 
 /**
  * True when events are sure to report the end in the status. They do not for items of arrays, nor for arms of branches
  * that were not taken, which a status does not distinguish from other skipped nodes.
  */
-export function isToldEnd({ isItem, status }: ResourceNode): boolean {
+export function isReportedEnd({ isItem, status }: ResourceNode): boolean {
   const phase = nodeEventPhase(status.phase ?? 0);
   return !isItem && isTerminalNodeEvent(phase) && phase !== NodeExecution_Phase.SKIPPED;
 }
 
 export interface EndOfNodeOptions {
   /** Explanation for people why the end is taken from the resource. */
-  readonly settled: string;
+  readonly inferredReason: string;
   /** Nanoseconds since the epoch; the end where the status has none. */
   readonly now: bigint;
   /** Project of the execution, and of those that its nodes start. */
@@ -108,7 +113,7 @@ export interface EndOfNodeOptions {
  * Derives the end of a node from the status: phase, error, times, cache status, deck, the execution that it started,
  * and outputs where the status holds them or their URI. The end is assumed: a late event of the end replaces it.
  */
-export function endOfNode(node: ResourceNode, { settled, now, project, domain }: EndOfNodeOptions): NodeFact {
+export function endOfNode(node: ResourceNode, { inferredReason, now, project, domain }: EndOfNodeOptions): NodeUpdate {
   const { status, specNodeId, parent, attemptDir } = node;
   const occurredAt = statusTime(status.stoppedAt) ?? now;
   const phase = nodeEventPhase(status.phase);
@@ -117,7 +122,7 @@ export function endOfNode(node: ResourceNode, { settled, now, project, domain }:
     occurredAt,
     reportedAt: occurredAt,
     startedAt: statusTime(status.startedAt),
-    settled,
+    inferredReason,
     // The status of a node that succeeded or timed out keeps the error of an earlier attempt, as in Go Flyte.
     error: status.error && phase === NodeExecution_Phase.FAILED ? statusError(status.error) : undefined,
     outputUri: status.outputUri,
@@ -144,9 +149,9 @@ function deckOf({ deckUri = "" }: NodeStatus, attemptDir: string | undefined): s
 
 function targetOf(
   { childExecution: name, catalog }: NodeStatus,
-  place: Pick<EndOfNodeOptions, "project" | "domain">,
-): NodeTargetFact | undefined {
-  if (name !== undefined) return executionTarget(create(WorkflowExecutionIdentifierSchema, { ...place, name }));
+  projectDomain: Pick<EndOfNodeOptions, "project" | "domain">,
+): NodeTarget | undefined {
+  if (name !== undefined) return executionTarget(create(WorkflowExecutionIdentifierSchema, { ...projectDomain, name }));
   if (catalog?.key === undefined) return undefined;
   return taskTarget({
     checkpointUri: "",

@@ -1,40 +1,49 @@
 import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { TaskFact } from "./facts.js";
-import { ifChanged } from "./if-changed.js";
-import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
+import type { TaskUpdate } from "./updates.js";
+import { keepIdentityIfEqual } from "./keep-identity.js";
+import {
+  completeOutputs,
+  foldCommonState,
+  isEarliestStart,
+  emptyCommonState,
+  type CommonState,
+  supersedesInferredEnd,
+} from "./common-state.js";
 
 /** State of a task attempt, folded from its events, as stored in the row; it starts when it first runs. */
-export interface TaskState extends Progress {
+export interface TaskState extends CommonState {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;
 }
 
 /** True when the event belongs to the attempt's history: all but a second end do. A reported end replaces one that admin assumed. */
-export function belongsToTask(state: TaskState | undefined, fact: TaskFact): boolean {
-  return state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(fact.phase) || replacesEnd(state, fact);
+export function isPartOfHistory(state: TaskState | undefined, update: TaskUpdate): boolean {
+  return (
+    state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(update.phase) || supersedesInferredEnd(state, update)
+  );
 }
 
 /** Folds one event; with the same guarantees as foldWorkflow. */
-export function foldTask(state: TaskState | undefined, fact: TaskFact, order: bigint): TaskState {
-  if (state !== undefined && !belongsToTask(state, fact))
-    return fact.phase === state.phase ? ifChanged(state, { ...state, ...completeOutputs(state, fact) }) : state;
-  const before = state ?? emptyTask(fact);
-  const ends = isTerminalTaskEvent(fact.phase);
-  const moves = ends || (!isTerminalTaskEvent(before.phase) && order > before.phaseOrder);
-  const runs = fact.phase === TaskExecution_Phase.RUNNING;
-  const starts = runs && isFirstStart(before, order);
-  return ifChanged(before, {
-    phase: moves ? fact.phase : before.phase,
-    phaseVersion: moves ? fact.phaseVersion : before.phaseVersion,
-    ...foldProgress(before, fact, { order, moves, starts, ends }),
+export function foldTask(state: TaskState | undefined, update: TaskUpdate, seq: bigint): TaskState {
+  if (state !== undefined && !isPartOfHistory(state, update))
+    return update.phase === state.phase ? keepIdentityIfEqual(state, { ...state, ...completeOutputs(state, update) }) : state;
+  const before = state ?? emptyTaskState(update);
+  const isTerminal = isTerminalTaskEvent(update.phase);
+  const advancesPhase = isTerminal || (!isTerminalTaskEvent(before.phase) && seq > before.phaseSeq);
+  const isRunning = update.phase === TaskExecution_Phase.RUNNING;
+  const marksStart = isRunning && isEarliestStart(before, seq);
+  return keepIdentityIfEqual(before, {
+    phase: advancesPhase ? update.phase : before.phase,
+    phaseVersion: advancesPhase ? update.phaseVersion : before.phaseVersion,
+    ...foldCommonState(before, update, { seq, advancesPhase, marksStart, isTerminal }),
   });
 }
 
-function emptyTask(fact: TaskFact): TaskState {
+function emptyTaskState(update: TaskUpdate): TaskState {
   return {
     phase: TaskExecution_Phase.UNDEFINED,
     phaseVersion: 0,
-    ...noProgress(fact),
+    ...emptyCommonState(update),
   };
 }

@@ -1,32 +1,32 @@
 import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
-const SECOND = 1_000_000_000n;
+const NANOS_PER_SECOND = 1_000_000_000n;
 /** In April 2262. */
-const LAST = 2n ** 63n - 1n;
+const MAX_NANOS = 2n ** 63n - 1n;
 
 /**
  * Converts to nanoseconds since the epoch for 64-bit columns, which the difference of two times must also fit. Times
  * before the epoch (Go's zero time is in the year 1) or beyond the range become the nearest valid time.
  */
 export function nanosOf(timestamp: Timestamp): bigint {
-  return storable(timestamp.seconds * SECOND + BigInt(timestamp.nanos));
+  return clampNanos(timestamp.seconds * NANOS_PER_SECOND + BigInt(timestamp.nanos));
 }
 
 /** Clamps to the times that rows can hold, nanoseconds since the epoch. */
-export function storable(nanos: bigint): bigint {
-  return nanos < 0n ? 0n : nanos > LAST ? LAST : nanos;
+export function clampNanos(nanos: bigint): bigint {
+  return nanos < 0n ? 0n : nanos > MAX_NANOS ? MAX_NANOS : nanos;
 }
 
 /** Maximum difference between the clocks of two services. */
-const CLOCKS_DIFFER_BY = 3_600n * SECOND;
+const MAX_CLOCK_SKEW_NANOS = 3_600n * NANOS_PER_SECOND;
 
 /**
  * Raises a time by another clock to a time that it cannot precede. One that precedes it by more than clocks differ is
  * kept: it is intended, as when a client reports work done elsewhere.
  */
-export function notBefore(bound: bigint, told: bigint): bigint {
-  return told < bound && bound - told <= CLOCKS_DIFFER_BY ? bound : told;
+export function notBefore(bound: bigint, reported: bigint): bigint {
+  return reported < bound && bound - reported <= MAX_CLOCK_SKEW_NANOS ? bound : reported;
 }
 
 export function nanosOfDate(date: Date): bigint {
@@ -34,13 +34,13 @@ export function nanosOfDate(date: Date): bigint {
 }
 
 export function timestampOf(nanos: bigint): Timestamp {
-  const rest = ((nanos % SECOND) + SECOND) % SECOND;
-  return create(TimestampSchema, { seconds: (nanos - rest) / SECOND, nanos: Number(rest) });
+  const rest = ((nanos % NANOS_PER_SECOND) + NANOS_PER_SECOND) % NANOS_PER_SECOND;
+  return create(TimestampSchema, { seconds: (nanos - rest) / NANOS_PER_SECOND, nanos: Number(rest) });
 }
 
 /** Seconds and nanoseconds have one sign, as protobuf requires. */
 export function durationOf(nanos: bigint): Duration {
-  return create(DurationSchema, { seconds: nanos / SECOND, nanos: Number(nanos % SECOND) });
+  return create(DurationSchema, { seconds: nanos / NANOS_PER_SECOND, nanos: Number(nanos % NANOS_PER_SECOND) });
 }
 
 /** True when a time is present: senders omit it or send zero. */

@@ -1,9 +1,9 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ErrorFact, WorkflowFact } from "./facts.js";
-import { ifChanged } from "./if-changed.js";
-import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
-import { earliest } from "./progress.js";
+import type { ErrorColumns, WorkflowUpdate } from "./updates.js";
+import { keepIdentityIfEqual } from "./keep-identity.js";
+import { NO_SEQ, TERMINAL_SEQ } from "./event-seq.js";
+import { earliest } from "./common-state.js";
 import { notBefore } from "./time.js";
 
 /** State of an execution, folded from its events. */
@@ -15,37 +15,37 @@ export interface WorkflowState {
    */
   readonly acceptedAt: bigint;
   /** The highest order of any event; that of the phase's event, unless the phase was kept in spite of a later event. */
-  readonly phaseOrder: bigint;
+  readonly phaseSeq: bigint;
   readonly startedAt: bigint | undefined;
-  readonly startedOrder: bigint;
+  readonly startedSeq: bigint;
   readonly updatedAt: bigint;
   readonly endedAt: bigint | undefined;
   readonly result: WorkflowResult | undefined;
-  readonly resultOrder: bigint;
+  readonly resultSeq: bigint;
 }
 
 export type WorkflowResult =
   | { readonly kind: "outputs"; readonly uri: string; readonly values: Uint8Array | undefined }
-  | { readonly kind: "error"; readonly error: ErrorFact }
+  | { readonly kind: "error"; readonly error: ErrorColumns }
   | { readonly kind: "abort"; readonly cause: string; readonly principal: string };
 
-export function acceptedWorkflow(acceptedAt: bigint): WorkflowState {
+export function initialWorkflowState(acceptedAt: bigint): WorkflowState {
   return {
     phase: WorkflowExecution_Phase.UNDEFINED,
     acceptedAt,
-    phaseOrder: NO_ORDER,
+    phaseSeq: NO_SEQ,
     startedAt: undefined,
-    startedOrder: NO_ORDER,
+    startedSeq: NO_SEQ,
     updatedAt: acceptedAt,
     endedAt: undefined,
     result: undefined,
-    resultOrder: NO_ORDER,
+    resultSeq: NO_SEQ,
   };
 }
 
 /** Returns an order after everything in the row. */
-export function nextWorkflowOrder(state: WorkflowState): bigint {
-  return state.phaseOrder + 1n;
+export function nextWorkflowSeq(state: WorkflowState): bigint {
+  return state.phaseSeq + 1n;
 }
 
 /** Duration from start to end, nanoseconds; zero while it is unknown, and where clocks disagree. */
@@ -60,23 +60,23 @@ export function elapsed(state: { readonly startedAt: bigint | undefined; readonl
  * first did not have. The earliest start is kept; propeller repeats it after each restart. An event without news
  * returns the same object, so that nothing is written: services repeat their state when asked for it.
  */
-export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bigint): WorkflowState {
-  const ends = isTerminalWorkflowEvent(fact.phase);
+export function foldWorkflow(state: WorkflowState, update: WorkflowUpdate, seq: bigint): WorkflowState {
+  const ends = isTerminalWorkflowEvent(update.phase);
   const ended = isTerminalWorkflowEvent(state.phase);
-  if (ends && ended) return completeWorkflow(state, fact);
-  const moves = !ended && (ends || (state.phase !== WorkflowExecution_Phase.ABORTING && order > state.phaseOrder));
-  const start = startOf(state, fact, order);
-  const resultOrder = ends ? TERMINAL_ORDER : order;
-  const result = resultOrder > state.resultOrder ? resultOf(fact) : undefined;
-  return ifChanged(state, {
+  if (ends && ended) return completeWorkflowEnd(state, update);
+  const moves = !ended && (ends || (state.phase !== WorkflowExecution_Phase.ABORTING && seq > state.phaseSeq));
+  const start = startOf(state, update, seq);
+  const resultSeq = ends ? TERMINAL_SEQ : seq;
+  const result = resultSeq > state.resultSeq ? resultOf(update) : undefined;
+  return keepIdentityIfEqual(state, {
     acceptedAt: state.acceptedAt,
-    phase: moves ? fact.phase : state.phase,
-    phaseOrder: order > state.phaseOrder ? order : state.phaseOrder,
+    phase: moves ? update.phase : state.phase,
+    phaseSeq: seq > state.phaseSeq ? seq : state.phaseSeq,
     ...start,
-    updatedAt: moves ? fact.occurredAt : state.updatedAt,
-    endedAt: ends ? fact.occurredAt : state.endedAt,
+    updatedAt: moves ? update.occurredAt : state.updatedAt,
+    endedAt: ends ? update.occurredAt : state.endedAt,
     result: result ?? state.result,
-    resultOrder: result === undefined ? state.resultOrder : resultOrder,
+    resultSeq: result === undefined ? state.resultSeq : resultSeq,
   });
 }
 
@@ -84,33 +84,33 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
  * Returns the earliest start reported by an event; else the one stated by an end. A start already shown is not moved
  * later (progress.ts).
  */
-function startOf(state: WorkflowState, fact: WorkflowFact, order: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
-  const { startedAt, startedOrder, acceptedAt } = state;
-  if (fact.phase === WorkflowExecution_Phase.RUNNING && (startedOrder === NO_ORDER || order < startedOrder))
+function startOf(state: WorkflowState, update: WorkflowUpdate, seq: bigint): Pick<WorkflowState, "startedAt" | "startedSeq"> {
+  const { startedAt, startedSeq, acceptedAt } = state;
+  if (update.phase === WorkflowExecution_Phase.RUNNING && (startedSeq === NO_SEQ || seq < startedSeq))
     return {
-      startedAt: notBefore(acceptedAt, earliest(startedOrder === TERMINAL_ORDER ? startedAt : undefined, fact.occurredAt)),
-      startedOrder: order,
+      startedAt: notBefore(acceptedAt, earliest(startedSeq === TERMINAL_SEQ ? startedAt : undefined, update.occurredAt)),
+      startedSeq: seq,
     };
-  if (fact.startedAt !== undefined && startedOrder === NO_ORDER)
-    return { startedAt: notBefore(acceptedAt, fact.startedAt), startedOrder: TERMINAL_ORDER };
-  return { startedAt, startedOrder };
+  if (update.startedAt !== undefined && startedSeq === NO_SEQ)
+    return { startedAt: notBefore(acceptedAt, update.startedAt), startedSeq: TERMINAL_SEQ };
+  return { startedAt, startedSeq };
 }
 
 /** Adds the result of a terminal event to an end that was recorded without one. */
-function completeWorkflow(state: WorkflowState, fact: WorkflowFact): WorkflowState {
-  if (fact.phase !== state.phase || hasEndResult(state)) return state;
-  const result = resultOf(fact);
+function completeWorkflowEnd(state: WorkflowState, update: WorkflowUpdate): WorkflowState {
+  if (update.phase !== state.phase || hasTerminalResult(state)) return state;
+  const result = resultOf(update);
   if (result === undefined) return state;
-  return { ...state, endedAt: fact.occurredAt, updatedAt: fact.occurredAt, result, resultOrder: TERMINAL_ORDER };
+  return { ...state, endedAt: update.occurredAt, updatedAt: update.occurredAt, result, resultSeq: TERMINAL_SEQ };
 }
 
 /** True when the result (outputs or error) came with a terminal event, not with an earlier event, or not at all. */
-export function hasEndResult({ resultOrder }: Pick<WorkflowState, "resultOrder">): boolean {
-  return resultOrder >= TERMINAL_ORDER;
+export function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultSeq">): boolean {
+  return resultSeq >= TERMINAL_SEQ;
 }
 
-function resultOf(fact: WorkflowFact): WorkflowResult | undefined {
-  if (fact.outputUri !== undefined || fact.outputs !== undefined)
-    return { kind: "outputs", uri: fact.outputUri ?? "", values: fact.outputs };
-  return fact.error === undefined ? undefined : { kind: "error", error: fact.error };
+function resultOf(update: WorkflowUpdate): WorkflowResult | undefined {
+  if (update.outputUri !== undefined || update.outputs !== undefined)
+    return { kind: "outputs", uri: update.outputUri ?? "", values: update.outputs };
+  return update.error === undefined ? undefined : { kind: "error", error: update.error };
 }

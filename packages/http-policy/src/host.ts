@@ -1,7 +1,7 @@
 /** The hosts that a listener serves. */
 export interface ServedHosts {
   /** Address that the listener is bound to. */
-  readonly listensOn: string;
+  readonly listenAddress: string;
   /**
    * Host names, without ports; `*.example.com` matches every name below example.com, `*` every name. Undefined: for a
    * listener bound beyond loopback, the names accepted by {@link isPrivateName}.
@@ -12,7 +12,7 @@ export interface ServedHosts {
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/i;
 
 /** Parses the host of a Host header or an authority, in lower case, without port and trailing dot; undefined when it is malformed. */
-export function hostNameOf(header: string): string | undefined {
+export function parseHostName(header: string): string | undefined {
   return HOST.exec(header)?.[1]
     ?.toLowerCase()
     .replace(/(?<=.)\.$/, "");
@@ -38,10 +38,10 @@ function isPrivateName(host: string): boolean {
  * names that its operator lists. Bound beyond loopback it serves every address too: a page that a browser loaded from
  * an address was loaded from that machine itself.
  */
-export function isAllowedHost(host: string, { listensOn, allowedHosts }: ServedHosts): boolean {
-  if (isLoopbackHost(host) || host === listensOn.toLowerCase() || host === `[${listensOn.toLowerCase()}]`) return true;
+export function isAllowedHost(host: string, { listenAddress, allowedHosts }: ServedHosts): boolean {
+  if (isLoopbackHost(host) || host === listenAddress.toLowerCase() || host === `[${listenAddress.toLowerCase()}]`) return true;
   if (allowedHosts?.some((pattern) => matches(host, pattern.toLowerCase())) === true) return true;
-  if (isLoopbackHost(listensOn)) return false;
+  if (isLoopbackHost(listenAddress)) return false;
   return isAddress(host) || (allowedHosts === undefined && isPrivateName(host));
 }
 

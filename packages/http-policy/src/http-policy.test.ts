@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { createHttpPolicy, type HttpPolicyOptions, type RequestHead } from "./index.js";
 
-const local: HttpPolicyOptions = { listensOn: "127.0.0.1", allowedOrigins: ["https://console.example.com"] };
+const local: HttpPolicyOptions = { listenAddress: "127.0.0.1", allowedOrigins: ["https://console.example.com"] };
 const evil = "https://evil.example";
 
 function statusOf(headers: RequestHead["headers"], { method = "GET", ...options }: Partial<HttpPolicyOptions> & { method?: string } = {}) {
   const policy = createHttpPolicy({ ...local, ...options });
   const request = { method, headers };
-  return (policy.refusal(request) ?? policy.bodyRefusal(request))?.status;
+  return (policy.checkRequest(request) ?? policy.checkBody(request))?.status;
 }
 
 describe("hosts", () => {
   const servedBy = (options: HttpPolicyOptions) => (host: string | undefined) =>
-    createHttpPolicy(options).refusal({ headers: { host } }) === undefined;
+    createHttpPolicy(options).checkRequest({ headers: { host } }) === undefined;
 
   test("a loopback listener serves loopback names and addresses, whatever the port", () => {
     const served = [
@@ -47,8 +47,8 @@ describe("hosts", () => {
     "a b",
   ])("a loopback listener does not serve %j", (host) => expect(servedBy(local)(host)).toBe(false));
 
-  test("a listener beyond loopback serves addresses and names that nobody can register", () => {
-    const wide = servedBy({ listensOn: "0.0.0.0" });
+  test("a listener beyond loopback serves IP addresses and private names", () => {
+    const wide = servedBy({ listenAddress: "0.0.0.0" });
     const hosts = [
       "10.1.2.3:8088",
       "[fd00::1]",
@@ -62,17 +62,17 @@ describe("hosts", () => {
     expect(["evil.example", "svc.evil.example", "evilsvc.example", "x.internal.evil.example"].filter(wide)).toEqual([]);
   });
 
-  test("listed names are served, and take the place of private names", () => {
-    const listed = servedBy({ listensOn: "::", allowedHosts: ["Flyte.example.com", "*.apps.example.com"] });
+  test("listed names are served and replace private names", () => {
+    const listed = servedBy({ listenAddress: "::", allowedHosts: ["Flyte.example.com", "*.apps.example.com"] });
     expect(["flyte.example.com:443", "a.apps.example.com", "b.a.apps.example.com", "10.0.0.1"].filter((host) => !listed(host))).toEqual([]);
     expect(["apps.example.com", ".apps.example.com", "xapps.example.com", "example.com", "flyteadmin"].filter(listed)).toEqual([]);
     expect(servedBy({ ...local, allowedHosts: ["*"] })("any.example")).toBe(true);
   });
 
-  test("many hosts take no memory", () => {
+  test("the cache of hosts is bounded", () => {
     const policy = createHttpPolicy(local);
-    for (let at = 0; at < 1_000; at++) expect(policy.refusal({ headers: { host: `h${at}.example` } })?.status).toBe(403);
-    expect(policy.refusal({ headers: { host: "localhost" } })).toBeUndefined();
+    for (let at = 0; at < 1_000; at++) expect(policy.checkRequest({ headers: { host: `h${at}.example` } })?.status).toBe(403);
+    expect(policy.checkRequest({ headers: { host: "localhost" } })).toBeUndefined();
   });
 });
 
@@ -113,12 +113,12 @@ describe("web pages", () => {
     ["a site that is none", { ...navigation, "sec-fetch-site": "same-origin, cross-site", "sec-fetch-mode": "cors" }, "GET"],
   ])("%s is refused", (_, headers, method) => expect(statusOf(headers, { method })).toBe(403));
 
-  test("only listed origins may read answers", () => {
-    const { mayRead } = createHttpPolicy({ ...local, allowedOrigins: ["https://console.example.com", "*"] });
-    expect([mayRead("https://console.example.com"), mayRead(evil), mayRead("null")]).toEqual([true, false, false]);
+  test("only listed origins may read responses", () => {
+    const { allowsOrigin } = createHttpPolicy({ ...local, allowedOrigins: ["https://console.example.com", "*"] });
+    expect([allowsOrigin("https://console.example.com"), allowsOrigin(evil), allowsOrigin("null")]).toEqual([true, false, false]);
   });
 
-  test("only pages of the same site may embed, where a listener lets them", () => {
+  test("same-site pages may embed responses if the listener allows it", () => {
     const frame = { ...navigation, "sec-fetch-site": "same-site", "sec-fetch-dest": "iframe" };
     expect(statusOf(frame)).toBe(403);
     expect(statusOf(frame, { embedding: "same-site" })).toBeUndefined();
@@ -142,7 +142,7 @@ describe("bodies", () => {
     expect(statusOf({ ...body, "content-type": type }, { method: "POST" })).toBe(415),
   );
 
-  test("a body without a length counts", () => {
+  test("a chunked body is checked", () => {
     expect(statusOf({ host, "transfer-encoding": "chunked" }, { method: "POST" })).toBe(415);
   });
 

@@ -1,4 +1,5 @@
-import { hostNameOf, isAllowedHost, type ServedHosts } from "./host.js";
+import { BoundedMap } from "@flyte-ts/async";
+import { parseHostName, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
 export interface HttpPolicyOptions extends ServedHosts {
@@ -31,7 +32,7 @@ export interface RequestHeaders {
 }
 
 /** Reason for refusing a request. */
-export interface Refusal {
+export interface Rejection {
   /** 403: host or origin. 415: the type of the body. */
   readonly status: 403 | 415;
   readonly reason: string;
@@ -40,38 +41,37 @@ export interface Refusal {
 /** Decides which HTTP requests a listener serves, so that a web page cannot call it unless its origin may. */
 export interface HttpPolicy {
   /** Checks the host and the headers by which a browser identifies the page. Undefined: the request is served. */
-  refusal(request: RequestHead): Refusal | undefined;
+  checkRequest(request: RequestHead): Rejection | undefined;
   /**
    * Checks the type of a body. Browsers send some types for pages of any origin without a preflight (Fetch standard,
    * CORS-safelisted request-header); such a body is accepted only with the origin of a page that may call.
    */
-  bodyRefusal(request: RequestHead): Refusal | undefined;
+  checkBody(request: RequestHead): Rejection | undefined;
   /** True when scripts of this origin may read answers, by CORS. */
-  mayRead(origin: string): boolean;
+  allowsOrigin(origin: string): boolean;
 }
 
 const SAFE_METHODS = ["GET", "HEAD"];
 const SAFELISTED_TYPE = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\s*(?:;|,|$)/i;
 /** Clients use few hosts; an attacker may send many. */
-const MAX_REMEMBERED = 256;
+const MAX_CACHED_HOSTS = 256;
 
 export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
   const origins = new Set(options.allowedOrigins);
-  const known = new Map<string, boolean>();
+  const servedHosts = new BoundedMap<string, boolean>(MAX_CACHED_HOSTS);
   const servesHost = (header: string): boolean => {
-    const remembered = known.get(header);
-    if (remembered !== undefined) return remembered;
-    const host = hostNameOf(header);
+    const cached = servedHosts.get(header);
+    if (cached !== undefined) return cached;
+    const host = parseHostName(header);
     const served = host !== undefined && isAllowedHost(host, options);
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.set(header, served);
+    servedHosts.set(header, served);
     return served;
   };
   const mayEmbed = ({ method, headers }: RequestHead): boolean =>
     options.embedding === headers["sec-fetch-site"] && SAFE_METHODS.includes(method ?? "");
 
   return {
-    refusal(request) {
+    checkRequest(request) {
       const { host, origin, "sec-fetch-site": site } = request.headers;
       // HTTP/1.0 has no Host; every browser sends one.
       if (host !== undefined && !servesHost(host))
@@ -79,32 +79,32 @@ export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
       if (origin !== undefined) return checkOrigin(origin, { host, site, origins });
       if (site === undefined || site === "none" || site === "same-origin") return undefined;
       if (isNavigation(request) || mayEmbed(request)) return undefined;
-      return forbidden("requests of web pages of other origins are not accepted");
+      return forbidden("web pages of other origins may not call this service");
     },
-    bodyRefusal({ method, headers }) {
+    checkBody({ method, headers }) {
       if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;
       const type = headers["content-type"];
       if (type !== undefined && type.trim() !== "" && !SAFELISTED_TYPE.test(type)) return undefined;
-      // Browsers send a preflight before an Authorization header, and `refusal` has checked the origin.
+      // Browsers send a preflight before an Authorization header, and `checkRequest` has checked the origin.
       if (headers.authorization !== undefined || headers.origin !== undefined) return undefined;
       return { status: 415, reason: `Content-Type ${type === undefined ? "is missing" : quoted(type)}: send application/json` };
     },
-    mayRead: (origin) => origins.has(origin),
+    allowsOrigin: (origin) => origins.has(origin),
   };
 }
 
-interface Asked {
+interface OriginRequest {
   readonly host: string | undefined;
   readonly site: string | string[] | undefined;
   readonly origins: ReadonlySet<string>;
 }
 
-function checkOrigin(origin: string, { host, site, origins }: Asked): Refusal | undefined {
+function checkOrigin(origin: string, { host, site, origins }: OriginRequest): Rejection | undefined {
   if (origins.has(origin)) return undefined;
-  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still tells that it is the same.
+  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still shows that it is the same.
   if (origin === "null" && site === "same-origin") return undefined;
-  const told = site === undefined || site === "same-origin" || site === "none";
-  if (told && host !== undefined && isSameOrigin(origin, host)) return undefined;
+  const isSameSiteClaim = site === undefined || site === "same-origin" || site === "none";
+  if (isSameSiteClaim && host !== undefined && isSameOrigin(origin, host)) return undefined;
   return forbidden(`origin ${quoted(origin)} may not call this service: add it to allowedOrigins if it is yours`);
 }
 
@@ -118,6 +118,6 @@ function hasBody(headers: RequestHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-const forbidden = (reason: string): Refusal => ({ status: 403, reason });
+const forbidden = (reason: string): Rejection => ({ status: 403, reason });
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));

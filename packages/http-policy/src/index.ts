@@ -1,3 +1,3 @@
-export { createHttpPolicy, type HttpPolicy, type HttpPolicyOptions, type Refusal, type RequestHead } from "./http-policy.js";
-export { isAllowedHost, isLoopbackHost, hostNameOf } from "./host.js";
+export { createHttpPolicy, type HttpPolicy, type HttpPolicyOptions, type Rejection, type RequestHead } from "./http-policy.js";
+export { isAllowedHost, isLoopbackHost, parseHostName } from "./host.js";
 export { isWebOrigin } from "./origin.js";

@@ -10,6 +10,6 @@ export function isWebOrigin(text: string): boolean {
 export function isSameOrigin(origin: string, host: string): boolean {
   if (!isWebOrigin(origin)) return false;
   const page = new URL(origin);
-  const asked = `${page.protocol}//${host}`;
-  return URL.canParse(asked) && new URL(asked).host === page.host;
+  const requestUrl = `${page.protocol}//${host}`;
+  return URL.canParse(requestUrl) && new URL(requestUrl).host === page.host;
 }

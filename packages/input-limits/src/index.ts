@@ -1,14 +1,14 @@
-export { type Limits, type Measured, PROTOBUF_MAX_DEPTH, type Violation, violationText } from "./limits.js";
+export { type Limits, type Measurement, PROTOBUF_MAX_DEPTH, type Violation, violationText } from "./limits.js";
 export {
   checkStored,
   decodeStored,
   MAX_STORED_BYTES,
   readStored,
-  type StoredBytes,
+  type BlobReader,
   type StoredMessage,
-  StoredMessageRefused,
-} from "./decode-stored.js";
+  StoredMessageError,
+} from "./stored-message.js";
 export { measureMessage, scanMessage } from "./scan-message.js";
 export { measureJson, scanJson } from "./scan-json.js";
-export { type Compression, inflateBounded, inflatedBound, InflateError } from "./inflate.js";
-export { Budget, memoryShare, Reservation } from "./budget.js";
+export { type Compression, inflateBounded, maxInflatedBytes, InflateError } from "./inflate.js";
+export { MemoryBudget, memoryShare, Reservation } from "./memory-budget.js";

@@ -7,7 +7,7 @@ const inflateAsync = promisify(inflate);
 /** Encodings of compressed messages, as gRPC names them. */
 export type Compression = "gzip" | "deflate";
 
-/** Compressed bytes that are refused: larger than allowed when decompressed, or damaged. */
+/** Compressed bytes that are rejected: larger than allowed when decompressed, or damaged. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
 
@@ -20,17 +20,17 @@ export class InflateError extends Error {
   }
 }
 
-const SHORTEST_GZIP = 18;
-const SIZE_BYTES = 4;
+const MIN_GZIP_BYTES = 18;
+const TRAILER_SIZE_BYTES = 4;
 
 /**
  * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32 (RFC 1952, 2.3.1),
  * which an honest sender fills in; `maxBytes` without that size.
  */
-export function inflatedBound(bytes: Uint8Array, compression: Compression, maxBytes: number): number {
-  if (compression !== "gzip" || bytes.length < SHORTEST_GZIP) return maxBytes;
+export function maxInflatedBytes(bytes: Uint8Array, compression: Compression, maxBytes: number): number {
+  if (compression !== "gzip" || bytes.length < MIN_GZIP_BYTES) return maxBytes;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return view.getUint32(bytes.length - SIZE_BYTES, true);
+  return view.getUint32(bytes.length - TRAILER_SIZE_BYTES, true);
 }
 
 /**
@@ -40,16 +40,16 @@ export function inflatedBound(bytes: Uint8Array, compression: Compression, maxBy
  * @throws InflateError `bytes` where the result would be larger than `maxBytes`, `malformed` where it cannot be decompressed.
  */
 export async function inflateBounded(bytes: Uint8Array, compression: Compression, maxBytes: number): Promise<Buffer> {
-  const bound = inflatedBound(bytes, compression, maxBytes);
+  const maxOutputBytes = maxInflatedBytes(bytes, compression, maxBytes);
   const tooLarge = (): InflateError => new InflateError("bytes", `is larger than ${maxBytes} bytes when decompressed`);
-  if (bound > maxBytes) throw tooLarge();
+  if (maxOutputBytes > maxBytes) throw tooLarge();
   try {
     // zlib accepts no bound of 0.
-    return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, { maxOutputLength: Math.max(bound, 1) });
+    return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE")
       throw new InflateError("malformed", "cannot be decompressed", { cause: error });
-    if (bound === maxBytes) throw tooLarge();
+    if (maxOutputBytes === maxBytes) throw tooLarge();
     throw new InflateError("malformed", "is larger when decompressed than its gzip trailer says", { cause: error });
   }
 }

@@ -14,7 +14,7 @@ export interface Limits {
 /** Deepest nesting that the protobuf library decodes. */
 export const PROTOBUF_MAX_DEPTH = 100;
 
-/** Reason why an input is refused. `malformed`: it is not protobuf wire format, or a field has the wrong wire type. */
+/** Reason why an input is rejected. `malformed`: it is not protobuf wire format, or a field has the wrong wire type. */
 export type Violation =
   | { readonly kind: "bytes" | "elements" | "depth"; readonly limit: number }
   | { readonly kind: "malformed"; readonly at: number };
@@ -34,7 +34,7 @@ export function violationText(violation: Violation): string {
 }
 
 /** Size of an input. Where `violation` is set, the counts are those up to the place where scanning stopped. */
-export interface Measured {
+export interface Measurement {
   readonly elements: number;
   /** Deepest nesting found. */
   readonly depth: number;

@@ -1,4 +1,4 @@
-import type { Limits, Measured, Violation } from "./limits.js";
+import type { Limits, Measurement, Violation } from "./limits.js";
 
 /**
  * Checks JSON text against limits before it is parsed. The parser decides whether the JSON is valid: the count is never
@@ -17,7 +17,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** Counts the values of JSON text; stops at the first violation of the limits. */
-export function measureJson(text: string | Uint8Array, limits: Limits): Measured {
+export function measureJson(text: string | Uint8Array, limits: Limits): Measurement {
   const bytes = typeof text === "string" ? Buffer.from(text, "utf8") : text;
   if (bytes.length > limits.bytes) return { elements: 0, depth: 0, violation: { kind: "bytes", limit: limits.bytes } };
   // Every value but the first follows a comma or is the first one in an object or array.

@@ -7,7 +7,7 @@ import { measureMessage, scanMessage, violationText } from "./index.js";
 
 const ample = { bytes: 1 << 26, elements: 1_000_000, depth: 100 };
 
-test("an element is a field that is present, at any depth", () => {
+test("each present field at any depth is an element", () => {
   const map = create(LiteralMapSchema, {
     literals: {
       a: { value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: 7n } } } } } },
@@ -22,7 +22,7 @@ test("an element is a field that is present, at any depth", () => {
   });
 });
 
-test("many empty messages are refused by their number", () => {
+test("many empty messages are rejected by their number", () => {
   const bytes = Buffer.alloc(2_000_000, Buffer.from([0x0a, 0x00]));
   expect(scanMessage(LiteralCollectionSchema, bytes, ample)).toBeUndefined();
   expect(scanMessage(LiteralCollectionSchema, bytes, { ...ample, elements: 999_999 })).toEqual({ kind: "elements", limit: 999_999 });
@@ -39,7 +39,7 @@ test("each unknown field counts", () => {
   expect(measureMessage(FieldMaskSchema, bytes, ample).elements).toBe(10);
 });
 
-test("nesting is refused by its depth, at the limit of the library and below it", () => {
+test("nesting is limited by the library's depth and by lower limits", () => {
   const chain = (levels: number): Uint8Array => {
     const parts: Uint8Array[] = [];
     let length = 0;
@@ -73,14 +73,14 @@ test.each([
   expect(violation && violationText(violation)).toMatch(/^is not well-formed at byte \d+$/);
 });
 
-test("size is checked before anything is read", () => {
+test("the size is checked before the scan", () => {
   expect(scanMessage(LiteralCollectionSchema, new Uint8Array(11).fill(0xff), { ...ample, bytes: 10 })).toEqual({
     kind: "bytes",
     limit: 10,
   });
 });
 
-test("what the library encodes is well-formed", () => {
+test("messages that the library encodes are well-formed", () => {
   const descriptor = create(FileDescriptorProtoSchema, {
     name: "a.proto",
     dependency: ["b", "c"],

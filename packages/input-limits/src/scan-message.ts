@@ -1,12 +1,12 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
-import type { Limits, Measured, Violation } from "./limits.js";
+import type { Limits, Measurement, Violation } from "./limits.js";
 import { type FieldEntry, messageTable, type MessageTable } from "./message-table.js";
 
 /**
  * Checks an encoded message against limits without building it.
  *
- * It refuses more than a decoder does: a known field with another wire type, a length that passes the end of the surrounding
+ * It rejects more than a decoder does: a known field with another wire type, a length that passes the end of the surrounding
  * message, and groups. A decoder that reads such bytes differently could otherwise be given more elements than were counted.
  */
 export function scanMessage(desc: DescMessage, bytes: Uint8Array, limits: Limits): Violation | undefined {
@@ -14,15 +14,15 @@ export function scanMessage(desc: DescMessage, bytes: Uint8Array, limits: Limits
 }
 
 /** Counts the elements of an encoded message; stops at the first violation of the limits. */
-export function measureMessage(desc: DescMessage, bytes: Uint8Array, limits: Limits): Measured {
+export function measureMessage(desc: DescMessage, bytes: Uint8Array, limits: Limits): Measurement {
   if (bytes.length > limits.bytes) return { elements: 0, depth: 0, violation: { kind: "bytes", limit: limits.bytes } };
   const scan = new Scan(bytes, messageTable(desc), limits);
   const violation = scan.run();
   return { elements: scan.elements, depth: scan.depth, violation };
 }
 
-const CONTINUES = 0x80;
-const LONGEST_VARINT = 10;
+const CONTINUATION_BIT = 0x80;
+const MAX_VARINT_BYTES = 10;
 
 class Malformed extends Error {}
 
@@ -78,13 +78,13 @@ class Scan {
         this.#varint();
         return;
       case WireType.Bit64:
-        this.#pass(8);
+        this.#advance(8);
         return;
       case WireType.Bit32:
-        this.#pass(4);
+        this.#advance(4);
         return;
       case WireType.LengthDelimited:
-        this.#pass(this.#varint());
+        this.#advance(this.#varint());
         return;
       default:
         throw new Malformed();
@@ -95,7 +95,7 @@ class Scan {
     if (!packable || found !== WireType.LengthDelimited) throw new Malformed();
     const length = this.#varint();
     const from = this.#at;
-    this.#pass(length);
+    this.#advance(length);
     if (wireType === WireType.Varint) this.elements += this.#countVarints(from);
     else {
       const size = wireType === WireType.Bit64 ? 8 : 4;
@@ -106,16 +106,16 @@ class Scan {
 
   /** Counts the varints from a position to the current one; stops once there are too many. */
   #countVarints(from: number): number {
-    const most = this.#limits.elements;
+    const max = this.#limits.elements;
     let count = 0;
-    for (let at = from; at < this.#at && count <= most; at++) if ((this.#bytes[at] as number) < CONTINUES) count++;
-    if (this.#at > from && (this.#bytes[this.#at - 1] as number) >= CONTINUES) throw new Malformed();
+    for (let at = from; at < this.#at && count <= max; at++) if ((this.#bytes[at] as number) < CONTINUATION_BIT) count++;
+    if (this.#at > from && (this.#bytes[this.#at - 1] as number) >= CONTINUATION_BIT) throw new Malformed();
     return count;
   }
 
   #enter(table: MessageTable, length: number): void {
     const from = this.#at;
-    this.#pass(length);
+    this.#advance(length);
     if (length === 0) return;
     this.#outerEnds.push(this.#end);
     this.#outerTables.push(this.#table);
@@ -137,7 +137,7 @@ class Scan {
   #varint(): number {
     if (this.#at < this.#end) {
       const first = this.#bytes[this.#at] as number;
-      if (first < CONTINUES) {
+      if (first < CONTINUATION_BIT) {
         this.#at++;
         return first;
       }
@@ -147,16 +147,16 @@ class Scan {
 
   #longVarint(): number {
     let value = 0;
-    for (let index = 0; index < LONGEST_VARINT; index++) {
+    for (let index = 0; index < MAX_VARINT_BYTES; index++) {
       if (this.#at >= this.#end) throw new Malformed();
       const byte = this.#bytes[this.#at++] as number;
       if (index < 5) value |= (byte & 0x7f) << (7 * index);
-      if (byte < CONTINUES) return value >>> 0;
+      if (byte < CONTINUATION_BIT) return value >>> 0;
     }
     throw new Malformed();
   }
 
-  #pass(length: number): void {
+  #advance(length: number): void {
     if (length > this.#end - this.#at) throw new Malformed();
     this.#at += length;
   }

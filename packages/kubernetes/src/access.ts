@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
-import { readPlainKubeconfig } from "./plain-kubeconfig.js";
+import { readStaticKubeconfig } from "./static-kubeconfig.js";
 
 export interface AccessOptions {
   /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either, in a pod, its service account. */
@@ -23,11 +23,11 @@ export interface AccessOptions {
       }
     | undefined;
   /** Folder of the pod's service account, with `token` and `ca.crt`. Default: where Kubernetes mounts it. */
-  readonly serviceAccountFolder?: string | undefined;
+  readonly serviceAccountDir?: string | undefined;
 }
 
 /** Address and credentials of an API server. */
-export interface Access {
+export interface ApiAccess {
   /** Address, with the path below which the API is served, if any. */
   readonly server: string;
   readonly tls: ConnectionOptions;
@@ -35,23 +35,23 @@ export interface Access {
   authorization(): Promise<string | undefined>;
 }
 
-const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
-const TOKEN_LIFE_MS = 60_000;
+const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";
+const TOKEN_TTL_MS = 60_000;
 
 /**
  * Reads the access from a kubeconfig or from the pod's service account. The official client does the loading and the
  * auth providers (exec plugins, OIDC …).
  */
-export async function loadAccess(options: AccessOptions): Promise<Access> {
-  const { serviceAccountFolder = SERVICE_ACCOUNT } = options;
+export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
+  const { serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   if (options.endpoint !== undefined) return endpointAccess(options.endpoint, options.auth ?? {});
-  if (options.inCluster || (options.kubeconfig === undefined && !hasDefaultKubeconfig() && isPod(serviceAccountFolder)))
-    return inClusterAccess(serviceAccountFolder);
+  if (options.inCluster || (options.kubeconfig === undefined && !hasDefaultKubeconfig() && isPod(serviceAccountDir)))
+    return inClusterAccess(serviceAccountDir);
   const file = options.kubeconfig ?? (process.env.KUBECONFIG || join(homedir(), ".kube", "config"));
-  const plain = existsSync(file) ? readPlainKubeconfig(file, options.context) : undefined;
-  if (plain !== undefined) {
-    const { server, tls, token } = plain;
-    return plainAccess({ server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) });
+  const staticAccess = existsSync(file) ? readStaticKubeconfig(file, options.context) : undefined;
+  if (staticAccess !== undefined) {
+    const { server, tls, token } = staticAccess;
+    return withoutCredentialsOverHttp({ server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) });
   }
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
@@ -67,7 +67,7 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
     const token = `Bearer ${user.token}`;
     return { server: cluster.server, tls: await tlsOptions(config), authorization: () => Promise.resolve(token) };
   }
-  const authorize = cached(async () => {
+  const authorize = cacheToken(async () => {
     const request: { headers?: Record<string, unknown> } = { headers: {} };
     await config.applyToHTTPSOptions(request as never);
     const header = request.headers?.Authorization ?? request.headers?.authorization;
@@ -76,14 +76,14 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
   return { server: cluster.server, tls: await tlsOptions(config), authorization: authorize };
 }
 
-function endpointAccess(endpoint: string, { tokenPath, certPath }: NonNullable<AccessOptions["auth"]>): Access {
+function endpointAccess(endpoint: string, { tokenPath, certPath }: NonNullable<AccessOptions["auth"]>): ApiAccess {
   const server = endpoint.replace(/\/+$/, "");
   const tls = certPath === undefined ? {} : { ca: readFileSync(certPath) };
-  const authorization = cached(async () => tokenPath && `Bearer ${(await readFile(tokenPath, "utf8")).trim()}`);
-  return plainAccess({ server, tls, authorization });
+  const authorization = cacheToken(async () => tokenPath && `Bearer ${(await readFile(tokenPath, "utf8")).trim()}`);
+  return withoutCredentialsOverHttp({ server, tls, authorization });
 }
 
-function plainAccess({ server, tls, authorization }: Access): Access {
+function withoutCredentialsOverHttp({ server, tls, authorization }: ApiAccess): ApiAccess {
   // Plain HTTP is for a cluster on this machine; no secrets are sent over it.
   if (server.startsWith("http:")) return { server, tls: {}, authorization: () => Promise.resolve(undefined) };
   return { server, tls, authorization };
@@ -102,27 +102,27 @@ function hasDefaultKubeconfig(): boolean {
   return Boolean(process.env.KUBECONFIG) || existsSync(join(homedir(), ".kube", "config"));
 }
 
-function isPod(serviceAccountFolder: string): boolean {
-  return Boolean(process.env.KUBERNETES_SERVICE_HOST) && existsSync(join(serviceAccountFolder, "token"));
+function isPod(serviceAccountDir: string): boolean {
+  return Boolean(process.env.KUBERNETES_SERVICE_HOST) && existsSync(join(serviceAccountDir, "token"));
 }
 
-function inClusterAccess(folder: string): Access {
+function inClusterAccess(serviceAccountDir: string): ApiAccess {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port)
     throw new Error("in-cluster access: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, this is not a pod");
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    tls: { ca: readFileSync(`${folder}/ca.crt`) },
-    authorization: cached(() => Promise.resolve(`Bearer ${readFileSync(`${folder}/token`, "utf8").trim()}`)),
+    tls: { ca: readFileSync(`${serviceAccountDir}/ca.crt`) },
+    authorization: cacheToken(() => Promise.resolve(`Bearer ${readFileSync(`${serviceAccountDir}/token`, "utf8").trim()}`)),
   };
 }
 
-function cached(read: () => Promise<string | undefined>): () => Promise<string | undefined> {
+function cacheToken(read: () => Promise<string | undefined>): () => Promise<string | undefined> {
   let value: Promise<string | undefined> | undefined;
   let until = 0;
   return () => {
     if (value === undefined || Date.now() > until) {
-      until = Date.now() + TOKEN_LIFE_MS;
+      until = Date.now() + TOKEN_TTL_MS;
       value = read();
       value.catch(() => {
         value = undefined;

@@ -1,5 +1,5 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import { type ApiProxy, type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, startApiProxy } from "@flyte-ts/testing";
+import { type FaultProxy, type KubernetesFixture, kubernetesFixture, kubernetesSkipReason, startFaultProxy } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   CONFIG_MAPS,
@@ -9,7 +9,7 @@ import {
   type KubeObject,
   LEASES,
   NAMESPACES,
-  runForLeader,
+  runLeaderElection,
   ShardLeases,
 } from "./index.js";
 
@@ -17,14 +17,14 @@ const logger = createLogger({ service: "test", level: "silent" });
 const namespace = "faults";
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
-describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", () => {
+describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () => {
   let kubernetes: KubernetesFixture;
-  let proxy: ApiProxy;
+  let proxy: FaultProxy;
   let direct: KubeClient;
   let client: KubeClient;
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
-    proxy = await startApiProxy(kubernetes);
+    proxy = await startFaultProxy(kubernetes);
     direct = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
     client = await createKubeClient({ kubeconfig: proxy.kubeconfig, timeoutMs: 2_000 });
     await direct.create(NAMESPACES, { metadata: { name: namespace } });
@@ -36,11 +36,19 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     await kubernetes?.stop();
   });
 
-  test("an informer comes through every fault with what has changed meanwhile, and asks seldom", async () => {
+  test("an informer recovers from every fault with the missed changes and few requests", async () => {
     const labelSelector = "set=one";
     const seen: string[] = [];
     const onEvent = ({ type, key }: { type: string; key: string }) => seen.push(`${type} ${key.split("/")[1]}`);
-    const informer = createInformer<KubeObject>({ client, ref: CONFIG_MAPS, namespace, labelSelector, silenceMs: 3_000, logger, onEvent });
+    const informer = createInformer<KubeObject>({
+      client,
+      ref: CONFIG_MAPS,
+      namespace,
+      labelSelector,
+      idleTimeoutMs: 3_000,
+      logger,
+      onEvent,
+    });
     await informer.synced;
     const create = (name: string) => direct.create(CONFIG_MAPS, { metadata: { namespace, name, labels: { set: "one" } } });
     const remove = (name: string) => direct.delete(CONFIG_MAPS, { namespace, name });
@@ -62,7 +70,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
 
       const before = proxy.requests;
       await proxy.set({ kind: "answering", status: 429 });
-      proxy.cut();
+      proxy.resetConnections();
       await create("turned-away");
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(proxy.requests - before).toBeLessThan(20);
@@ -93,7 +101,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     }
   }, 120_000);
 
-  test("who shares out shards: a membership that was ended does not come back, and a slot's next process takes over at once", async () => {
+  test("an expired membership is not renewed, and a process with the same stable identity takes over at once", async () => {
     const SHARDS = 4;
     const process = (identity: string, slot?: string) =>
       new ShardLeases({
@@ -102,7 +110,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
         group: slot ?? "group",
         shards: SHARDS,
         identity,
-        slot,
+        stableIdentity: slot,
         // With a slot, the successor does not wait for the lease time.
         leaseMs: slot === undefined ? 3_000 : 300_000,
         logger,
@@ -140,10 +148,10 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     await next.stop();
   }, 120_000);
 
-  test("of two that run for leader one leads; when it is cut off it hears of it before the other leads", async () => {
+  test("one of two candidates leads, and a leader without connection is notified before the other takes over", async () => {
     const happened: string[] = [];
     const run = (identity: string, through: KubeClient) => {
-      const leader = runForLeader({
+      const leader = runLeaderElection({
         client: through,
         namespace,
         group: "one",
@@ -154,14 +162,14 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
         random: Math.random,
         onLost: () => happened.push(`${identity} lost`),
       });
-      void leader.elected.then(() => happened.push(`${identity} leads`));
+      void leader.becameLeader.then(() => happened.push(`${identity} leads`));
       return leader;
     };
     const first = run("first", client);
-    await first.elected;
+    await first.becameLeader;
     const second = run("second", direct);
     await proxy.set({ kind: "refused" });
-    await second.elected;
+    await second.becameLeader;
     await proxy.set({ kind: "none" });
     expect(happened).toEqual(["first leads", "first lost", "second leads"]);
     await Promise.all([first.stop(), second.stop()]);

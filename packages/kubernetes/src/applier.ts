@@ -13,5 +13,5 @@ export interface KubeApplier {
   /** Server-side apply: creates the object, takes over fields that others changed, leaves their own fields alone. */
   apply<T extends KubeObject>(ref: ResourceRef, options: ApplyOptions): Promise<T>;
   /** Looks up how the API names a kind; undefined when the API does not have it. */
-  resourceOf(apiVersion: string, kind: string): Promise<ResourceRef | undefined>;
+  findResource(apiVersion: string, kind: string): Promise<ResourceRef | undefined>;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { createKubeClient, isTransient, isUndone, type KubeClient, NAMESPACES } from "./index.js";
+import { createKubeClient, isTransient, wasNotApplied, type KubeClient, NAMESPACES } from "./index.js";
 
 const { signal } = new AbortController();
 
@@ -14,7 +14,7 @@ async function all(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-describe("on a server of the test's own", () => {
+describe("against a stub server", () => {
   const folder = mkdtempSync(join(tmpdir(), "cut-answers-"));
   let server: Server;
   let client: KubeClient;
@@ -35,7 +35,7 @@ describe("on a server of the test's own", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("a list is put together from pages; a part of it is one request, however many objects there are", async () => {
+  test("a list joins its pages, and a limited list is one request", async () => {
     const asked: string[] = [];
     answer = (response, query) => {
       const [from, most] = [Number(query.get("continue") ?? 0), Number(query.get("limit"))];
@@ -45,7 +45,7 @@ describe("on a server of the test's own", () => {
       response.end(JSON.stringify({ metadata: { resourceVersion: "7", ...rest }, items }));
     };
     expect((await client.list(NAMESPACES)).items).toHaveLength(1_200);
-    expect((await client.list(NAMESPACES, { atMost: 1 })).items).toHaveLength(1);
+    expect((await client.list(NAMESPACES, { maxItems: 1 })).items).toHaveLength(1);
     expect(asked).toEqual(["500 from 0", "500 from 500", "500 from 1000", "1 from 0"]);
   });
 
@@ -66,10 +66,10 @@ describe("on a server of the test's own", () => {
     const error = await call().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "KubeError", status: 0 });
     expect(isTransient(error)).toBe(true);
-    expect(isUndone(error)).toBe(false);
+    expect(wasNotApplied(error)).toBe(false);
   });
 
-  test("what is no JSON comes from somebody else, in between", async () => {
+  test("a response that is no JSON is an error of an intermediary", async () => {
     answer = (response) => response.end("<html>starting</html>");
     const error = await client.get(NAMESPACES, { name: "a" }).catch((thrown: unknown) => thrown);
     expect(isTransient(error)).toBe(true);

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from "undici";
-import { type Access, type AccessOptions, loadAccess } from "./access.js";
+import { type ApiAccess, type AccessOptions, loadAccess } from "./access.js";
 import type { ApplyOptions, KubeApplier } from "./applier.js";
 import { KubeError } from "./errors.js";
 import { type KubeList, type KubeObject, PODS, type ResourceRef, resourcePath } from "./resources.js";
@@ -10,14 +10,14 @@ export interface ObjectName {
 }
 
 export interface GetOptions extends ObjectName {
-  /** Answer with the metadata only. */
+  /** Return the metadata only. */
   readonly metadataOnly?: boolean;
   /** A resourceVersion from a watch: the server may answer from its cache with this version or a later one. Absent: the latest. */
-  readonly notOlderThan?: string | undefined;
+  readonly minResourceVersion?: string | undefined;
 }
 
 export interface CreateOptions {
-  /** Answer with the metadata of the new object only. */
+  /** Return the metadata of the new object only. */
   readonly metadataOnly?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ListOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** Maximum number of objects. Default: all. */
-  readonly atMost?: number;
+  readonly maxItems?: number;
   /** Fetch only the metadata (PartialObjectMetadata): large objects stay on the server. */
   readonly metadataOnly?: boolean | undefined;
 }
@@ -47,7 +47,7 @@ export interface WatchOptions {
   readonly resourceVersion: string;
   readonly metadataOnly?: boolean | undefined;
   /** Silence after which the stream counts as dead, ms. Default 100 s: servers send a bookmark each minute. */
-  readonly silenceMs?: number | undefined;
+  readonly idleTimeoutMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ export interface PodLogOptions extends ObjectName {
 
 export interface PatchOptions extends ObjectName {
   readonly body: object;
-  /** Answer with the metadata of the new object only. */
+  /** Return the metadata of the new object only. */
   readonly metadataOnly?: boolean;
   /** Changes the status only. */
   readonly subresource?: "status";
@@ -118,7 +118,7 @@ interface Request {
 }
 
 /** A kind in a discovery answer. */
-interface ListedResource {
+interface DiscoveredResource {
   readonly name: string;
   readonly kind: string;
   readonly namespaced: boolean;
@@ -127,20 +127,20 @@ interface ListedResource {
 const JSON_TYPE = "application/json";
 /**
  * Skips field validation: otherwise the server decodes each object twice, to warn of unknown fields. No caller reads
- * warnings, and errors are refused all the same.
+ * warnings, and invalid objects are rejected all the same.
  */
-const UNWARNED = "?fieldValidation=Ignore";
+const SKIP_FIELD_VALIDATION = "?fieldValidation=Ignore";
 // The second type is for servers that cannot reduce objects to their metadata.
-const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+const METADATA_TYPE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+const METADATA_LIST_TYPE = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 /** Page size of lists; the pages are joined. */
-const PAGE = 500;
-const WATCH_SECONDS = 240;
+const PAGE_SIZE = 500;
+const WATCH_TIMEOUT_SECONDS = 240;
 /** Exceeds the minute between two bookmarks, to detect a connection that died silently. */
-const WATCH_SILENCE_MS = 100_000;
+const WATCH_IDLE_TIMEOUT_MS = 100_000;
 
 class HttpKubeClient implements KubeClient, KubeApplier {
-  readonly #access: Access;
+  readonly #access: ApiAccess;
   readonly #server: URL;
   /** Base path: a proxy may serve a cluster below one. */
   readonly #base: string;
@@ -148,7 +148,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   readonly #requests: Agent;
   readonly #watches: Agent;
 
-  constructor(access: Access, { maxConnections = 32, timeoutMs = 30_000, userAgent = "flyte-ts" }: KubeClientOptions) {
+  constructor(access: ApiAccess, { maxConnections = 32, timeoutMs = 30_000, userAgent = "flyte-ts" }: KubeClientOptions) {
     this.#access = access;
     this.#userAgent = userAgent;
     this.#server = new URL(access.server);
@@ -161,13 +161,16 @@ class HttpKubeClient implements KubeClient, KubeApplier {
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 30_000,
     });
-    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_SILENCE_MS });
+    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_IDLE_TIMEOUT_MS });
   }
 
-  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name, metadataOnly, notOlderThan }: GetOptions): Promise<T | undefined> {
-    const query = notOlderThan === undefined ? "" : `?resourceVersion=${encodeURIComponent(notOlderThan)}`;
+  async get<T extends KubeObject>(
+    ref: ResourceRef,
+    { namespace, name, metadataOnly, minResourceVersion }: GetOptions,
+  ): Promise<T | undefined> {
+    const query = minResourceVersion === undefined ? "" : `?resourceVersion=${encodeURIComponent(minResourceVersion)}`;
     try {
-      return await this.#call<T>("GET", resourcePath(ref, namespace, name) + query, { accept: metadataOnly ? METADATA : JSON_TYPE });
+      return await this.#call<T>("GET", resourcePath(ref, namespace, name) + query, { accept: metadataOnly ? METADATA_TYPE : JSON_TYPE });
     } catch (error) {
       if (error instanceof KubeError && error.status === 404) return undefined;
       throw error;
@@ -175,38 +178,40 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   async list<T extends KubeObject>(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList<T>> {
-    const { namespace, labelSelector, fieldSelector, atMost, metadataOnly } = options;
-    const accept = metadataOnly ? METADATA_LIST : JSON_TYPE;
+    const { namespace, labelSelector, fieldSelector, maxItems, metadataOnly } = options;
+    const accept = metadataOnly ? METADATA_LIST_TYPE : JSON_TYPE;
     const items: T[] = [];
     let page: KubeList<T> | undefined;
     do {
-      const query = new URLSearchParams({ limit: String(atMost ?? PAGE) });
+      const query = new URLSearchParams({ limit: String(maxItems ?? PAGE_SIZE) });
       if (labelSelector) query.set("labelSelector", labelSelector);
       if (fieldSelector) query.set("fieldSelector", fieldSelector);
       if (page?.metadata.continue) query.set("continue", page.metadata.continue);
       page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`, { accept });
       // Metadata lists of no objects have `items: null`.
       for (const item of page.items ?? []) items.push(item);
-    } while (page.metadata.continue && atMost === undefined);
+    } while (page.metadata.continue && maxItems === undefined);
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
   }
 
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, { metadataOnly }: CreateOptions = {}): Promise<T> {
-    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace) + UNWARNED, {
+    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace) + SKIP_FIELD_VALIDATION, {
       body: object,
-      accept: metadataOnly ? METADATA : JSON_TYPE,
+      accept: metadataOnly ? METADATA_TYPE : JSON_TYPE,
     });
   }
 
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
-    return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name) + UNWARNED, { body: object });
+    return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name) + SKIP_FIELD_VALIDATION, {
+      body: object,
+    });
   }
 
   mergePatch<T extends KubeObject>(ref: ResourceRef, options: PatchOptions): Promise<T> {
     const { namespace, name, body, metadataOnly, subresource } = options;
-    const accept = metadataOnly ? METADATA : JSON_TYPE;
+    const accept = metadataOnly ? METADATA_TYPE : JSON_TYPE;
     const path = resourcePath(ref, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
-    return this.#call<T>("PATCH", path + UNWARNED, { body, contentType: "application/merge-patch+json", accept });
+    return this.#call<T>("PATCH", path + SKIP_FIELD_VALIDATION, { body, contentType: "application/merge-patch+json", accept });
   }
 
   apply<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, fieldManager }: ApplyOptions): Promise<T> {
@@ -215,13 +220,13 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     return this.#call<T>("PATCH", `${resourcePath(ref, namespace, name)}?${query}`, { body, contentType: "application/apply-patch+yaml" });
   }
 
-  async resourceOf(apiVersion: string, kind: string): Promise<ResourceRef | undefined> {
+  async findResource(apiVersion: string, kind: string): Promise<ResourceRef | undefined> {
     const [group, version] = apiVersion.includes("/") ? (apiVersion.split("/") as [string, string]) : ["", apiVersion];
     const path = group === "" ? `/api/${encodeURIComponent(version)}` : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
     try {
-      const { resources } = await this.#call<{ resources?: readonly ListedResource[] }>("GET", path);
-      const found = resources?.find((resource) => resource.kind === kind && !resource.name.includes("/"));
-      return found && { group, version, plural: found.name, namespaced: found.namespaced };
+      const { resources } = await this.#call<{ resources?: readonly DiscoveredResource[] }>("GET", path);
+      const match = resources?.find((resource) => resource.kind === kind && !resource.name.includes("/"));
+      return match && { group, version, plural: match.name, namespaced: match.namespaced };
     } catch (error) {
       if (error instanceof KubeError && error.status === 404) return undefined;
       throw error;
@@ -249,22 +254,34 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   async *watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, labelSelector, resourceVersion, signal, metadataOnly, silenceMs: bodyTimeoutMs = WATCH_SILENCE_MS } = options;
-    const accept = metadataOnly ? METADATA : JSON_TYPE;
-    const query = new URLSearchParams({ watch: "1", allowWatchBookmarks: "true", timeoutSeconds: String(WATCH_SECONDS), resourceVersion });
+    const {
+      namespace,
+      labelSelector,
+      resourceVersion,
+      signal,
+      metadataOnly,
+      idleTimeoutMs: bodyTimeoutMs = WATCH_IDLE_TIMEOUT_MS,
+    } = options;
+    const accept = metadataOnly ? METADATA_TYPE : JSON_TYPE;
+    const query = new URLSearchParams({
+      watch: "1",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(WATCH_TIMEOUT_SECONDS),
+      resourceVersion,
+    });
     if (labelSelector) query.set("labelSelector", labelSelector);
     const path = `${resourcePath(ref, namespace)}?${query}`;
     const response = await this.#send(this.#watches, { method: "GET", path, accept, bodyTimeoutMs, signal });
     const decoder = new TextDecoder();
     // Collects the chunks of an unfinished line, so that a long line is joined once.
-    let pieces: string[] = [];
-    for await (const chunk of bodyOf(`watch ${path}`, response)) {
+    let chunks: string[] = [];
+    for await (const chunk of readBody(`watch ${path}`, response)) {
       const lines = decoder.decode(chunk, { stream: true }).split("\n");
       for (const [index, line] of lines.entries()) {
-        pieces.push(line);
+        chunks.push(line);
         if (index === lines.length - 1) break;
-        const text = pieces.join("");
-        pieces = [];
+        const text = chunks.join("");
+        chunks = [];
         if (text.trim() !== "") yield JSON.parse(text) as WatchEvent<T>;
       }
     }
@@ -278,7 +295,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     const path = `${resourcePath(PODS, namespace, name)}/log?${query}`;
     // A container may be silent for any time: no timeout.
     const response = await this.#send(this.#watches, { method: "GET", path, accept: "*/*", bodyTimeoutMs: 0, signal });
-    yield* bodyOf(`GET ${path}`, response);
+    yield* readBody(`GET ${path}`, response);
   }
 
   async close(): Promise<void> {
@@ -290,7 +307,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     try {
       return (await response.body.json()) as T;
     } catch (cause) {
-      throw noAnswer(`${method} ${path}`, cause);
+      throw connectionError(`${method} ${path}`, cause);
     }
   }
 
@@ -314,27 +331,27 @@ class HttpKubeClient implements KubeClient, KubeApplier {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (cause) {
-      throw noAnswer(`${method} ${path}`, cause);
+      throw connectionError(`${method} ${path}`, cause);
     }
     if (response.statusCode < 300) return response;
-    throw await refusal(`${method} ${path}`, response);
+    throw await errorFromResponse(`${method} ${path}`, response);
   }
 }
 
 /** The connection failed, or broke before the answer was complete. */
-function noAnswer(what: string, cause: unknown): KubeError {
-  return new KubeError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
+function connectionError(operation: string, cause: unknown): KubeError {
+  return new KubeError(`${operation}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
 }
 
-async function* bodyOf(what: string, { body }: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+async function* readBody(operation: string, { body }: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk as Uint8Array;
   } catch (cause) {
-    throw noAnswer(what, cause);
+    throw connectionError(operation, cause);
   }
 }
 
-async function refusal(what: string, response: Dispatcher.ResponseData): Promise<KubeError> {
+async function errorFromResponse(operation: string, response: Dispatcher.ResponseData): Promise<KubeError> {
   const text = await response.body.text().catch(() => "");
   let status: { message?: string; reason?: string; details?: { retryAfterSeconds?: number } } = {};
   try {
@@ -344,7 +361,7 @@ async function refusal(what: string, response: Dispatcher.ResponseData): Promise
   }
   const header = Number(response.headers["retry-after"]);
   const seconds = status.details?.retryAfterSeconds ?? (Number.isFinite(header) && header > 0 ? header : undefined);
-  return new KubeError(status.message || `${what}: HTTP ${response.statusCode}`, {
+  return new KubeError(status.message || `${operation}: HTTP ${response.statusCode}`, {
     status: response.statusCode,
     reason: status.reason ?? "",
     retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,

@@ -1,4 +1,4 @@
-/** An error answer of the API server, or no answer (status 0). */
+/** An error response of the API server, or no response (status 0). */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   /** HTTP status; 0 when the server could not be reached. */
@@ -25,7 +25,7 @@ export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409
 /** The object was changed since it was read. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason !== "AlreadyExists";
 /** Error codes before a connection exists. */
-const NO_CONNECTION: ReadonlySet<unknown> = new Set([
+const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
   "ENETUNREACH",
@@ -35,10 +35,10 @@ const NO_CONNECTION: ReadonlySet<unknown> = new Set([
 ]);
 
 /** True when the request cannot have changed anything: it was not sent, or was rejected before it was processed. */
-export function isUndone(error: unknown): boolean {
+export function wasNotApplied(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   if (error.status !== 0) return error.status === 401 || error.status === 429;
-  return NO_CONNECTION.has((error.cause as { code?: unknown } | undefined)?.code);
+  return CONNECTION_ERROR_CODES.has((error.cause as { code?: unknown } | undefined)?.code);
 }
 
 /** True when a retry may succeed: no connection, overload, a server that starts or stops. */

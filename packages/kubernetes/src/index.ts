@@ -12,7 +12,7 @@ export {
   type WatchEvent,
   type WatchOptions,
 } from "./client.js";
-export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, isUndone, KubeError } from "./errors.js";
+export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, wasNotApplied, KubeError } from "./errors.js";
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 export {
   BINDINGS,
@@ -33,8 +33,8 @@ export {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from "./resources.js";
-export { type Timers, WorkQueue } from "./work-queue.js";
+export { WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
-export { ShardBook, type ShardBookOptions, type ShardStep } from "./shard-lease/shard-book.js";
-export { type Leader, type LeaderOptions, runForLeader } from "./shard-lease/leader.js";
+export { ShardAllocator, type ShardAllocatorOptions, type LeaseAction } from "./shard-lease/shard-allocator.js";
+export { type LeaderElection, type LeaderElectionOptions, runLeaderElection } from "./shard-lease/leader-election.js";
 export { ShardLeases, type ShardLeasesOptions } from "./shard-lease/shard-leases.js";

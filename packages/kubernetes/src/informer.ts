@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { KubeClient, WatchEvent } from "./client.js";
 import { isGone, KubeError } from "./errors.js";
@@ -15,9 +16,9 @@ export interface InformerOptions<T extends KubeObject> {
   /** Fetch only the metadata of the objects. */
   readonly metadataOnly?: boolean;
   /** Silence after which a watch counts as dead, ms; default: the client's. */
-  readonly silenceMs?: number;
+  readonly idleTimeoutMs?: number;
   /** Maps an object to the part that the cache keeps; default: all. Objects are readonly, since they are shared. */
-  readonly keep?: (object: T) => T;
+  readonly transform?: (object: T) => T;
 }
 
 export interface InformerEvent<T> {
@@ -37,8 +38,10 @@ export interface Informer<T> {
   stop(): Promise<void>;
 }
 
-/** A watch that ends sooner counts as refused. */
-const SHORTEST_WATCH_MS = 1_000;
+/** Delays before another watch after failures; jitter reduces them to half at most. */
+const RECONNECTS: Backoff = { initialMs: 100, maxMs: 5_000 };
+/** A watch that ends sooner counts as failed. */
+const MIN_WATCH_MS = 1_000;
 
 /** A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or lists again, with backoff. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
@@ -53,7 +56,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   readonly #cache = new Map<string, T>();
   readonly #abort = new AbortController();
   #resourceVersion: string | undefined;
-  #aliveAt: number | undefined;
+  #lastEventAt: number | undefined;
   #running: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: InformerOptions<T>) {
@@ -75,7 +78,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   lagMs(): number | undefined {
-    return this.#aliveAt === undefined ? undefined : Date.now() - this.#aliveAt;
+    return this.#lastEventAt === undefined ? undefined : Date.now() - this.#lastEventAt;
   }
 
   async stop(): Promise<void> {
@@ -87,24 +90,25 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     const { signal } = this.#abort;
     let failures = 0;
     while (!signal.aborted) {
-      let asked = 0;
+      let retryAfterMs = 0;
       try {
         if (this.#resourceVersion === undefined) await this.#relist();
-        const began = performance.now();
+        const startedAt = performance.now();
         await this.#watch();
         // A stream that keeps ending at once is a failure too.
-        failures = performance.now() - began > SHORTEST_WATCH_MS ? 0 : failures + 1;
+        failures = performance.now() - startedAt > MIN_WATCH_MS ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;
         if (isGone(error)) this.#resourceVersion = undefined;
         failures++;
-        asked = (error instanceof KubeError && error.retryAfterMs) || 0;
+        retryAfterMs = (error instanceof KubeError && error.retryAfterMs) || 0;
         const { plural } = this.options.ref;
-        this.options.logger.warn({ resource: plural, error: String(error), failures }, "watch interrupted");
+        this.options.logger.warn({ resource: plural, error: String(error), failures }, "the watch was interrupted and is retried");
       }
       if (failures > 0) {
-        const delay = Math.max(asked, Math.min(50 * 2 ** Math.min(failures, 10), 5_000));
-        await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+        const fullMs = Math.max(retryAfterMs, backoffDelay(RECONNECTS, failures - 1));
+        const delayMs = backoffDelay({ initialMs: fullMs, maxMs: fullMs, jitter: 0.5 }, 0, Math.random);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -119,27 +123,27 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     }
     for (const [key, object] of this.#cache) if (!present.has(key)) this.#remove(object);
     this.#resourceVersion = metadata.resourceVersion;
-    this.#aliveAt = Date.now();
+    this.#lastEventAt = Date.now();
     this.#resolveSynced();
   }
 
   async #watch(): Promise<void> {
-    const { client, ref, namespace, labelSelector, metadataOnly, silenceMs } = this.options;
+    const { client, ref, namespace, labelSelector, metadataOnly, idleTimeoutMs } = this.options;
     const stream = client.watch<T>(ref, {
       namespace,
       labelSelector,
       metadataOnly,
-      silenceMs,
+      idleTimeoutMs,
       resourceVersion: this.#resourceVersion as string,
       signal: this.#abort.signal,
     });
     for await (const event of stream) {
-      this.#aliveAt = Date.now();
-      this.#take(event);
+      this.#lastEventAt = Date.now();
+      this.#handleEvent(event);
     }
   }
 
-  #take({ type, object }: WatchEvent<T>): void {
+  #handleEvent({ type, object }: WatchEvent<T>): void {
     switch (type) {
       case "ADDED":
       case "MODIFIED":
@@ -162,9 +166,9 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     const key = objectKey(object);
     const previous = this.#cache.get(key);
     if (previous?.metadata.resourceVersion === object.metadata.resourceVersion && previous !== undefined) return;
-    const kept = this.options.keep?.(object) ?? object;
-    this.#cache.set(key, kept);
-    this.options.onEvent({ type: previous === undefined ? "added" : "modified", key, object: kept, previous });
+    const transformed = this.options.transform?.(object) ?? object;
+    this.#cache.set(key, transformed);
+    this.options.onEvent({ type: previous === undefined ? "added" : "modified", key, object: transformed, previous });
   }
 
   #remove(object: T): void {

@@ -1,19 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { describe, expect, test, vi } from "vitest";
 import { createKubeClient, type KubeClient, KubeError, type KubeObject, NAMESPACES, SERVICE_ACCOUNTS } from "./index.js";
 
-describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
-  test("keeps its objects over restarts of the API server and of etcd, and can be stopped in its tracks", async () => {
+describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
+  test("the local API server keeps its objects over restarts and can be killed", async () => {
     const kubernetes = await kubernetesFixture();
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 1_000 });
     try {
       const { metadata } = await client.create(NAMESPACES, { metadata: { name: "flytesnacks-development" } });
       const notOlderThan = metadata.resourceVersion;
-      expect((await client.get(NAMESPACES, { name: "flytesnacks-development", notOlderThan }))?.metadata).toEqual(metadata);
-      expect(await client.get(NAMESPACES, { name: "nobody", notOlderThan })).toBeUndefined();
+      expect((await client.get(NAMESPACES, { name: "flytesnacks-development", minResourceVersion: notOlderThan }))?.metadata).toEqual(
+        metadata,
+      );
+      expect(await client.get(NAMESPACES, { name: "nobody", minResourceVersion: notOlderThan })).toBeUndefined();
       await kubernetes.restart();
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();
@@ -28,7 +30,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     }
   }, 120_000);
 
-  test("is reached by a kubeconfig that is named, by KUBECONFIG, and from within a pod", async () => {
+  test("a client connects by a given kubeconfig, by KUBECONFIG and from within a pod", async () => {
     const kubernetes = await kubernetesFixture();
     const folder = mkdtempSync(join(tmpdir(), "service-account-"));
     const names = async (client: KubeClient) => {
@@ -52,10 +54,10 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
       vi.stubEnv("KUBERNETES_SERVICE_PORT", String(kubernetes.port));
       vi.stubEnv("KUBECONFIG", undefined);
       vi.stubEnv("HOME", folder);
-      expect(await names(await createKubeClient({ inCluster: true, serviceAccountFolder: folder }))).toContain("flyte");
-      expect(await names(await createKubeClient({ serviceAccountFolder: folder }))).toContain("flyte");
+      expect(await names(await createKubeClient({ inCluster: true, serviceAccountDir: folder }))).toContain("flyte");
+      expect(await names(await createKubeClient({ serviceAccountDir: folder }))).toContain("flyte");
       writeFileSync(join(folder, "token"), "not a token");
-      await expect(names(await createKubeClient({ serviceAccountFolder: folder }))).rejects.toMatchObject({ status: 401 });
+      await expect(names(await createKubeClient({ serviceAccountDir: folder }))).rejects.toMatchObject({ status: 401 });
     } finally {
       vi.unstubAllEnvs();
       rmSync(folder, { recursive: true, force: true });
@@ -63,7 +65,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     }
   }, 120_000);
 
-  test("compaction makes a watch from before it a 410", async () => {
+  test("a watch from before a compaction fails with 410", async () => {
     const kubernetes = await kubernetesFixture({ args: ["--watch-cache=false"] });
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
     try {

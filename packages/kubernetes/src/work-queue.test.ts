@@ -1,76 +1,54 @@
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Timers, WorkerPool, WorkQueue } from "./index.js";
+import { WorkerPool, WorkQueue } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A clock that the test advances. */
-function manualTimers(): Timers & { advance(ms: number): void } {
-  let now = 0;
-  let due: { at: number; run: () => void }[] = [];
-  return {
-    now: () => now,
-    setTimeout: (run, ms) => {
-      const timer = { at: now + ms, run };
-      due.push(timer);
-      return timer;
-    },
-    clearTimeout: (timer) => {
-      due = due.filter((each) => each !== timer);
-    },
-    advance: (ms) => {
-      now += ms;
-      const ready = due.filter((each) => each.at <= now);
-      due = due.filter((each) => each.at > now);
-      for (const each of ready) each.run();
-    },
-  };
-}
-
-test("a key waits once, keys come in order", () => {
+test("a key is queued once, and keys are returned in order", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a"]) queue.add(key);
   expect(queue.depth).toBe(2);
-  expect([queue.take(), queue.take()]).toEqual(["a", "b"]);
+  expect([queue.get(), queue.get()]).toEqual(["a", "b"]);
 });
 
-test("a key that is worked on comes back only when its worker is done", () => {
+test("a key that is added while it is processed is queued again when its worker is done", () => {
   const queue = new WorkQueue();
   queue.add("a");
-  queue.take();
+  queue.get();
   queue.add("a");
   queue.add("a");
   expect(queue.depth).toBe(0);
   queue.done("a");
   expect(queue.depth).toBe(1);
-  expect(queue.take()).toBe("a");
+  expect(queue.get()).toBe("a");
   queue.done("a");
   expect(queue.depth).toBe(0);
 });
 
-test("of several times for a key the earliest counts", () => {
-  const timers = manualTimers();
-  const queue = new WorkQueue(timers);
+test("addAt keeps the earliest of several times", async () => {
+  const time = new ManualTime(new Date(0));
+  const queue = new WorkQueue(time);
   queue.addAt("a", 50);
   queue.addAt("a", 20);
   queue.addAt("a", 80);
   queue.addAt("b", 30);
-  queue.forget("b");
-  timers.advance(19);
+  queue.cancelDelayed("b");
+  await time.advance(19);
   expect(queue.depth).toBe(0);
-  timers.advance(100);
+  await time.advance(1);
   expect(queue.depth).toBe(1);
-  timers.advance(5);
+  await time.advance(5);
   expect(queue.latencyMs).toBe(5);
 });
 
-test("a key that has used less goes ahead of one that has used more, and none waits for ever", () => {
+test("a key that used less time comes before one that used more, and none starves", () => {
   const queue = new WorkQueue();
   const turns: string[] = [];
   const work = (usedMs: (key: string) => number) => {
-    const key = queue.take() ?? "";
+    const key = queue.get() ?? "";
     turns.push(key);
     queue.add(key);
     queue.done(key, usedMs(key));
@@ -86,40 +64,40 @@ test("a key that has used less goes ahead of one that has used more, and none wa
   expect(turns.filter((turn) => turn === "small").length).toBeGreaterThanOrEqual(30);
 });
 
-test("tells whether others share the workers: they wait, or were worked on a moment ago", () => {
-  const timers = manualTimers();
-  const queue = new WorkQueue(timers);
+test("isContended is true while other keys are queued or were processed recently", async () => {
+  const time = new ManualTime(new Date(0));
+  const queue = new WorkQueue(time);
   const work = (key: string) => {
     queue.add(key);
-    queue.done(queue.take() ?? "", 1);
+    queue.done(queue.get() ?? "", 1);
   };
   work("a");
   work("a");
-  expect(queue.isShared("a")).toBe(false);
+  expect(queue.isContended("a")).toBe(false);
   queue.add("b");
-  expect(queue.isShared("a")).toBe(true);
-  expect(queue.isShared("b")).toBe(true);
-  queue.done(queue.take() ?? "", 1);
-  timers.advance(150);
+  expect(queue.isContended("a")).toBe(true);
+  expect(queue.isContended("b")).toBe(true);
+  queue.done(queue.get() ?? "", 1);
+  await time.advance(150);
   work("a");
-  expect(queue.isShared("a")).toBe(true);
-  timers.advance(150);
+  expect(queue.isContended("a")).toBe(true);
+  await time.advance(150);
   work("a");
-  expect(queue.isShared("a")).toBe(false);
+  expect(queue.isContended("a")).toBe(false);
 });
 
-test("a key that has rested has saved nothing up", () => {
+test("an idle key accumulates no credit", () => {
   const queue = new WorkQueue();
   queue.add("rests");
-  queue.done(queue.take() ?? "", 1);
+  queue.done(queue.get() ?? "", 1);
   for (let turn = 0; turn < 100; turn++) {
     queue.add("works");
-    queue.done(queue.take() ?? "", 10);
+    queue.done(queue.get() ?? "", 10);
   }
   queue.add("works");
   queue.add("rests");
   const turns = Array.from({ length: 4 }, () => {
-    const key = queue.take() ?? "";
+    const key = queue.get() ?? "";
     queue.add(key);
     queue.done(key, 10);
     return key;
@@ -127,7 +105,7 @@ test("a key that has rested has saved nothing up", () => {
   expect(turns.filter((key) => key === "rests")).toHaveLength(2);
 });
 
-test("what has just come in goes ahead of a key that always has work, and the event loop has its turns", async () => {
+test("a new key comes before a key that is always busy, and the pool yields to the event loop", async () => {
   const queue = new WorkQueue();
   const rounds: string[] = [];
   let beside: Promise<void> | undefined;
@@ -136,7 +114,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
     workers: 10,
     logger,
     onError: () => undefined,
-    work: (key) => {
+    reconcile: (key) => {
       rounds.push(key);
       if (key === "busy" && !rounds.includes("small")) queue.add(key);
       for (const until = performance.now() + 1; key === "busy" && performance.now() < until; );
@@ -153,7 +131,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
-test("the event loop has its turn after 4 ms of rounds, and after 20 ms while many keys wait", async () => {
+test("the pool yields after 4 ms of synchronous work, and after 20 ms while many keys are queued", async () => {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   const queue = new WorkQueue();
@@ -164,7 +142,7 @@ test("the event loop has its turn after 4 ms of rounds, and after 20 ms while ma
     workers: 10,
     logger,
     onError: () => undefined,
-    work: () => {
+    reconcile: () => {
       now += 2;
       turns.push((turns.pop() ?? 0) + 1);
       return Promise.resolve();
@@ -180,7 +158,7 @@ test("the event loop has its turn after 4 ms of rounds, and after 20 ms while ma
   expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
 });
 
-test("the pool never gives one key to two workers, keeps its bound, and waits for running work", async () => {
+test("the pool processes a key once at a time, keeps its bound, and stop waits for running work", async () => {
   const queue = new WorkQueue();
   const active = new Set<string>();
   let most = 0;
@@ -191,7 +169,7 @@ test("the pool never gives one key to two workers, keeps its bound, and waits fo
     workers: 3,
     logger,
     onError: (key) => errors.push(key),
-    work: async (key) => {
+    reconcile: async (key) => {
       if (active.has(key)) throw new Error(`${key} twice`);
       active.add(key);
       most = Math.max(most, active.size);
@@ -211,5 +189,5 @@ test("the pool never gives one key to two workers, keeps its bound, and waits fo
   expect(most).toBe(3);
   expect(rounds).toBeGreaterThanOrEqual(7);
   expect(new Set(errors)).toEqual(new Set(["k0"]));
-  expect(pool.free).toBe(3);
+  expect(pool.idleWorkers).toBe(3);
 });

@@ -1,29 +1,16 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap, systemTime, type Time } from "@flyte-ts/async";
 
-/** Injected so that tests and simulations control the time. */
-export interface Timers {
-  now(): number;
-  setTimeout(run: () => void, ms: number): { unref?(): void };
-  clearTimeout(timer: unknown): void;
-}
-
-export const systemTimers: Timers = {
-  now: () => Date.now(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-};
-
-interface Turn {
+interface QueueEntry {
   readonly key: string;
   /** Virtual time at which the key may be worked on. */
-  readonly start: number;
+  readonly virtualStart: number;
   readonly order: number;
 }
 
 /** Number of remembered keys before the first sweep. */
-const FEW = 1_024;
+const MIN_SWEEP_SIZE = 1_024;
 /** Time for which a taken key counts as sharing the workers, ms: longer than one step of a chain takes elsewhere. */
-const SHARES_MS = 200;
+const CONTENTION_WINDOW_MS = 200;
 
 /**
  * A queue of keys that shares the workers' time: the key that has used least of it comes first, among equals the one
@@ -34,34 +21,36 @@ const SHARES_MS = 200;
  */
 export class WorkQueue {
   /** Time at which each key was added, ms, oldest first. */
-  readonly #waiting = new Map<string, number>();
-  readonly #turns = new Heap<Turn>((a, b) => a.start < b.start || (a.start === b.start && a.order < b.order));
+  readonly #queued = new Map<string, number>();
+  readonly #entries = new BinaryHeap<QueueEntry>(
+    (a, b) => a.virtualStart < b.virtualStart || (a.virtualStart === b.virtualStart && a.order < b.order),
+  );
   /** Starts of the turns in progress. */
-  readonly #working = new Map<string, number>();
+  readonly #processing = new Map<string, number>();
   /** Virtual times at which the last turns of keys ended. */
-  readonly #ended = new Map<string, number>();
-  readonly #again = new Set<string>();
-  readonly #later = new Map<string, { at: number; timer: unknown }>();
-  readonly #takers: (() => void)[] = [];
+  readonly #virtualFinish = new Map<string, number>();
+  readonly #dirty = new Set<string>();
+  readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
+  readonly #getters: (() => void)[] = [];
   /** The key taken last, and the last other key before it. */
   #last: { readonly key: string; at: number } | undefined;
   #lastOther: { readonly key: string; at: number } | undefined;
   #virtualTime = 0;
   #added = 0;
-  #sweepAt = FEW;
+  #sweepAt = MIN_SWEEP_SIZE;
   #closed = false;
 
-  constructor(private readonly timers: Timers = systemTimers) {}
+  constructor(private readonly time: Pick<Time, "now" | "schedule"> = systemTime) {}
 
   /** Number of queued keys. */
   get depth(): number {
-    return this.#waiting.size;
+    return this.#queued.size;
   }
 
   /** Age of the oldest queued key, ms. */
   get latencyMs(): number {
-    const first = this.#waiting.values().next();
-    return first.done ? 0 : this.timers.now() - first.value;
+    const first = this.#queued.values().next();
+    return first.done ? 0 : this.time.now() - first.value;
   }
 
   get closed(): boolean {
@@ -70,56 +59,54 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#closed) return;
-    if (this.#working.has(key)) {
-      this.#again.add(key);
+    if (this.#processing.has(key)) {
+      this.#dirty.add(key);
       return;
     }
-    if (this.#waiting.has(key)) return;
-    this.#waiting.set(key, this.timers.now());
-    this.#turns.push({ key, start: Math.max(this.#virtualTime, this.#ended.get(key) ?? 0), order: this.#added++ });
-    this.#takers.shift()?.();
+    if (this.#queued.has(key)) return;
+    this.#queued.set(key, this.time.now());
+    this.#entries.push({ key, virtualStart: Math.max(this.#virtualTime, this.#virtualFinish.get(key) ?? 0), order: this.#added++ });
+    this.#getters.shift()?.();
   }
 
   /** Adds the key at a time, ms since the epoch; the earliest of several counts. */
   addAt(key: string, at: number): void {
     if (this.#closed) return;
-    const known = this.#later.get(key);
+    const known = this.#delayed.get(key);
     if (known !== undefined) {
       if (known.at <= at) return;
-      this.timers.clearTimeout(known.timer);
+      known.cancel();
     }
-    // Node's timers overflow beyond 2^31 ms; a key that wakes too early is rescheduled.
-    const delay = Math.min(Math.max(at - this.timers.now(), 0), 2_000_000_000);
-    const timer = this.timers.setTimeout(() => {
-      this.#later.delete(key);
+    const cancel = this.time.schedule(Math.max(at - this.time.now(), 0), () => {
+      this.#delayed.delete(key);
       this.add(key);
-    }, delay);
-    this.#later.set(key, { at, timer });
+    });
+    this.#delayed.set(key, { at, cancel });
   }
 
   /** Cancels the timer of a key. */
-  forget(key: string): void {
-    const known = this.#later.get(key);
+  cancelDelayed(key: string): void {
+    const known = this.#delayed.get(key);
     if (known === undefined) return;
-    this.timers.clearTimeout(known.timer);
-    this.#later.delete(key);
+    known.cancel();
+    this.#delayed.delete(key);
   }
 
   /** Removes the next key; undefined when none is queued. The caller must call `done`. */
-  take(): string | undefined {
-    const turn = this.#turns.pop();
-    if (turn === undefined) return undefined;
-    const { key, start } = turn;
-    this.#virtualTime = Math.max(this.#virtualTime, start);
-    this.#waiting.delete(key);
-    this.#ended.delete(key);
-    this.#working.set(key, start);
-    this.#noteTaken(key);
+  get(): string | undefined {
+    const entry = this.#entries.pop();
+    if (entry === undefined) return undefined;
+    const { key, virtualStart } = entry;
+    this.#virtualTime = Math.max(this.#virtualTime, virtualStart);
+    this.#queued.delete(key);
+    this.#virtualFinish.delete(key);
+    this.#processing.set(key, virtualStart);
+    this.#recordGet(key);
     return key;
   }
 
-  #noteTaken(key: string): void {
-    const at = this.timers.now();
+  #recordGet(key: string): void {
+    const at = this.time.now();
     if (this.#last?.key === key) this.#last.at = at;
     else {
       this.#lastOther = this.#last;
@@ -128,39 +115,39 @@ export class WorkQueue {
   }
 
   /** True when other keys are queued or were worked on a moment ago: the holder of the key should then yield soon. */
-  isShared(key: string): boolean {
-    if (this.#waiting.size > (this.#waiting.has(key) ? 1 : 0)) return true;
+  isContended(key: string): boolean {
+    if (this.#queued.size > (this.#queued.has(key) ? 1 : 0)) return true;
     const other = this.#last?.key === key ? this.#lastOther : this.#last;
-    return other !== undefined && this.timers.now() - other.at < SHARES_MS;
+    return other !== undefined && this.time.now() - other.at < CONTENTION_WINDOW_MS;
   }
 
   /** Resolves when a key is queued, or when the queue is closed. Another caller may take it first. */
-  filled(): Promise<void> {
-    if (this.#closed || this.#waiting.size > 0) return Promise.resolve();
-    return new Promise((resolve) => this.#takers.push(resolve));
+  waitUntilNonEmpty(): Promise<void> {
+    if (this.#closed || this.#queued.size > 0) return Promise.resolve();
+    return new Promise((resolve) => this.#getters.push(resolve));
   }
 
   /** @param usedMs time for which the key occupied the worker */
   done(key: string, usedMs = 0): void {
-    const start = this.#working.get(key);
-    this.#working.delete(key);
-    if (start !== undefined && usedMs > 0) this.#remember(key, start + usedMs);
-    if (this.#again.delete(key)) this.add(key);
+    const virtualStart = this.#processing.get(key);
+    this.#processing.delete(key);
+    if (virtualStart !== undefined && usedMs > 0) this.#recordFinish(key, virtualStart + usedMs);
+    if (this.#dirty.delete(key)) this.add(key);
   }
 
-  #remember(key: string, ended: number): void {
-    this.#ended.set(key, ended);
-    if (this.#ended.size < this.#sweepAt) return;
-    for (const [known, at] of this.#ended) if (at <= this.#virtualTime) this.#ended.delete(known);
-    this.#sweepAt = Math.max(FEW, 2 * this.#ended.size);
+  #recordFinish(key: string, virtualFinish: number): void {
+    this.#virtualFinish.set(key, virtualFinish);
+    if (this.#virtualFinish.size < this.#sweepAt) return;
+    for (const [known, at] of this.#virtualFinish) if (at <= this.#virtualTime) this.#virtualFinish.delete(known);
+    this.#sweepAt = Math.max(MIN_SWEEP_SIZE, 2 * this.#virtualFinish.size);
   }
 
   close(): void {
     this.#closed = true;
-    for (const { timer } of this.#later.values()) this.timers.clearTimeout(timer);
-    this.#later.clear();
-    this.#waiting.clear();
-    while (this.#turns.pop() !== undefined);
-    for (const taker of this.#takers.splice(0)) taker();
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+    this.#queued.clear();
+    while (this.#entries.pop() !== undefined);
+    for (const getter of this.#getters.splice(0)) getter();
   }
 }

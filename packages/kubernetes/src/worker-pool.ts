@@ -7,8 +7,8 @@ export interface WorkerPoolOptions {
   /** Number of keys worked on concurrently. */
   readonly workers: number;
   /** The time until its first await counts as used by the key. */
-  readonly work: (key: string) => Promise<void>;
-  /** Called when a round failed, to requeue the key. */
+  readonly reconcile: (key: string) => Promise<void>;
+  /** Called when `reconcile` failed, to requeue the key. */
   readonly onError: (key: string, error: unknown) => void;
   readonly logger: Logger;
 }
@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
  * the limit is short, because a key waits for the turns of others. With many keys it is longer: messages of one turn are
  * published as one, and each key uses little of a turn.
  */
-const TURN_MS = { fewKeys: 4, manyKeys: 20 };
+const MAX_BLOCKING_MS = { fewKeys: 4, manyKeys: 20 };
 /** Number of waiting keys that counts as many. */
 const MANY_KEYS = 16;
 
@@ -28,13 +28,13 @@ export class WorkerPool {
   #busy = 0;
   /** Time used since the last yield. */
   #usedMs = 0;
-  #nextTurn: Promise<void> | undefined;
+  #yielding: Promise<void> | undefined;
 
   constructor(private readonly options: WorkerPoolOptions) {
     for (let i = 0; i < options.workers; i++) this.#workers.push(this.#run());
   }
 
-  get free(): number {
+  get idleWorkers(): number {
     return this.options.workers - this.#busy;
   }
 
@@ -47,35 +47,35 @@ export class WorkerPool {
   async #run(): Promise<void> {
     const { queue } = this.options;
     while (!queue.closed) {
-      if (queue.depth === 0) await queue.filled();
+      if (queue.depth === 0) await queue.waitUntilNonEmpty();
       // Many workers may arrive at once: none takes a key when the turn is used up, so that the queue chooses only when there is time.
-      else if (this.#usedMs >= this.#turnMs) await (this.#nextTurn ??= this.#yield());
-      else await this.#work(queue.take() as string);
+      else if (this.#usedMs >= this.#maxBlockingMs) await (this.#yielding ??= this.#yield());
+      else await this.#process(queue.get() as string);
     }
   }
 
-  get #turnMs(): number {
-    return this.options.queue.depth >= MANY_KEYS ? TURN_MS.manyKeys : TURN_MS.fewKeys;
+  get #maxBlockingMs(): number {
+    return this.options.queue.depth >= MANY_KEYS ? MAX_BLOCKING_MS.manyKeys : MAX_BLOCKING_MS.fewKeys;
   }
 
   async #yield(): Promise<void> {
     await turn();
     this.#usedMs = 0;
-    this.#nextTurn = undefined;
+    this.#yielding = undefined;
   }
 
-  async #work(key: string): Promise<void> {
-    const { queue, work, onError, logger } = this.options;
-    const began = performance.now();
+  async #process(key: string): Promise<void> {
+    const { queue, reconcile, onError, logger } = this.options;
+    const startedAt = performance.now();
     let usedMs = 0;
     this.#busy++;
     try {
-      const working = work(key);
-      usedMs = performance.now() - began;
+      const reconciling = reconcile(key);
+      usedMs = performance.now() - startedAt;
       this.#usedMs += usedMs;
-      await working;
+      await reconciling;
     } catch (error) {
-      logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "round failed");
+      logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "reconcile failed");
       onError(key, error);
     } finally {
       this.#busy--;

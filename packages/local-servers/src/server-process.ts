@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { captureTail, type ProcessWatchdog } from "@flyte-ts/host";
+import { spawn, type SpawnOptions } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Guard } from "./guard.js";
 
 /** A local server that the caller started and must stop. */
 export interface LocalServer {
@@ -31,15 +31,15 @@ export interface ProcessSpec {
   /** Called once the port accepts connections, until it returns true; an error means not yet. */
   readonly ready?: () => Promise<boolean>;
   /** Timeout of the start, ms. Default 30 s. */
-  readonly patienceMs?: number;
+  readonly startTimeoutMs?: number;
   /** Aborts the start and ends the process. */
   readonly signal?: AbortSignal | undefined;
   /** Ends the process with the caller. */
-  readonly guard?: Guard | undefined;
+  readonly watchdog?: ProcessWatchdog | undefined;
 }
 
 /** Time for an orderly end, ms; then the server is killed. */
-const STOP_MS = 8_000;
+const STOP_TIMEOUT_MS = 8_000;
 
 /**
  * Starts a process and waits until its port accepts connections and it reports ready. It gets its own session, so that
@@ -50,8 +50,8 @@ const STOP_MS = 8_000;
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
-  spec.guard?.watch(child, spec.stopSignal);
-  const output = lastOutput(child);
+  spec.watchdog?.watch(child, spec.stopSignal);
+  const output = captureTail([child.stdout, child.stderr], 4_000);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));
     child.once("exit", (code, signal) => resolve(`${spec.name} ended with ${signal ?? `status ${code}`}`));
@@ -61,19 +61,19 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
     if ((await Promise.race([ended, sleep(waitMs)])) === undefined) child.kill("SIGKILL");
     await ended;
   };
-  const patienceMs = spec.patienceMs ?? 30_000;
-  const deadline = Date.now() + patienceMs;
+  const startTimeoutMs = spec.startTimeoutMs ?? 30_000;
+  const deadline = Date.now() + startTimeoutMs;
   for (;;) {
-    const gone = await Promise.race([ended, sleep(15)]);
-    if (gone !== undefined) throw new ServerStartError(`${gone}\n${output()}`);
+    const exit = await Promise.race([ended, sleep(15)]);
+    if (exit !== undefined) throw new ServerStartError(`${exit}\n${output()}`);
     if (spec.signal?.aborted === true) {
-      await end(spec.stopSignal, STOP_MS);
+      await end(spec.stopSignal, STOP_TIMEOUT_MS);
       throw new ServerStartError(`${spec.name} was stopped while it started`);
     }
-    if ((await accepts(spec.port)) && (await isReady(spec))) break;
+    if ((await acceptsConnections(spec.port)) && (await isReady(spec))) break;
     if (Date.now() > deadline) {
       child.kill("SIGKILL");
-      throw new ServerStartError(`${spec.name} was not ready on port ${spec.port} within ${patienceMs / 1_000} s\n${output()}`);
+      throw new ServerStartError(`${spec.name} was not ready on port ${spec.port} within ${startTimeoutMs / 1_000} s\n${output()}`);
     }
   }
   return {
@@ -81,19 +81,9 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
     port: spec.port,
     pid: child.pid as number,
     ended,
-    stop: () => end(spec.stopSignal, STOP_MS),
-    kill: () => end("SIGKILL", STOP_MS),
+    stop: () => end(spec.stopSignal, STOP_TIMEOUT_MS),
+    kill: () => end("SIGKILL", STOP_TIMEOUT_MS),
   };
-}
-
-function lastOutput(child: ChildProcess): () => string {
-  let text = "";
-  const keep = (chunk: Buffer) => {
-    text = (text + chunk.toString("utf8")).slice(-4_000);
-  };
-  child.stdout?.on("data", keep);
-  child.stderr?.on("data", keep);
-  return () => text;
 }
 
 async function isReady({ ready }: ProcessSpec): Promise<boolean> {
@@ -104,7 +94,7 @@ async function isReady({ ready }: ProcessSpec): Promise<boolean> {
   return answer;
 }
 
-function accepts(port: number): Promise<boolean> {
+function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" });
     const answer = (yes: boolean) => {

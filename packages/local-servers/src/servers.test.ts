@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { portInUse, ServerStartError, startNats, startPostgres } from "./index.js";
-import { unprivileged } from "./unprivileged.js";
+import { isPortInUse } from "@flyte-ts/host";
+import { ServerStartError, startNats, startPostgres } from "./index.js";
+import { dropPrivileges } from "./postgres/drop-privileges.js";
 
 // mkdtemp creates the folder with mode 0700: as root this also tests a closed parent folder.
 const folder = mkdtempSync(join(tmpdir(), "local-servers-"));
@@ -19,7 +20,7 @@ test("PostgreSQL starts, keeps its folder and survives a crash", async () => {
   // The password of the first start: the cluster was kept.
   expect(new URL(second.url).password).toBe(new URL(first.url).password);
   await second.stop();
-  expect(await portInUse(second.port)).toBe(false);
+  expect(await isPortInUse(second.port)).toBe(false);
 });
 
 test("a database's folder is made anew where making one was cut short, and the copy that others are made from too", async () => {
@@ -61,7 +62,7 @@ test.each([
   const dataDir = join(folder, "power-cut");
   const first = await startPostgres({ dataDir });
   // A process of the user that PostgreSQL runs as, since it ignores those of others.
-  const { command, args, ...ids } = unprivileged("sleep", ["600"], []);
+  const { command, args, ...ids } = dropPrivileges("sleep", ["600"], []);
   const other = spawn(command, args, ids);
   const note = join(dataDir, "data", "postmaster.pid");
   const lines = readFileSync(note, "utf8").split("\n");
@@ -76,7 +77,7 @@ test.each([
   }
 });
 
-test("a start of PostgreSQL ends when it is told to", async () => {
+test("a start of PostgreSQL can be aborted", async () => {
   const ending = new AbortController();
   ending.abort();
   await expect(startPostgres({ dataDir: join(folder, "aborted"), signal: ending.signal })).rejects.toThrow(ServerStartError);

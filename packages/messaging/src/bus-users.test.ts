@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connectBus } from "./index.js";
 
 // Tests the users of deploy/bus/users.json at a real server: this package works with the rights of each.
-// conformance/src/attack/bus.test.ts tests what each is denied.
+// conformance/src/attack/bus/bus-permissions.test.ts tests what each is denied.
 const file = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "bus", "users.json");
 const permissions = JSON.parse(readFileSync(file, "utf8")) as Record<string, object>;
 const names = Object.keys(permissions);
@@ -44,14 +44,14 @@ async function as(user: string): Promise<NatsConnection> {
   return connection;
 }
 
-test("a connection without user and password is refused", async () => {
+test("a connection without credentials is rejected", async () => {
   const address = { servers: `127.0.0.1:${server.port}`, reconnect: false };
   await expect(connect(address)).rejects.toThrow(/authorization/i);
   await expect(connect({ ...address, user: "admin", pass: "propeller" })).rejects.toThrow(/authorization/i);
 });
 
-test("plugin services wait for the streams that propeller makes, and each does its work", async () => {
-  const echo = await connectBus({ url: urlOf("plugin-echo"), name: "plugin-echo", logger, makesStreams: false });
+test("plugin services wait until propeller has created the streams", async () => {
+  const echo = await connectBus({ url: urlOf("plugin-echo"), name: "plugin-echo", logger, createsStreams: false });
   const waiting = Promise.all(STREAMS.map((stream) => echo.ensureStream(stream)));
   const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
   for (const stream of STREAMS) await propeller.ensureStream(stream);
@@ -89,7 +89,7 @@ test.each([
     maxInFlight: 1,
     batch: 1,
   };
-  const open = () => connectBus({ url: urlOf(user), name: user, logger, makesStreams: false });
+  const open = () => connectBus({ url: urlOf(user), name: user, logger, createsStreams: false });
   const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
   for (const stream of STREAMS) await propeller.ensureStream(stream);
   const first = await open();

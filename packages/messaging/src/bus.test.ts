@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a server that asks who comes is told by the address", async () => {
+test("credentials in the URL authenticate the connection", async () => {
   const guarded = await startNats({ dataDir: join(folder, "guarded"), args: ["--user", "flyte", "--pass", "a/b"] });
   try {
     const known = await connectBus({ url: `nats://flyte:a%2Fb@127.0.0.1:${guarded.port}`, name: "test", logger });
@@ -39,7 +39,7 @@ test("a server that asks who comes is told by the address", async () => {
   }
 });
 
-test("a stream may be ensured again, changed or not; a wrong one is refused", async () => {
+test("ensureStream creates, updates and repeats, and rejects an invalid specification", async () => {
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 120_000 });
   await expect(bus.ensureStream({ name: "OTHER", subjects: ["news.x"], retention: "limits", maxAgeMs: 0 })).rejects.toThrow(
@@ -47,7 +47,7 @@ test("a stream may be ensured again, changed or not; a wrong one is refused", as
   );
 });
 
-test("what is not acknowledged comes again, what failed too", async () => {
+test("unacknowledged messages are redelivered, also after a failed handler", async () => {
   const seen: string[] = [];
   let refuse = 2;
   const subscription = await bus.subscribe(
@@ -93,10 +93,10 @@ test("every durable consumer of a stream gets each message", async () => {
   for (const subscription of subscriptions) await subscription.close();
 });
 
-test("messages come together after a batch, and the first one at once", async () => {
+test("messages are gathered after a batch, and the first one is delivered at once", async () => {
   const batches: string[][] = [];
   const subscription = await bus.subscribe(
-    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: { least: 2_000, most: 2_000 } },
+    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, batchWindowMs: { min: 2_000, max: 2_000 } },
     (messages) => {
       batches.push(messages.map((message) => text(message.data)));
       for (const message of messages) message.ack();
@@ -110,7 +110,7 @@ test("messages come together after a batch, and the first one at once", async ()
   await subscription.close();
 });
 
-test("messages that travelled together come one by one, in their order, and again together", async () => {
+test("messages of a batch arrive one by one in order, and are redelivered together", async () => {
   const sent = Array.from({ length: 100 }, (_, index) => `m${index}`);
   const seen: string[] = [];
   const subscription = await bus.subscribe(
@@ -134,7 +134,7 @@ test("messages that travelled together come one by one, in their order, and agai
   await subscription.close();
 });
 
-test("what is larger than the server takes travels compressed, and is refused where that does not help", async () => {
+test("a message beyond the server's limit is compressed, and rejected where that does not suffice", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "large", subjects: ["work.large"], maxInFlight: 100, batch: 10 },
@@ -156,13 +156,13 @@ test("what is larger than the server takes travels compressed, and is refused wh
   await subscription.close();
 });
 
-test("a subject for which the server would close the connection is refused", async () => {
+test("a subject that is too long is rejected", async () => {
   await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
-  expect(() => bus.publishVolatile(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
-  expect(bus.problem()).toBeUndefined();
+  expect(() => bus.publishEphemeral(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
+  expect(bus.unhealthyReason()).toBeUndefined();
 });
 
-test("a message that nobody wants any more is not sent, those beside it are", async () => {
+test("a cancelled message is not sent, but the others of its batch are", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "wanted", subjects: ["work.e"], maxInFlight: 100, batch: 10 },
@@ -175,7 +175,7 @@ test("a message that nobody wants any more is not sent, those beside it are", as
   );
   const outcomes = await Promise.allSettled([
     bus.publish("work.e", bytes("a")),
-    bus.publish("work.e", bytes("b"), { while: () => false }),
+    bus.publish("work.e", bytes("b"), { shouldSend: () => false }),
     bus.publish("work.e", bytes("c")),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -183,7 +183,7 @@ test("a message that nobody wants any more is not sent, those beside it are", as
   await subscription.close();
 });
 
-test("a publisher waits for a server that is away, and subscriptions come back with it", async () => {
+test("publishers wait for an unavailable server, and subscriptions resume with it", async () => {
   const seen = new Set<string>();
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "later", subjects: ["work.b"], maxInFlight: 100, batch: 10 },
@@ -198,15 +198,15 @@ test("a publisher waits for a server that is away, and subscriptions come back w
   await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 30_000 });
   await server.kill();
   const published = bus.publish("work.b", bytes("during"));
-  await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 30_000 });
+  await vi.waitFor(() => expect(bus.unhealthyReason()).toBeDefined(), { timeout: 30_000 });
   server = await startNats({ dataDir, port: server.port });
   await published;
   await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 30_000 });
-  expect(bus.problem()).toBeUndefined();
+  expect(bus.unhealthyReason()).toBeUndefined();
   await subscription.close();
 });
 
-test("a server that comes back without its streams gets them again, from who publishes and from who listens", async () => {
+test("publishers and subscribers recreate streams that the server has lost", async () => {
   const ownDir = join(folder, "lost");
   let own = await startNats({ dataDir: ownDir });
   const [publisher, listener] = await Promise.all(["publisher", "listener"].map((name) => connectBus({ url: own.url, name, logger })));
@@ -232,7 +232,10 @@ test("a server that comes back without its streams gets them again, from who pub
       }
     };
     await listener?.subscribe({ ...limits, stream: "LOST_WORK", durable: "w", subjects: ["work.*"] }, take);
-    await listener?.subscribeOwn({ ...limits, stream: "LOST_NEWS", durable: "n", subjects: ["news.*"], ownForMs: 60_000 }, take);
+    await listener?.subscribeExclusive(
+      { ...limits, stream: "LOST_NEWS", durable: "n", subjects: ["news.*"], inactiveThresholdMs: 60_000 },
+      take,
+    );
     await vi.waitFor(() => expect([...seen]).toEqual(["kept"]), { timeout: 30_000 });
 
     await comeBackEmpty();
@@ -250,17 +253,17 @@ test("a server that comes back without its streams gets them again, from who pub
   }
 });
 
-test("volatile messages reach the listeners of the moment", async () => {
+test("ephemeral messages reach the current listeners", async () => {
   const heard: string[] = [];
-  const listening = bus.subscribeVolatile("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
+  const listening = bus.subscribeEphemeral("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
   await vi.waitFor(() => {
-    bus.publishVolatile("hello.x", bytes("hi"));
+    bus.publishEphemeral("hello.x", bytes("hi"));
     expect(heard).toContain("hello.x hi");
   }, 30_000);
   await listening.close();
 });
 
-test("a consumer that is there hears other subjects too, when it is subscribed with them", async () => {
+test("an existing consumer receives further subjects when it is subscribed with them", async () => {
   const seen: string[] = [];
   const options = { stream: "WORK", durable: "widened", maxInFlight: 10, batch: 5 };
   const take = (messages: readonly { data: Uint8Array; ack(): void }[]) => {
@@ -276,7 +279,7 @@ test("a consumer that is there hears other subjects too, when it is subscribed w
   await again.close();
 });
 
-test("parties with scopes of their own share streams, and neither hears the other", async () => {
+test("buses with different scopes share streams and receive only their own messages", async () => {
   const party = (name: string): BusScope => ({ subject: (subject) => `${subject}.at.${name}`, durable: (durable) => `${durable}=${name}` });
   const seen: string[] = [];
   const join = async (name: string) => {
@@ -290,19 +293,19 @@ test("parties with scopes of their own share streams, and neither hears the othe
     };
     const limits = { maxInFlight: 10, batch: 5 };
     await own.subscribe({ ...limits, stream: "WORK", durable: "party", subjects: ["work.party"] }, handler("work"));
-    const news = await own.subscribeOwn(
-      { ...limits, stream: "NEWS", durable: "party", subjects: ["news.none"], ownForMs: 60_000 },
+    const news = await own.subscribeExclusive(
+      { ...limits, stream: "NEWS", durable: "party", subjects: ["news.none"], inactiveThresholdMs: 60_000 },
       handler("news"),
     );
-    await news.follow(["news.party"]);
-    own.subscribeVolatile("told.party", (_, data) => hear("told")(data));
+    await news.setSubjects(["news.party"]);
+    own.subscribeEphemeral("told.party", (_, data) => hear("told")(data));
     return own;
   };
   const [one, two] = [await join("one"), await join("two")];
   await one.publish("work.party", bytes("1"));
   await two.publish("work.party", bytes("2"));
   await one.publish("news.party", bytes("1"));
-  one.publishVolatile("told.party", bytes("1"));
+  one.publishEphemeral("told.party", bytes("1"));
   await vi.waitFor(() => expect(seen.toSorted()).toEqual(["one news 1", "one told 1", "one work 1", "two work 2"]), { timeout: 30_000 });
   expect(scopedBus(bus, undefined)).toBe(bus);
 });

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream, JetStreamApiError, jetstreamManager } from "@nats-io/jetstream";
 import { connect, PermissionViolationError } from "@nats-io/transport-node";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
-import { BundledPublish, type Travelling } from "./bundled-publish.js";
+import { BatchPublisher, type Batch } from "./batch-publisher.js";
 import { DeadLetters } from "./dead-letters.js";
-import { HeldNotes } from "./held-notes.js";
+import { ProcessingMarkers } from "./processing-markers.js";
 import { inboxPrefix } from "./inbox.js";
-import { checkSubject, fitting } from "./large-message.js";
-import { ABSENT, type NatsParts, PullSubscription } from "./pull-subscription.js";
+import { checkSubject, compressIfTooLarge } from "./compression.js";
+import { NOT_FOUND_CODES, type NatsDeps, PullSubscription } from "./pull-subscription.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
-import { NoStream, type Outgoing, StoredPublish } from "./stored-publish.js";
-import { StoreHealth } from "./store-health.js";
-import { StoreProbe } from "./store-probe.js";
+import { NoStreamError, type OutgoingMessage, AckedPublisher } from "./acked-publisher.js";
+import { StreamHealth } from "./stream-health.js";
+import { StreamProbe } from "./stream-probe.js";
 import { Streams, type StreamSpec } from "./streams.js";
 
 export interface BusMessage {
@@ -33,7 +33,7 @@ export interface SubscribeOptions {
   readonly durable: string;
   readonly subjects: readonly string[];
   /**
-   * Maximum of unacknowledged messages over all sharers, for backpressure. Bundles are fetched whole, so there may
+   * Maximum of unacknowledged messages over all sharers, for backpressure. Batches are fetched whole, so there may
    * briefly be several times as many.
    */
   readonly maxInFlight: number;
@@ -46,22 +46,22 @@ export interface SubscribeOptions {
    * message and for a hundred. The pause is a multiple of the duration of the batch, between `least` and `most` ms, so
    * that more load makes larger batches. The first message after a pause is handed out at once. Default: no gathering.
    */
-  readonly gatherMs?: { readonly least: number; readonly most: number };
+  readonly batchWindowMs?: { readonly min: number; readonly max: number };
 }
 
-export interface OwnSubscribeOptions extends SubscribeOptions {
+export interface ExclusiveSubscribeOptions extends SubscribeOptions {
   /** Time without its process after which the server deletes the consumer and the messages that only it would get. */
-  readonly ownForMs: number;
+  readonly inactiveThresholdMs: number;
 }
 
 export interface PublishOptions {
   /** Called before each attempt to send; false gives the message up. */
-  readonly while?: () => boolean;
+  readonly shouldSend?: () => boolean;
 }
 
-export interface OwnSubscription extends Subscription {
+export interface ExclusiveSubscription extends Subscription {
   /** Replaces the subjects of the consumer (at least one). Messages already fetched may still be of others. */
-  follow(subjects: readonly string[]): Promise<void>;
+  setSubjects(subjects: readonly string[]): Promise<void>;
 }
 
 export interface Subscription {
@@ -78,28 +78,28 @@ export interface Bus {
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
    * Resolves when the stream has stored the message; retries while the server is unreachable. Messages on one subject
-   * keep their order and may be bundled.
+   * keep their order and may be sent as a batch.
    *
-   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` returned false, MessageTooLarge.
+   * @throws BusClosed when the bus is closed first, PublishCancelled when `shouldSend` returned false, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
   /** Sends to the current listeners without acknowledgement; a loss is not reported. */
-  publishVolatile(subject: string, data: Uint8Array): void;
+  publishEphemeral(subject: string, data: Uint8Array): void;
   /** Hands batches to the handler, one call at a time; when it rejects, the unacknowledged messages are redelivered. */
   subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription>;
   /**
    * Creates a consumer of this process alone: it starts with messages published from now on, may change its subjects,
    * and is deleted by `close`.
    */
-  subscribeOwn(
-    options: OwnSubscribeOptions,
+  subscribeExclusive(
+    options: ExclusiveSubscribeOptions,
     onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
-  ): Promise<OwnSubscription>;
+  ): Promise<ExclusiveSubscription>;
   /** Deletes a consumer that is no longer used, with the messages that only it would get. */
   removeConsumer(stream: string, durable: string): Promise<void>;
-  subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
+  subscribeEphemeral(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
   /** Reason why the bus cannot be used now; undefined when it can. */
-  problem(): string | undefined;
+  unhealthyReason(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -114,22 +114,22 @@ export interface BusOptions {
    * False for services whose user may not create streams: `ensureStream` then waits until another service has created
    * it. A user who may change a stream can have the server copy messages from and to any subject. Default true.
    */
-  readonly makesStreams?: boolean;
+  readonly createsStreams?: boolean;
 }
 
 /**
  * Maximum number of unacknowledged publishes. Without a bound all would time out in their own queue, be sent again, and
  * never finish; a round trip takes 1 ms.
  */
-const UNACKNOWLEDGED = 128;
+const MAX_IN_FLIGHT = 128;
 
 /** Time without an acknowledgement after which a message is sent again. */
-const STORED_MS = 5_000;
+const PUBLISH_ACK_TIMEOUT_MS = 5_000;
 
-type VolatileHandler = (subject: string, data: Uint8Array) => void;
+type EphemeralHandler = (subject: string, data: Uint8Array) => void;
 
 /** Connects and keeps the connection: waits for the server at the start and after every loss. */
-export async function connectBus({ url, name, logger, metrics, makesStreams = true }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, name, logger, metrics, createsStreams = true }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
   const connection = await connect({
@@ -144,97 +144,108 @@ export async function connectBus({ url, name, logger, metrics, makesStreams = tr
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  const streams = new Streams({ connection, manager, logger, makes: makesStreams });
-  const health = new StoreHealth(logger);
-  const stored = new StoredPublish(connection, { timeoutMs: STORED_MS, inbox, health });
-  const probe = new StoreProbe({ streams, publish: (message) => stored.publish(message), logger, name });
-  const publish = (message: Outgoing) => stored.publish(message);
+  const streams = new Streams({ connection, manager, logger, createsStreams: createsStreams });
+  const health = new StreamHealth(logger);
+  const publisher = new AckedPublisher(connection, { timeoutMs: PUBLISH_ACK_TIMEOUT_MS, inbox, health });
+  const probe = new StreamProbe({ streams, publish: (message) => publisher.publish(message), logger, name });
+  const publish = (message: OutgoingMessage) => publisher.publish(message);
   const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
-  const held = new HeldNotes({ manager, streams, publish });
-  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, held, health, probe });
+  const markers = new ProcessingMarkers({ manager, streams, publish });
+  return new NatsBus({
+    connection,
+    manager,
+    client: jetstream(connection),
+    logger,
+    streams,
+    publisher,
+    deadLetters,
+    markers,
+    health,
+    probe,
+  });
 }
 
-/** Largest volatile message that is accepted, bytes. */
-const MOST_VOLATILE_BYTES = 256 * 1024;
+/** Maximum size of an ephemeral message, bytes. */
+const MAX_EPHEMERAL_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
-  #down: string | undefined;
+  #disconnectedReason: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #outgoing: BundledPublish;
+  readonly #publisher: BatchPublisher;
 
-  constructor(private readonly parts: NatsParts) {
-    const publish = async (message: Travelling) => {
+  constructor(private readonly deps: NatsDeps) {
+    const publish = async (message: Batch) => {
       try {
-        await parts.stored.publish(message.encode());
+        await deps.publisher.publish(message.encode());
       } catch (error) {
-        if (error instanceof NoStream) await parts.streams.restore();
+        if (error instanceof NoStreamError) await deps.streams.recreateMissing();
         throw error;
       }
     };
-    this.#outgoing = new BundledPublish(UNACKNOWLEDGED, (message) => retry(() => publish(message), parts.connection, message.wanted));
+    this.#publisher = new BatchPublisher(MAX_IN_FLIGHT, (message) => retry(() => publish(message), deps.connection, message.shouldSend));
     void this.#watchStatus();
   }
 
   ensureStream(spec: StreamSpec): Promise<void> {
-    const { probe, streams, deadLetters, held, logger } = this.parts;
+    const { probe, streams, deadLetters, markers, logger } = this.deps;
     probe.start();
     // Services that may not create streams depend on these.
-    for (const stream of [deadLetters, held])
-      stream.ready().catch((error: unknown) => logger.warn({ error: String(error) }, "a stream cannot be made yet"));
+    for (const stream of [deadLetters, markers])
+      stream.ensureStream().catch((error: unknown) => logger.warn({ error: String(error) }, "cannot create a stream of the message bus"));
     return streams.ensure(spec);
   }
 
-  publish(subject: string, message: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
+  publish(subject: string, message: Uint8Array, { shouldSend }: PublishOptions = {}): Promise<void> {
     try {
       checkSubject(subject);
-      const { data, headers } = fitting(message, this.parts.connection.info?.max_payload);
-      return this.#outgoing.publish({ subject, data, headers, wanted });
+      const { data, headers } = compressIfTooLarge(message, this.deps.connection.info?.max_payload);
+      return this.#publisher.publish({ subject, data, headers, shouldSend });
     } catch (error) {
       return Promise.reject(error as Error);
     }
   }
 
-  publishVolatile(subject: string, data: Uint8Array): void {
+  publishEphemeral(subject: string, data: Uint8Array): void {
     checkSubject(subject);
-    if (!this.parts.connection.isClosed()) this.parts.connection.publish(subject, data);
+    if (!this.deps.connection.isClosed()) this.deps.connection.publish(subject, data);
   }
 
   subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription> {
     return this.#subscribe(options, onMessages);
   }
 
-  subscribeOwn(
-    options: OwnSubscribeOptions,
+  subscribeExclusive(
+    options: ExclusiveSubscribeOptions,
     onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
-  ): Promise<OwnSubscription> {
+  ): Promise<ExclusiveSubscription> {
     return this.#subscribe(options, onMessages);
   }
 
   async #subscribe(
-    options: SubscribeOptions & Partial<OwnSubscribeOptions>,
+    options: SubscribeOptions & Partial<ExclusiveSubscribeOptions>,
     onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
-  ): Promise<OwnSubscription> {
-    const subscription = new PullSubscription(this.parts, options, onMessages);
+  ): Promise<ExclusiveSubscription> {
+    const subscription = new PullSubscription(this.deps, options, onMessages);
     await subscription.start();
     this.#subscriptions.add(subscription);
     return subscription;
   }
 
   async removeConsumer(stream: string, durable: string): Promise<void> {
-    const { manager, connection } = this.parts;
+    const { manager, connection } = this.deps;
     await retry(async () => {
       try {
         await manager.consumers.delete(stream, durable);
       } catch (error) {
-        if (!(error instanceof JetStreamApiError) || !ABSENT.has(error.code)) throw error;
+        if (!(error instanceof JetStreamApiError) || !NOT_FOUND_CODES.has(error.code)) throw error;
       }
     }, connection);
   }
 
-  subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription {
-    const subscription = this.parts.connection.subscribe(subject, {
+  subscribeEphemeral(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription {
+    const subscription = this.deps.connection.subscribe(subject, {
       callback: (error, message) => {
-        if (error === null) this.#takeVolatile(message, onMessage);
+        if (error === null) this.#handleEphemeral(message, onMessage);
       },
     });
     return {
@@ -246,26 +257,26 @@ class NatsBus implements Bus {
   }
 
   /** An exception in a callback closes the connection with all its subscriptions. */
-  #takeVolatile({ subject, data }: { readonly subject: string; readonly data: Uint8Array }, onMessage: VolatileHandler): void {
-    const { logger } = this.parts;
-    if (data.length > MOST_VOLATILE_BYTES) {
-      logger.error({ subject, bytes: data.length, limit: MOST_VOLATILE_BYTES }, "message dropped: it is too large");
+  #handleEphemeral({ subject, data }: { readonly subject: string; readonly data: Uint8Array }, onMessage: EphemeralHandler): void {
+    const { logger } = this.deps;
+    if (data.length > MAX_EPHEMERAL_BYTES) {
+      logger.error({ subject, bytes: data.length, limit: MAX_EPHEMERAL_BYTES }, "dropping a message that is too large");
       return;
     }
     try {
       onMessage(subject, data);
     } catch (error) {
-      logger.error({ subject, bytes: data.length, error: String(error) }, "message dropped: it cannot be read");
+      logger.error({ subject, bytes: data.length, error: String(error) }, "dropping a message that its handler cannot read");
     }
   }
 
-  problem(): string | undefined {
-    return this.#down ?? this.parts.health.problem();
+  unhealthyReason(): string | undefined {
+    return this.#disconnectedReason ?? this.deps.health.unhealthyReason();
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    const { connection, probe } = this.parts;
+    const { connection, probe } = this.deps;
     probe.stop();
     if (connection.isClosed()) return;
     // A drain waits for the server; when the server is unreachable there is nothing to wait for.
@@ -274,16 +285,16 @@ class NatsBus implements Bus {
   }
 
   async #watchStatus(): Promise<void> {
-    for await (const status of this.parts.connection.status()) {
+    for await (const status of this.deps.connection.status()) {
       if (status.type === "error" && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;
-        this.parts.probe.refused(status.error);
-        this.parts.logger.error({ operation, subject }, "the message bus refuses this subject to the user of this service");
+        this.deps.probe.onPermissionError(status.error);
+        this.deps.logger.error({ operation, subject }, "the user of this service lacks the permission for this subject of the message bus");
       }
-      if (status.type === "disconnect") this.#down = "the message bus is not connected";
-      if (status.type === "reconnect") this.#down = undefined;
+      if (status.type === "disconnect") this.#disconnectedReason = "the message bus is not connected";
+      if (status.type === "reconnect") this.#disconnectedReason = undefined;
       if (status.type === "disconnect" || status.type === "reconnect")
-        this.parts.logger.info({ status: status.type }, "message bus connection");
+        this.deps.logger.info({ status: status.type }, "message bus connection changed");
     }
   }
 }

@@ -7,8 +7,8 @@ import { connect, headers, type MsgHdrs, type NatsConnection } from "@nats-io/tr
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { encodeBundle } from "./bundle.js";
-import { HELD_STREAM } from "./held-notes.js";
+import { encodeBatch } from "./batch.js";
+import { PROCESSING_MARKER_STREAM } from "./processing-markers.js";
 import { type Bus, type BusMessage, connectBus } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -81,7 +81,7 @@ async function deadLetters(): Promise<{ subject: string; kind: string; reason: s
   return letters;
 }
 
-const lastNote = async () => (await manager.streams.info(HELD_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
+const lastNote = async () => (await manager.streams.info(PROCESSING_MARKER_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
 
 /** Number of notes of suspected messages since the last test, held or settled. */
 async function notesMade(): Promise<number> {
@@ -96,17 +96,17 @@ function marked(name: string, value: string) {
   return fields;
 }
 
-describe("a message that must not be opened", () => {
+describe("a message that cannot be unpacked", () => {
   test.each([
     [
       "unfolds to 80 MB",
       gzipSync(Buffer.alloc(80_000_000)),
       marked("Flyte-Encoding", "gzip"),
-      /unfolds to 80000000 bytes, the limit is 16777216/,
+      /has 80000000 bytes when decompressed, the limit is 16777216/,
     ],
-    ["says that it unfolds to less", lying(), marked("Flyte-Encoding", "gzip"), /more than its gzip trailer says/],
+    ["says that it unfolds to less", lying(), marked("Flyte-Encoding", "gzip"), /larger when decompressed than its gzip trailer says/],
     ["is damaged", Buffer.from("none"), marked("Flyte-Encoding", "gzip"), /cannot be decompressed/],
-    ["holds 250,000 empty messages", new Uint8Array(1_000_000), marked("Flyte-Bundle", "250000"), /no bundle of 1 to 1024 messages/],
+    ["holds 250,000 empty messages", new Uint8Array(1_000_000), marked("Flyte-Bundle", "250000"), /no batch of 1 to 1024 messages/],
   ])("one that %s goes to the dead letters, and what comes after it is taken", async (_, data, fields, reason) => {
     const bus = await process();
     const { seen, take } = collector();
@@ -122,7 +122,7 @@ describe("a message that must not be opened", () => {
 });
 
 function bundled(texts: readonly string[]): [Uint8Array, { headers: MsgHdrs }] {
-  const { data, headers: fields } = encodeBundle(texts.map((text) => Buffer.from(text)));
+  const { data, headers: fields } = encodeBatch(texts.map((text) => Buffer.from(text)));
   return [data, { headers: fields }];
 }
 
@@ -133,7 +133,7 @@ function lying(): Uint8Array {
   return data;
 }
 
-test("a message that its consumer discards stands among the dead letters with the reason, and does not come again", async () => {
+test("a discarded message becomes a dead letter with the reason and is not redelivered", async () => {
   const bus = await process();
   const seen: number[] = [];
   await bus.subscribe(options("work.discarded"), (messages) => {
@@ -149,7 +149,7 @@ test("a message that its consumer discards stands among the dead letters with th
   expect(seen).toEqual([1, 1]);
 });
 
-describe("a message that ends the processes that take it", () => {
+describe("a message that crashes its consumers", () => {
   const subject = "work.poison";
   const quick = { ...options(subject), ackWaitMs: 500 };
 
@@ -181,12 +181,12 @@ describe("a message that ends the processes that take it", () => {
       // As in a SIGKILL: nothing is settled or handed back.
       const at = buses.indexOf(bus);
       buses.splice(at, 1);
-      await (bus as unknown as { readonly parts: { readonly connection: NatsConnection } }).parts.connection.close();
+      await (bus as unknown as { readonly deps: { readonly connection: NatsConnection } }).deps.connection.close();
     }
     return ended;
   }
 
-  test("is taken a few times, alone from the third on, and then left among the dead letters", async () => {
+  test("is handled alone from the third delivery on and then becomes a dead letter", async () => {
     const first = await process();
     await first.subscribe(quick, () => undefined).then((subscription) => subscription.close());
     await Promise.all(["before", "poison", "after"].map((text) => jetstream(stranger).publish(subject, Buffer.from(text))));
@@ -200,7 +200,7 @@ describe("a message that ends the processes that take it", () => {
     expect((await manager.streams.info("WORK")).state.messages).toBe(0);
   }, 60_000);
 
-  test("of messages that travelled together only the one to blame is left there", async () => {
+  test("only the crashing message of a batch becomes a dead letter", async () => {
     const first = await process();
     await first.subscribe(quick, () => undefined).then((subscription) => subscription.close());
     const texts = ["before", "poison", "after"];
@@ -212,7 +212,7 @@ describe("a message that ends the processes that take it", () => {
     expect((await manager.streams.info("WORK")).state.messages).toBe(0);
   }, 60_000);
 
-  test("one that is handed back again and again is not suspected", async () => {
+  test("a message that is returned repeatedly is not suspected", async () => {
     const bus = await process();
     let deliveries = 0;
     await bus.subscribe(quick, ([message]) => {
@@ -226,7 +226,7 @@ describe("a message that ends the processes that take it", () => {
     expect(await deadLetters()).toEqual([]);
   });
 
-  test("those that come again because settling them takes long are not suspected", async () => {
+  test("messages that are redelivered because handling takes long are not suspected", async () => {
     const bus = await process();
     let open: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => {
@@ -265,7 +265,7 @@ describe("a message that ends the processes that take it", () => {
     await first.close();
   }
 
-  test("one whose holder takes long stays with it, and is not put aside by another", async () => {
+  test("a message that another process still handles does not become a dead letter", async () => {
     await publishHandedBack();
     let settle: () => void = () => undefined;
     const settled = new Promise<void>((resolve) => {
@@ -291,7 +291,7 @@ describe("a message that ends the processes that take it", () => {
     await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), PATIENCE);
   });
 
-  test("one that another process handed back is taken, and leaves nothing behind", async () => {
+  test("a message that another process returned is handled, and its marker is cleared", async () => {
     await publishHandedBack();
     const { seen, take } = collector();
     await (await process()).subscribe(quick, take);
@@ -303,11 +303,11 @@ describe("a message that ends the processes that take it", () => {
   });
 });
 
-describe("what nobody can read", () => {
-  test("on a subject without a stream does not close the connection, nor stop what is heard besides", async () => {
+describe("malformed messages", () => {
+  test("on an ephemeral subject leave the connection and other subscriptions intact", async () => {
     const bus = await process();
     const heard: string[] = [];
-    bus.subscribeVolatile("told.*", (_, data) => {
+    bus.subscribeEphemeral("told.*", (_, data) => {
       if (data.length === 0) throw new Error("cannot be read");
       heard.push(Buffer.from(data).toString().slice(0, 10));
     });
@@ -320,18 +320,18 @@ describe("what nobody can read", () => {
     stranger.publish("told.x", Buffer.from("last"));
     await vi.waitFor(() => expect(heard.at(-1)).toBe("last"), PATIENCE);
     expect(new Set(heard)).toEqual(new Set(["first", "last"]));
-    expect(bus.problem()).toBeUndefined();
+    expect(bus.unhealthyReason()).toBeUndefined();
     await bus.publish("work.still", Buffer.from("stored"));
   });
 
-  test("in place of an acknowledgement counts as none, and the message is sent again", async () => {
+  test("in place of an acknowledgement cause the message to be sent again", async () => {
     const answers = ["garbage", "null", "[]", '{"stream":"WORK","seq":0}', '{"stream":"WORK"}', '{"stream":"WORK","seq":1}'];
     const served = stranger.subscribe("fake.x", { callback: (_, message) => void message.respond(answers.shift() ?? "") });
     await stranger.flush();
     const bus = await process();
     await bus.publish("fake.x", Buffer.from("a"));
     expect(answers).toEqual([]);
-    expect(bus.problem()).toBeUndefined();
+    expect(bus.unhealthyReason()).toBeUndefined();
     served.unsubscribe();
   });
 });

@@ -1,6 +1,6 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { Counter, type Logger, type Metrics } from "@flyte-ts/telemetry";
-import type { Outgoing } from "./stored-publish.js";
+import type { OutgoingMessage } from "./acked-publisher.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
 /** Messages that no consumer can take, kept for operators. */
@@ -23,7 +23,7 @@ export type DeadLetterKind = "refused" | "limits" | "crashed";
 export interface DeadLetter {
   /** Name of the consumer that could not take it. */
   readonly durable: string;
-  /** Sequence in its stream, and index in its bundle. */
+  /** Sequence in its stream, and index in its batch. */
   readonly id: string;
   readonly subject: string;
   readonly data: Uint8Array;
@@ -35,11 +35,11 @@ const SUBJECT_HEADER = "Flyte-Dead-Subject";
 const KIND_HEADER = "Flyte-Dead-Kind";
 const REASON_HEADER = "Flyte-Dead-Reason";
 const DELIVERIES_HEADER = "Flyte-Dead-Deliveries";
-const LONGEST_REASON = 1_000;
+const MAX_REASON_LENGTH = 1_000;
 
-interface DeadLetterParts {
+interface DeadLettersDeps {
   readonly streams: Streams;
-  readonly publish: (message: Outgoing) => Promise<void>;
+  readonly publish: (message: OutgoingMessage) => Promise<void>;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
 }
@@ -47,52 +47,52 @@ interface DeadLetterParts {
 /** Stores copies of messages in the dead-letter stream, each on its own subject: `flyte.dead.<consumer>.<id>`. */
 export class DeadLetters {
   readonly #count: Counter<"consumer" | "kind"> | undefined;
-  #ready: Promise<void> | undefined;
+  #streamReady: Promise<void> | undefined;
 
-  constructor(private readonly parts: DeadLetterParts) {
+  constructor(private readonly deps: DeadLettersDeps) {
     const name = "flyte_bus_dead_letters_total";
-    const registry = parts.metrics;
+    const registry = deps.metrics;
     this.#count =
       registry &&
       ((registry.getSingleMetric(name) as Counter<"consumer" | "kind"> | undefined) ??
         new Counter({
           name,
-          help: "Messages that no consumer can take and that were put aside, by consumer and kind.",
+          help: "Messages that no consumer could process and that became dead letters, by consumer and kind.",
           labelNames: ["consumer", "kind"],
           registers: [registry],
         }));
   }
 
   /** Creates the stream, so that services that may not create streams find it. Retries while the server is unreachable. */
-  ready(): Promise<void> {
-    this.#ready ??= this.parts.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
-      this.#ready = undefined;
+  ensureStream(): Promise<void> {
+    this.#streamReady ??= this.deps.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
+      this.#streamReady = undefined;
       throw error;
     });
-    return this.#ready;
+    return this.#streamReady;
   }
 
-  /** Stores a copy. @throws the server's refusal or timeout. */
-  async bury(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
-    await this.#store(letter, kind, reason);
+  /** Stores a copy. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged after the timeout. */
+  async store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
+    await this.#publishCopy(letter, kind, reason);
     const { durable, subject, data, deliveries } = letter;
     this.#count?.inc({ consumer: durable, kind });
-    const where = `${DEAD_LETTER_STREAM.name} ${subjectOf(letter)}`;
-    this.parts.logger.error(
-      { durable, subject, kind, reason, bytes: data.length, deliveries, where },
-      "message put aside as a dead letter",
+    const location = `${DEAD_LETTER_STREAM.name} ${subjectOf(letter)}`;
+    this.deps.logger.error(
+      { durable, subject, kind, reason, bytes: data.length, deliveries, where: location },
+      "stored a message as a dead letter",
     );
   }
 
-  async #store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
-    await this.ready();
-    const fields = headers();
-    for (const [name, values] of letter.headers ?? []) for (const value of values) fields.append(name, value);
-    fields.set(SUBJECT_HEADER, letter.subject);
-    fields.set(KIND_HEADER, kind);
-    fields.set(REASON_HEADER, reason.replaceAll(/[\r\n]+/g, " ").slice(0, LONGEST_REASON));
-    fields.set(DELIVERIES_HEADER, String(letter.deliveries));
-    await this.parts.publish({ subject: subjectOf(letter), data: letter.data, headers: fields });
+  async #publishCopy(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
+    await this.ensureStream();
+    const copyHeaders = headers();
+    for (const [name, values] of letter.headers ?? []) for (const value of values) copyHeaders.append(name, value);
+    copyHeaders.set(SUBJECT_HEADER, letter.subject);
+    copyHeaders.set(KIND_HEADER, kind);
+    copyHeaders.set(REASON_HEADER, reason.replaceAll(/[\r\n]+/g, " ").slice(0, MAX_REASON_LENGTH));
+    copyHeaders.set(DELIVERIES_HEADER, String(letter.deliveries));
+    await this.deps.publish({ subject: subjectOf(letter), data: letter.data, headers: copyHeaders });
   }
 }
 

@@ -1,28 +1,31 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { PublishGivenUp } from "./bundled-publish.js";
+import { type Backoff, retry as retryWithBackoff } from "@flyte-ts/async";
+import { PublishCancelled } from "./batch-publisher.js";
 
 export class BusClosed extends Error {
   override readonly name = "BusClosed";
 }
 
+const BACKOFF: Backoff = { initialMs: 50, maxMs: 1_000 };
+
 /** Retries until success or until the connection is closed: failures here mean that the server is unreachable or starting. */
-export async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
-  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    if (!wanted()) throw new PublishGivenUp();
+export function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
+  const attemptIfOpen = async () => {
+    if (!wanted()) throw new PublishCancelled();
     if (connection.isClosed()) throw new BusClosed("the message bus is closed");
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof JetStreamApiError && isRefusal(error)) throw error;
-      if (connection.isClosed()) throw new BusClosed("the message bus is closed", { cause: error });
-      await sleep(delay);
+      if (isRefusal(error) || !connection.isClosed()) throw error;
+      throw new BusClosed("the message bus is closed", { cause: error });
     }
-  }
+  };
+  const isFinal = (error: unknown) => isRefusal(error) || error instanceof PublishCancelled || error instanceof BusClosed;
+  return retryWithBackoff(attemptIfOpen, { ...BACKOFF, isRetryable: (error) => !isFinal(error) });
 }
 
 /** True for the answer to an invalid request; 5xx and 404 are transient while a server starts. */
-function isRefusal(error: JetStreamApiError): boolean {
-  return error.status === 400;
+function isRefusal(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.status === 400;
 }

@@ -22,15 +22,15 @@ export function scopedBus(bus: Bus, scope: BusScope | undefined): Bus {
   return {
     ensureStream: (spec) => bus.ensureStream(spec),
     publish: (to, data, options) => bus.publish(subject(to), data, options),
-    publishVolatile: (to, data) => bus.publishVolatile(subject(to), data),
+    publishEphemeral: (to, data) => bus.publishEphemeral(subject(to), data),
     subscribe: (options, onMessages) => bus.subscribe(scoped(options), onMessages),
-    subscribeOwn: async (options, onMessages) => {
-      const own = await bus.subscribeOwn(scoped(options), onMessages);
-      return { follow: (subjects) => own.follow(subjects.map(subject)), close: () => own.close() };
+    subscribeExclusive: async (options, onMessages) => {
+      const own = await bus.subscribeExclusive(scoped(options), onMessages);
+      return { setSubjects: (subjects) => own.setSubjects(subjects.map(subject)), close: () => own.close() };
     },
     removeConsumer: (stream, name) => bus.removeConsumer(stream, durable(name)),
-    subscribeVolatile: (to, onMessage) => bus.subscribeVolatile(subject(to), onMessage),
-    problem: () => bus.problem(),
+    subscribeEphemeral: (to, onMessage) => bus.subscribeEphemeral(subject(to), onMessage),
+    unhealthyReason: () => bus.unhealthyReason(),
     close: () => bus.close(),
   };
 }

@@ -14,12 +14,12 @@ export interface ServerAddress {
 export function serverAddress(url: string): ServerAddress {
   const parts = url.split(",").map((part) => {
     const text = part.trim();
-    const whole = text.includes("://") ? text : `nats://${text}`;
-    if (!URL.canParse(whole)) throw new Error("the address of the message bus is not of the form nats://user:password@host:port");
-    return new URL(whole);
+    const withScheme = text.includes("://") ? text : `nats://${text}`;
+    if (!URL.canParse(withScheme)) throw new Error("the address of the message bus is not of the form nats://user:password@host:port");
+    return new URL(withScheme);
   });
   const servers = parts.map(({ host }) => host);
-  const named = parts.find(({ username }) => username !== "");
-  if (named === undefined) return { servers };
-  return { servers, user: decodeURIComponent(named.username), pass: decodeURIComponent(named.password) };
+  const withUser = parts.find(({ username }) => username !== "");
+  if (withUser === undefined) return { servers };
+  return { servers, user: decodeURIComponent(withUser.username), pass: decodeURIComponent(withUser.password) };
 }

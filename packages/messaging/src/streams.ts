@@ -24,53 +24,53 @@ const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPol
 /** API error: the stream exists with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
-interface StreamsParts {
+interface StreamsDeps {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
   /** False for a user that may not create or change streams: it waits until another service has. */
-  readonly makes: boolean;
+  readonly createsStreams: boolean;
 }
 
 /** The streams that this process needs. After a server lost its data, they are recreated once a publisher or consumer misses one. */
 export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
-  #restoring: Promise<void> | undefined;
+  #recreating: Promise<void> | undefined;
 
-  constructor(private readonly parts: StreamsParts) {}
+  constructor(private readonly deps: StreamsDeps) {}
 
   /** Creates or updates the stream, or waits for it; retries while the server is unreachable. */
   async ensure(spec: StreamSpec): Promise<void> {
-    const { makes, manager, connection } = this.parts;
-    if (!makes) {
+    const { createsStreams, manager, connection } = this.deps;
+    if (!createsStreams) {
       await retry(() => manager.streams.info(spec.name), connection);
       return;
     }
-    await retry(() => this.#make(spec), connection);
+    await retry(() => this.#createOrUpdate(spec), connection);
     this.#ensured.set(spec.name, spec);
   }
 
   /** Recreates all missing streams. Failures are logged: the caller that missed one tries again. */
-  restore(): Promise<void> {
-    this.#restoring ??= this.#restore().finally(() => {
-      this.#restoring = undefined;
+  recreateMissing(): Promise<void> {
+    this.#recreating ??= this.#recreateMissing().finally(() => {
+      this.#recreating = undefined;
     });
-    return this.#restoring;
+    return this.#recreating;
   }
 
-  async #restore(): Promise<void> {
+  async #recreateMissing(): Promise<void> {
     for (const spec of this.#ensured.values()) {
       try {
-        await this.#make(spec);
-        this.parts.logger.warn({ stream: spec.name }, "a stream was missing: it is ensured again");
+        await this.#createOrUpdate(spec);
+        this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
       } catch (error) {
-        this.parts.logger.warn({ stream: spec.name, error: String(error) }, "a stream is missing and cannot be made");
+        this.deps.logger.warn({ stream: spec.name, error: String(error) }, "cannot recreate a missing stream");
       }
     }
   }
 
-  async #make(spec: StreamSpec): Promise<void> {
-    const { streams } = this.parts.manager;
+  async #createOrUpdate(spec: StreamSpec): Promise<void> {
+    const { streams } = this.deps.manager;
     const config = {
       name: spec.name,
       subjects: [...spec.subjects],

@@ -14,7 +14,7 @@ export function isSubnet(text: string): boolean {
 }
 
 /** Allows public addresses, and those of the named networks. */
-export function allowPublicAnd(subnets: readonly string[]): AllowAddress {
+export function allowPublicAndSubnets(subnets: readonly string[]): AllowAddress {
   const also = new BlockList();
   for (const subnet of subnets) {
     const [network = "", bits = ""] = subnet.split("/");

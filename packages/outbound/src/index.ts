@@ -1,12 +1,12 @@
 // Sending
 export { post, type Post, type PostOptions } from "./post.js";
 export { isMailAddress, type Mail, sendMail, type SmtpOptions } from "./mail.js";
-export { SendLater, SendRefused } from "./failure.js";
+export { RetryableSendError, PermanentSendError } from "./send-errors.js";
 
 // Allowed addresses
-export { type AllowAddress, allowPublicAnd, isSubnet } from "./allowed-address.js";
+export { type AllowAddress, allowPublicAndSubnets, isSubnet } from "./allowed-address.js";
 export { isPublicAddress } from "./public-address.js";
-export type { ResolveAll } from "./guarded-lookup.js";
+export type { ResolveAll } from "./ssrf-safe-lookup.js";
 
 // Secrets and signatures
 export { readSecret, type SecretSource, secretSourceSchema } from "./read-secret.js";

@@ -1,6 +1,6 @@
 import { type MailServer, mailServer } from "@flyte-ts/testing";
 import { afterEach, expect, test } from "vitest";
-import { SendLater, SendRefused } from "./failure.js";
+import { RetryableSendError, PermanentSendError } from "./send-errors.js";
 import { isMailAddress, type Mail, sendMail, type SmtpOptions } from "./mail.js";
 
 const servers: MailServer[] = [];
@@ -34,20 +34,26 @@ test("with user and password; a wrong one is tried later, for the operator may m
   const server = await started({ login: { user: "flyte", password: "p" } });
   await sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "p" });
   expect(server.mails[0]?.user).toBe("flyte");
-  await expect(sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "q" })).rejects.toBeInstanceOf(SendLater);
+  await expect(sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "q" })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
 });
 
 test("what the server says of a recipient: never, or later", async () => {
-  const server = await started({ refuse: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
-  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(SendRefused);
-  await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(SendLater);
+  const server = await started({ reject: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
+  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(PermanentSendError);
+  await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
 });
 
 test("TLS: used, and a certificate that nobody vouches for is not believed", async () => {
   const server = await started();
   await sendMail(mail, { ...optionsFor(server), tls: "starttls" });
-  await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(SendLater);
-  await expect(sendMail(mail, { ...optionsFor(server), tls: "opportunistic", verifyCertificate: true })).rejects.toBeInstanceOf(SendLater);
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "opportunistic", verifyCertificate: true })).rejects.toBeInstanceOf(
+    RetryableSendError,
+  );
   expect(server.mails).toHaveLength(1);
 });
 
@@ -55,7 +61,7 @@ test("a server that is not there", async () => {
   const server = await started();
   await server.stop();
   servers.length = 0;
-  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(SendLater);
+  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
 });
 
 test("nothing in a subject or recipient becomes a header or another recipient", async () => {
@@ -65,7 +71,7 @@ test("nothing in a subject or recipient becomes a header or another recipient", 
   expect(server.mails[0]?.text).not.toMatch(/^Bcc:/m);
   for (const to of ["ann@example.com, eve@example.com", "ann@example.com\r\nBcc: eve@example.com", "Ann <ann@example.com>", "ann", ""]) {
     expect(isMailAddress(to)).toBe(false);
-    await expect(sendMail({ ...mail, to }, optionsFor(server))).rejects.toBeInstanceOf(SendRefused);
+    await expect(sendMail({ ...mail, to }, optionsFor(server))).rejects.toBeInstanceOf(PermanentSendError);
   }
   expect(server.mails).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { createTransport } from "nodemailer";
-import { SendLater, SendRefused } from "./failure.js";
+import { RetryableSendError, PermanentSendError } from "./send-errors.js";
 
 export interface SmtpOptions {
   readonly host: string;
@@ -36,7 +36,7 @@ export function isMailAddress(text: string): boolean {
  * @throws SendRefused when the server will never accept it, as for an unknown recipient; SendLater otherwise.
  */
 export async function sendMail({ messageId, from, to, subject, html }: Mail, options: SmtpOptions): Promise<void> {
-  if (!isMailAddress(to)) throw new SendRefused("the recipient is not a mail address");
+  if (!isMailAddress(to)) throw new PermanentSendError("the recipient is not a mail address");
   const { host, port, tls, timeoutMs, user } = options;
   const transport = createTransport({
     host,
@@ -70,6 +70,6 @@ function failureOf(cause: unknown, host: string): Error {
   const text = `mail server ${host}: ${message ?? String(cause)}`;
   const ofThisMail = code === "EENVELOPE" || code === "EMESSAGE";
   return ofThisMail && responseCode !== undefined && responseCode >= 500
-    ? new SendRefused(text, { cause })
-    : new SendLater(text, undefined, { cause });
+    ? new PermanentSendError(text, { cause })
+    : new RetryableSendError(text, undefined, { cause });
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type WebhookReceiver, webhookReceiver } from "@flyte-ts/testing";
-import { allowPublicAnd } from "./allowed-address.js";
-import { SendLater, SendRefused } from "./failure.js";
-import type { ResolveAll } from "./guarded-lookup.js";
+import { allowPublicAndSubnets } from "./allowed-address.js";
+import { RetryableSendError, PermanentSendError } from "./send-errors.js";
+import type { ResolveAll } from "./ssrf-safe-lookup.js";
 import { post, type PostOptions } from "./post.js";
 
 let receiver: WebhookReceiver;
@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const guarded: PostOptions = { allow: allowPublicAnd([]), allowHttp: true, redirects: 0, timeoutMs: 5_000 };
-const local: PostOptions = { ...guarded, allow: allowPublicAnd(["127.0.0.0/8"]) };
+const guarded: PostOptions = { allow: allowPublicAndSubnets([]), allowHttp: true, redirects: 0, timeoutMs: 5_000 };
+const local: PostOptions = { ...guarded, allow: allowPublicAndSubnets(["127.0.0.0/8"]) };
 const posted = (url: string, options: PostOptions = local) =>
   post({ url, headers: { "content-type": "application/json", "x-more": "1" }, body: "{}" }, options).then(
     () => "taken",
@@ -28,15 +28,15 @@ test("what is taken, and what the receiver gets", async () => {
 });
 
 test.each([
-  ["500", SendLater, "answered 500: because so"],
-  ["429", SendLater, "answered 429"],
-  ["404", SendLater, "answered 404"],
-  ["410", SendRefused, "answered 410"],
+  ["500", RetryableSendError, "answered 500: because so"],
+  ["429", RetryableSendError, "answered 429"],
+  ["404", RetryableSendError, "answered 404"],
+  ["410", PermanentSendError, "answered 410"],
 ])("an answer of %s", async (status, type, message) => {
   const error = await posted(`${receiver.url}/${status}`);
   expect(error).toBeInstanceOf(type);
   expect(error).toMatchObject({ message: expect.stringContaining(message) as unknown });
-  expect((error as Partial<SendLater>).retryAfterMs).toBe(status === "410" ? undefined : 7_000);
+  expect((error as Partial<RetryableSendError>).retryAfterMs).toBe(status === "410" ? undefined : 7_000);
 });
 
 test("redirects: not followed unless allowed, and then guarded anew at each step", async () => {
@@ -49,13 +49,13 @@ test("redirects: not followed unless allowed, and then guarded anew at each step
   expect(receiver.posts.at(-1)).toMatchObject({ path: "/x", body: "{}" });
   // Redirects to a forbidden address, or another scheme.
   for (const target of ["http://10.0.0.1/", "http://[::1]/", "file:///etc/passwd", "gopher://x/"]) {
-    expect(await posted(to(target), { ...local, redirects: 3 })).toBeInstanceOf(SendRefused);
+    expect(await posted(to(target), { ...local, redirects: 3 })).toBeInstanceOf(PermanentSendError);
   }
   // Redirects in a circle, and one that would change the method.
   expect(await posted(`${receiver.url}/308/${receiver.url}/308/${receiver.url}/308/x`, { ...local, redirects: 1 })).toBeInstanceOf(
-    SendLater,
+    RetryableSendError,
   );
-  expect(await posted(`${receiver.url}/302/${receiver.url}/x`, { ...local, redirects: 3 })).toBeInstanceOf(SendLater);
+  expect(await posted(`${receiver.url}/302/${receiver.url}/x`, { ...local, redirects: 3 })).toBeInstanceOf(RetryableSendError);
 });
 
 /** A resolver that gives these answers in turn. */
@@ -85,7 +85,7 @@ test.each([
   ["no URL", "example.com"],
 ])("refused: %s", async (_, url) => {
   const error = await posted(url.replace("PORT", new URL(receiver.url).port), guarded);
-  expect(error).toBeInstanceOf(SendRefused);
+  expect(error).toBeInstanceOf(PermanentSendError);
   expect(receiver.posts).toEqual([]);
 });
 
@@ -93,7 +93,7 @@ test("a name is judged by what it resolves to: all of it, at the moment of conne
   const url = `http://hooks.example.com:${new URL(receiver.url).port}/secret`;
   for (const addresses of [["127.0.0.1"], ["::ffff:127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["169.254.169.254"]]) {
     const error = await posted(url, { ...guarded, resolve: resolver(addresses) });
-    expect(error).toBeInstanceOf(SendRefused);
+    expect(error).toBeInstanceOf(PermanentSendError);
     // The path of an address may be a secret.
     expect(String(error)).not.toContain("secret");
   }

@@ -2,8 +2,8 @@ import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import type { AllowAddress } from "./allowed-address.js";
-import { SendLater, SendRefused } from "./failure.js";
-import { guardedLookup, refusedAddress, type ResolveAll } from "./guarded-lookup.js";
+import { RetryableSendError, PermanentSendError } from "./send-errors.js";
+import { createSafeLookup, forbiddenAddress, type ResolveAll } from "./ssrf-safe-lookup.js";
 
 export interface PostOptions {
   readonly allow: AllowAddress;
@@ -37,17 +37,17 @@ export async function post({ url, headers, body }: Post, options: PostOptions): 
   let target = url;
   for (let left = options.redirects; ; left--) {
     const checked = checkUrl(target, options);
-    const answer = await send(checked, { headers, body }, options);
-    if (answer.status >= 200 && answer.status < 300) return;
-    if ((answer.status === 307 || answer.status === 308) && answer.location !== undefined && left > 0) {
-      target = URL.canParse(answer.location, checked.href) ? new URL(answer.location, checked).href : answer.location;
+    const response = await send(checked, { headers, body }, options);
+    if (response.status >= 200 && response.status < 300) return;
+    if ((response.status === 307 || response.status === 308) && response.location !== undefined && left > 0) {
+      target = URL.canParse(response.location, checked.href) ? new URL(response.location, checked).href : response.location;
       continue;
     }
-    throw failureOf(checked, answer);
+    throw failureOf(checked, response);
   }
 }
 
-interface Answer {
+interface PostResponse {
   readonly status: number;
   readonly location: string | undefined;
   readonly retryAfter: string | undefined;
@@ -57,52 +57,52 @@ interface Answer {
 /** @throws SendRefused */
 function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
   // The address itself may be a secret: errors omit it.
-  if (!URL.canParse(text)) throw new SendRefused("the address is not a URL");
+  if (!URL.canParse(text)) throw new PermanentSendError("the address is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && allowHttp)) {
-    throw new SendRefused(`the address begins with ${url.protocol}, and only https: ${allowHttp ? "and http: are" : "is"} allowed`);
+    throw new PermanentSendError(`the address begins with ${url.protocol}, and only https: ${allowHttp ? "and http: are" : "is"} allowed`);
   }
-  if (url.username !== "" || url.password !== "") throw new SendRefused("the address holds a user or a password");
+  if (url.username !== "" || url.password !== "") throw new PermanentSendError("the address holds a user or a password");
   const host = hostOf(url);
   // Sockets call no resolver for IP addresses.
-  if (isIP(host) !== 0 && !allow(host)) throw refusedAddress(host, host);
+  if (isIP(host) !== 0 && !allow(host)) throw forbiddenAddress(host, host);
   return url;
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
-async function send(url: URL, { headers, body }: Omit<Post, "url">, options: PostOptions): Promise<Answer> {
+async function send(url: URL, { headers, body }: Omit<Post, "url">, options: PostOptions): Promise<PostResponse> {
   const bytes = Buffer.from(body);
-  const request: RequestOptions = {
+  const requestOptions: RequestOptions = {
     method: "POST",
     agent: url.protocol === "http:" ? agents["http:"] : agents["https:"],
-    lookup: guardedLookup(options.allow, options.resolve),
+    lookup: createSafeLookup(options.allow, options.resolve),
     headers: { "user-agent": "flyte-ts", ...headers, "content-length": bytes.length },
   };
   return new Promise((resolve, reject) => {
-    const asked: ClientRequest = (url.protocol === "http:" ? httpRequest : httpsRequest)(url, request);
+    const request: ClientRequest = (url.protocol === "http:" ? httpRequest : httpsRequest)(url, requestOptions);
     const fail = (cause: unknown): void => {
       clearTimeout(timer);
-      asked.destroy();
-      if (cause instanceof SendRefused || cause instanceof SendLater) return reject(cause);
-      reject(new SendLater(`${url.host} cannot be reached: ${reasonOf(cause)}`, undefined, { cause }));
+      request.destroy();
+      if (cause instanceof PermanentSendError || cause instanceof RetryableSendError) return reject(cause);
+      reject(new RetryableSendError(`${url.host} cannot be reached: ${reasonOf(cause)}`, undefined, { cause }));
     };
     const timer = setTimeout(
-      () => fail(new SendLater(`${url.host} has not answered within ${options.timeoutMs / 1000} s`)),
+      () => fail(new RetryableSendError(`${url.host} has not answered within ${options.timeoutMs / 1000} s`)),
       options.timeoutMs,
     );
-    asked.on("error", fail);
-    asked.on("response", (response: IncomingMessage) => {
+    request.on("error", fail);
+    request.on("response", (response: IncomingMessage) => {
       readBeginning(response)
         .then((beginning) => {
           clearTimeout(timer);
-          asked.destroy();
+          request.destroy();
           const { location, "retry-after": retryAfter } = response.headers;
           resolve({ status: response.statusCode ?? 0, location, retryAfter, beginning });
         })
         .catch(fail);
     });
-    asked.end(bytes);
+    request.end(bytes);
   });
 }
 
@@ -120,11 +120,11 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
   return text.slice(0, SHOWN_BYTES).replaceAll(/\s+/g, " ").trim();
 }
 
-function failureOf(url: URL, { status, location, retryAfter, beginning }: Answer): Error {
+function failureOf(url: URL, { status, location, retryAfter, beginning }: PostResponse): Error {
   if (location !== undefined && status >= 300 && status < 400)
-    return new SendLater(`${url.host} answered ${status}: redirects are not followed`);
+    return new RetryableSendError(`${url.host} answered ${status}: redirects are not followed`);
   const text = `${url.host} answered ${status}${beginning === "" ? "" : `: ${beginning}`}`;
-  return status === 410 ? new SendRefused(text) : new SendLater(text, retryAfterMs(retryAfter));
+  return status === 410 ? new PermanentSendError(text) : new RetryableSendError(text, retryAfterMs(retryAfter));
 }
 
 /** Reads a `Retry-After` in seconds; the form with a date is ignored. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allowPublicAnd, isSubnet } from "./allowed-address.js";
+import { allowPublicAndSubnets, isSubnet } from "./allowed-address.js";
 import { isPublicAddress } from "./public-address.js";
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
 });
 
 test("networks of the configuration come beside the public ones, and no others", () => {
-  const allow = allowPublicAnd(["10.1.0.0/16", "fd00:1::/32"]);
+  const allow = allowPublicAndSubnets(["10.1.0.0/16", "fd00:1::/32"]);
   expect(["8.8.8.8", "10.1.2.3", "fd00:1::5"].map(allow)).toEqual([true, true, true]);
   expect(["10.2.0.1", "127.0.0.1", "fd00:2::1", "localhost"].map(allow)).toEqual([false, false, false, false]);
   expect(["10.0.0.0/8", "fd00::/8", "::1/128"].map(isSubnet)).toEqual([true, true, true]);

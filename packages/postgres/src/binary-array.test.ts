@@ -5,7 +5,7 @@ import { type LocalServer, startPostgres } from "@flyte-ts/local-servers";
 import { createLogger } from "@flyte-ts/telemetry";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bigintArray, booleanArray, byteaArray, createPool, type Database, integerArray, isUnstorableText, textArray } from "./index.js";
+import { bigintArray, booleanArray, byteaArray, createPool, type Database, integerArray, isInvalidText, textArray } from "./index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "postgres-"));
 let server: LocalServer;
@@ -88,7 +88,7 @@ test("empty arrays, and large ones", async () => {
 test("a NUL character in a short text and a long one is refused as it is elsewhere", async () => {
   for (const refused of ["a\0b", `${"a".repeat(100)}\0`]) {
     const told = db.query({ text: "SELECT $1::text[]", values: [textArray(["fine", refused])] });
-    await expect(told).rejects.toSatisfy(isUnstorableText);
+    await expect(told).rejects.toSatisfy(isInvalidText);
   }
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type LocalServer, startPostgres } from "@flyte-ts/local-servers";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPool, type Database, isUnavailable, isUniqueViolation, isUnstorableText } from "./index.js";
+import { createPool, type Database, isUnavailable, isUniqueViolation, isInvalidText } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const folder = mkdtempSync(join(tmpdir(), "postgres-"));
@@ -34,7 +34,7 @@ test("replicas that migrate at once apply each file once; changed, misnamed and 
   };
   const directory = migrations(files);
   await Promise.all(Array.from({ length: 5 }, () => db.migrate({ directory, logger })));
-  expect((await db.query({ text: "SELECT * FROM b" })).count).toBe(1);
+  expect((await db.query({ text: "SELECT * FROM b" })).rowCount).toBe(1);
   await expect(db.migrate({ directory: migrations({ ...files, "0001_a.sql": "SELECT 1" }), logger })).rejects.toThrow(
     "0001_a.sql was changed",
   );
@@ -71,14 +71,14 @@ test("a transaction is all or nothing", async () => {
   });
   const error: unknown = await twice.catch((e: unknown) => e);
   expect(isUniqueViolation(error)).toEqual({ constraint: "t_pkey" });
-  expect((await db.query({ text: "SELECT * FROM t" })).count).toBe(0);
+  expect((await db.query({ text: "SELECT * FROM t" })).rowCount).toBe(0);
 });
 
 test("a NUL character in a text is told from other errors, as a value and inside JSON", async () => {
   const refused = (text: string, value: string) => db.query({ text, values: [value] }).catch((thrown: unknown) => thrown);
-  expect(isUnstorableText(await refused("SELECT $1::text", "a\0b"))).toBe(true);
-  expect(isUnstorableText(await refused("SELECT $1::jsonb", JSON.stringify({ a: "\0" })))).toBe(true);
-  expect(isUnstorableText(await refused("SELECT $1::integer", "x"))).toBe(false);
+  expect(isInvalidText(await refused("SELECT $1::text", "a\0b"))).toBe(true);
+  expect(isInvalidText(await refused("SELECT $1::jsonb", JSON.stringify({ a: "\0" })))).toBe(true);
+  expect(isInvalidText(await refused("SELECT $1::integer", "x"))).toBe(false);
 });
 
 test("a connection that is cut inside a transaction fails that one and the pool goes on", async () => {

@@ -13,7 +13,7 @@ export interface Query {
 export interface Result<T> {
   readonly rows: T[];
   /** Rows changed or returned. */
-  readonly count: number;
+  readonly rowCount: number;
 }
 
 /** Runs statements: the pool, or one transaction. */
@@ -52,7 +52,7 @@ const IDLE_MS = 10_000;
 const LIFETIME_S = 30;
 
 /** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
-export class CommitUnknown extends Error {
+export class CommitOutcomeUnknownError extends Error {
   override readonly name = "CommitUnknown";
 }
 
@@ -101,7 +101,7 @@ async function run<T>(client: pg.Pool | pg.PoolClient, query: Query): Promise<Re
     values: query.values as unknown[] | undefined,
     ...(query.name ? { name: query.name } : {}),
   });
-  return { rows: result.rows as T[], count: result.rowCount ?? 0 };
+  return { rows: result.rows as T[], rowCount: result.rowCount ?? 0 };
 }
 
 async function transaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -128,7 +128,7 @@ async function transaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>
       // A refusal by the server (a deferred constraint, a serialization failure) has a code and means: not committed.
       if (cause instanceof pg.DatabaseError && !cause.code?.startsWith("57")) throw cause;
       broken = cause as Error;
-      throw new CommitUnknown("the connection was lost while the transaction was being committed", { cause });
+      throw new CommitOutcomeUnknownError("the connection was lost while the transaction was being committed", { cause });
     }
     return result;
   } finally {

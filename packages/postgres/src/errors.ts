@@ -11,7 +11,7 @@ export function isTransactionConflict(error: unknown): boolean {
 }
 
 /** True when a text was refused for a NUL character, which PostgreSQL cannot store. */
-export function isUnstorableText(error: unknown): boolean {
+export function isInvalidText(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "22021" || error.code === "22P05");
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
-import { contractAfter } from "./contract-step.js";
+import { contractRequires } from "./contract-migration.js";
 
 export interface MigrateOptions {
   /** Folder of `NNNN_name.sql` files. */
@@ -53,7 +53,7 @@ export async function migrate(url: string, { directory, logger }: MigrateOptions
     );
     await client.query("ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS contract_after text");
     const { rows } = await client.query<Applied>("SELECT name, checksum, contract_after FROM schema_migrations ORDER BY name");
-    refuseTooOld(files, rows);
+    assertBuildSupportsSchema(files, rows);
     for (const file of pending(files, rows)) {
       await client.query("BEGIN");
       try {
@@ -78,12 +78,12 @@ function readMigrations(directory: string): Migration[] {
     if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) throw new MigrationError(`migration ${name}: the name must be NNNN_words.sql`);
     if (name.slice(0, 4) === names[index + 1]?.slice(0, 4)) throw new MigrationError(`migration ${name}: its number is given twice`);
     const sql = readFileSync(join(directory, name), "utf8");
-    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex"), after: contractAfter(sql) };
+    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex"), after: contractRequires(sql) };
   });
 }
 
 /** Refuses a build that is older than a contract step allows: it would use what the step removed. */
-function refuseTooOld(files: readonly Migration[], applied: readonly Applied[]): void {
+function assertBuildSupportsSchema(files: readonly Migration[], applied: readonly Applied[]): void {
   const newest = files.at(-1)?.name ?? "";
   const step = applied.find(({ contract_after: after }) => after !== null && newest.slice(0, 4) < after);
   if (step !== undefined)

@@ -1,26 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, retry } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Queryable } from "./database.js";
 import { isUnavailable } from "./errors.js";
 
-/** Delays between attempts, ms; the first is short, since services and database often start together. */
-const RETRY_MS = { first: 50, most: 500 };
+/** The first delay is short, since services and database often start together. */
+const BACKOFF: Backoff = { initialMs: 50, maxMs: 500 };
 
 /** Runs the work, and retries while the database cannot be reached: services start in any order. */
-export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Logger): Promise<void> {
-  for (let pause = RETRY_MS.first; ; pause = Math.min(pause * 2, RETRY_MS.most)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      logger.warn({ error: String(error) }, "waiting for the database");
-      await sleep(pause);
-    }
-  }
+export async function waitForDatabase(work: () => Promise<void>, logger: Logger): Promise<void> {
+  const onRetry = (error: unknown) => logger.warn({ error: String(error) }, "waiting for the database");
+  await retry(work, { ...BACKOFF, isRetryable: isUnavailable, onRetry });
 }
 
 /** Reason why the database cannot be used now; undefined when it can. */
-export async function databaseProblem(db: Queryable): Promise<string | undefined> {
+export async function checkDatabase(db: Queryable): Promise<string | undefined> {
   try {
     await db.query({ text: "SELECT 1" });
     return undefined;

@@ -2,7 +2,7 @@ import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { CallGuard } from "./call-guard.js";
 import { Code, codeName } from "./code.js";
-import { Encoded } from "./encoded.js";
+import { EncodedMessage } from "./encoded-message.js";
 import { isUnexpected, RpcError, toRpcError } from "./rpc-error.js";
 import type { AnyMethod, CallContext, Interceptor, ServedService } from "./service.js";
 
@@ -15,9 +15,9 @@ export interface DispatchOptions {
 /** Runs a method's function within the interceptors. Rejects with RpcErrors only. */
 export interface Dispatch {
   /** For methods with one answer; `request` is a message, or an iterable where the client streams. */
-  one(request: unknown, context: CallContext): Promise<Message | Encoded>;
+  unary(request: unknown, context: CallContext): Promise<Message | EncodedMessage>;
   /** For methods with a stream of answers. */
-  many(request: unknown, context: CallContext, emit: Emit): Promise<void>;
+  stream(request: unknown, context: CallContext, emit: Emit): Promise<void>;
   /**
    * Rejects with an error found before the request was decoded, passed through the interceptors, which count and log
    * it. The guard is not called.
@@ -26,7 +26,7 @@ export interface Dispatch {
 }
 
 /** Sends one message of a stream; resolves when the next may be sent. The signal is the call's, after the interceptors. */
-export type Emit = (message: Message | Encoded, signal: AbortSignal) => Promise<void>;
+export type Emit = (message: Message | EncodedMessage, signal: AbortSignal) => Promise<void>;
 
 export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors, guard }: DispatchOptions): Dispatch {
   const run = implementationOf(served, method);
@@ -50,17 +50,17 @@ export function createDispatch(served: ServedService, method: DescMethod, { logg
       await around(undefined, context, () => Promise.reject(error), interceptors);
       throw error;
     },
-    async one(request, context) {
+    async unary(request, context) {
       return (await around(request, context, async (current) => {
-        const answer = await run(request, current);
-        return answer instanceof Encoded ? answer : create(method.output, answer as Message);
-      })) as Message | Encoded;
+        const response = await run(request, current);
+        return response instanceof EncodedMessage ? response : create(method.output, response as Message);
+      })) as Message | EncodedMessage;
     },
-    async many(request, context, emit) {
+    async stream(request, context, emit) {
       await around(request, context, async (current) => {
         const { signal } = current;
-        for await (const message of run(request, current) as AsyncIterable<Message | Encoded>) {
-          await emit(message instanceof Encoded ? message : create(method.output, message), signal);
+        for await (const message of run(request, current) as AsyncIterable<Message | EncodedMessage>) {
+          await emit(message instanceof EncodedMessage ? message : create(method.output, message), signal);
         }
       });
     },

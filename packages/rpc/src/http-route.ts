@@ -22,7 +22,7 @@ export interface HttpRoute {
   /** A whole path, or a prefix when it ends with `/`. */
   readonly path: string;
   /** Open without authentication. */
-  readonly open?: boolean;
+  readonly public?: boolean;
   readonly handle: (request: IncomingMessage, response: ServerResponse, context: HttpContext) => void | Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 // Offering services
-export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.js";
-export type { TlsFiles } from "./tls-listener.js";
+export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server/server.js";
+export type { TlsFiles } from "./server/tls-listener.js";
 export {
-  withoutImplementation,
+  unimplementedService,
   implement,
-  type AnswerHeaders,
+  type ResponseHeaders,
   type CallContext,
   type Caller,
   type InterceptedCall,
@@ -15,18 +15,18 @@ export {
   type Transport,
 } from "./service.js";
 export type { Admitted, CallGuard } from "./call-guard.js";
-export { type RequestLimits, SMALL_REQUEST, uniformLimits } from "./request-limits.js";
-export { Encoded } from "./encoded.js";
-export { callSpans } from "./call-spans.js";
-export { callLog } from "./call-log.js";
-export { callMetrics } from "./call-metrics.js";
-export { RequestTooLarge } from "./intake.js";
-export { toSpeakableJson } from "./rest/speakable.js";
+export { type RequestLimits, SMALL_REQUEST, uniformLimits } from "./intake/request-limits.js";
+export { EncodedMessage } from "./encoded-message.js";
+export { callSpans } from "./interceptors/call-spans.js";
+export { callLog } from "./interceptors/call-log.js";
+export { callMetrics } from "./interceptors/call-metrics.js";
+export { RequestTooLarge } from "./intake/intake.js";
+export { toLenientJson } from "./rest/json/lenient-json.js";
 export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";
-export { cutText, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
+export { truncateUtf8, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
 
 // Calling services
 export {
@@ -37,4 +37,4 @@ export {
   type ChannelOptions,
   type ClientMethod,
   type ServiceClient,
-} from "./client.js";
+} from "./client/client.js";

@@ -46,7 +46,7 @@ export class RpcError extends Error {
   toStatus(): Status {
     return create(StatusSchema, {
       code: this.code,
-      message: cutText(this.message, MAX_MESSAGE_BYTES),
+      message: truncateUtf8(this.message, MAX_MESSAGE_BYTES),
       details: [...(this.#received?.details ?? []), ...this.details.map(({ schema, message }) => anyPack(schema, message))],
     });
   }
@@ -86,7 +86,7 @@ export function receivedError(
 }
 
 /** Cuts a text to this many bytes of UTF-8, never within a character; lone surrogates become U+FFFD. */
-export function cutText(text: string, maxBytes: number): string {
+export function truncateUtf8(text: string, maxBytes: number): string {
   const whole = text.toWellFormed();
   if (whole.length * 3 <= maxBytes) return whole;
   const bytes = Buffer.from(whole, "utf8");

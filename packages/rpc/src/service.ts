@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, DescService, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { Encoded } from "./encoded.js";
+import type { EncodedMessage } from "./encoded-message.js";
 
 /** Transport of a call. */
 export type Transport = "grpc" | "rest";
@@ -43,12 +43,15 @@ export type MethodImplementation<Method extends DescMethod> = Method["methodKind
   ? (
       request: MessageShape<Method["input"]>,
       context: CallContext,
-    ) => Promise<Response<Method["output"]> | Encoded<Method["output"]>> | Response<Method["output"]> | Encoded<Method["output"]>
+    ) =>
+      | Promise<Response<Method["output"]> | EncodedMessage<Method["output"]>>
+      | Response<Method["output"]>
+      | EncodedMessage<Method["output"]>
   : Method["methodKind"] extends "server_streaming"
     ? (
         request: MessageShape<Method["input"]>,
         context: CallContext,
-      ) => AsyncIterable<Response<Method["output"]> | Encoded<Method["output"]>>
+      ) => AsyncIterable<Response<Method["output"]> | EncodedMessage<Method["output"]>>
     : Method["methodKind"] extends "client_streaming"
       ? (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => Promise<Response<Method["output"]>>
       : (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => AsyncIterable<Response<Method["output"]>>;
@@ -61,7 +64,7 @@ export type ServiceImplementation<Service extends DescService> = {
 /** An untyped method: the server pairs it with its descriptor again. */
 export type AnyMethod = (request: unknown, context: CallContext) => unknown;
 
-/** A service that a server offers; created by {@link implement} or {@link withoutImplementation}. */
+/** A service that a server offers; created by {@link implement} or {@link unimplementedService}. */
 export interface ServedService {
   readonly service: DescService;
   /** Undefined when only its REST routes are known: they answer UNIMPLEMENTED `unknown service`. */
@@ -69,10 +72,10 @@ export interface ServedService {
   /** Replaces the default decoding of gRPC requests. */
   readonly decoders?: RequestDecoders | undefined;
   /** Additional headers of REST answers of its unary methods, from the answer. */
-  readonly answerHeaders?: AnswerHeaders | undefined;
+  readonly responseHeaders?: ResponseHeaders | undefined;
 }
 
-export type AnswerHeaders = (method: DescMethod, answer: Message) => Readonly<Record<string, string>>;
+export type ResponseHeaders = (method: DescMethod, answer: Message) => Readonly<Record<string, string>>;
 
 /**
  * Methods by their lowerCamelCase names whose gRPC requests the service decodes itself, for example in part. Their
@@ -97,7 +100,7 @@ export function implement<Service extends DescService>(
 }
 
 /** A service with REST routes but without an implementation: without auth, Flyte answers so for `/me`. */
-export function withoutImplementation(service: DescService): ServedService {
+export function unimplementedService(service: DescService): ServedService {
   return { service, implementation: undefined };
 }
 

@@ -1,5 +1,5 @@
 import { decodeMessage } from "@flyte-ts/domain";
-import { withinLimits } from "@flyte-ts/messaging";
+import { checkMessageLimits } from "@flyte-ts/messaging";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 export type DecodedRequest =
@@ -7,31 +7,31 @@ export type DecodedRequest =
   /** Stop all attempts of a workflow; `workflow_key` and `owner.uid` are set. */
   | { readonly kind: "abortAll"; readonly request: TaskRequest }
   /** An invalid request that can be answered: its ids are readable. */
-  | { readonly kind: "bad"; readonly request: TaskRequest; readonly problem: string }
-  | { readonly kind: "poison"; readonly problem: string };
+  | { readonly kind: "invalid"; readonly request: TaskRequest; readonly reason: string }
+  | { readonly kind: "undecodable"; readonly reason: string };
 
 /** Decodes a request and checks the fields on which every plugin relies. */
 export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
   let request: TaskRequest;
   try {
-    request = decodeMessage(TaskRequestSchema, withinLimits(TaskRequestSchema, data));
+    request = decodeMessage(TaskRequestSchema, checkMessageLimits(TaskRequestSchema, data));
   } catch (cause) {
-    return { kind: "poison", problem: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
+    return { kind: "undecodable", reason: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
   }
   if (request.desired === DesiredState.ABORT_ALL) {
     if (request.workflowKey !== "" && (request.owner?.uid ?? "") !== "") return { kind: "abortAll", request };
-    return { kind: "poison", problem: "workflow_key and owner.uid are required to abort all attempts" };
+    return { kind: "undecodable", reason: "workflow_key and owner.uid are required to abort all attempts" };
   }
   const execution = request.id?.nodeExecutionId?.executionId;
   if (execution === undefined || request.workflowKey === "" || request.generatedName === "" || request.namespace === "") {
-    return { kind: "poison", problem: "id.node_execution_id.execution_id, workflow_key, namespace and generated_name are required" };
+    return { kind: "undecodable", reason: "id.node_execution_id.execution_id, workflow_key, namespace and generated_name are required" };
   }
-  if (request.desired === DesiredState.UNSPECIFIED) return { kind: "poison", problem: "desired: is required" };
-  const problem = problemOf(request, taskTypes);
-  return problem === undefined ? { kind: "request", request } : { kind: "bad", request, problem };
+  if (request.desired === DesiredState.UNSPECIFIED) return { kind: "undecodable", reason: "desired: is required" };
+  const reason = validationError(request, taskTypes);
+  return reason === undefined ? { kind: "request", request } : { kind: "invalid", request, reason };
 }
 
-function problemOf(request: TaskRequest, taskTypes: readonly string[]): string | undefined {
+function validationError(request: TaskRequest, taskTypes: readonly string[]): string | undefined {
   // Requests to stop or remove an attempt need no template.
   if (request.desired !== DesiredState.RUN) return undefined;
   if (request.template === undefined) return "template: is required";

@@ -1,6 +1,5 @@
 // For tests of plugins
-export { pluginConformance, type ConformanceCase, type PluginWorld } from "./harness/conformance.js";
+export { pluginConformance, type ConformanceCase, type PluginEnvironment } from "./harness/conformance.js";
 export { collectTaskEvents } from "./harness/collect-events.js";
 export { MemoryBus } from "./harness/memory-bus.js";
-export { ManualClock, settle } from "./harness/manual-clock.js";
 export { sampleRequest } from "./harness/sample-request.js";

@@ -1,12 +1,12 @@
 // For authors of plugins
 export { definePlugin, type OwningWorkflow, type Plugin, type PluginHost } from "./plugin.js";
 export { AttemptFailure, PermanentFailure, RetryableFailure, type FailureDetails, type FailureKind } from "./failure.js";
-export { NotYet, type NotYetOptions } from "./not-yet.js";
+export { RetryLater, type RetryLaterOptions } from "./retry-later.js";
 export {
-  isEnded,
-  phaseOrder,
+  isTerminalStatus,
+  phaseRank,
   type Aborted,
-  type EndedStatus,
+  type TerminalStatus,
   type Failed,
   type Progress,
   type ProgressPhase,
@@ -15,14 +15,13 @@ export {
   type TaskStatus,
 } from "./status.js";
 export { attemptKey } from "./attempt-key.js";
-export { eventBasis } from "./event-basis.js";
+export { eventFields } from "./event-fields.js";
 export { inputsForFile, inputsFromFile } from "./item-inputs.js";
 
 // For plugin services
 export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
-export { systemClock, type Clock } from "./clock.js";
 export type { PluginBus } from "./plugin-bus.js";
 
 // For clients of plugin services
-export { decodeHello, encodeHello, HELLO_INTERVAL_MS, type PluginHello } from "./hello.js";
-export { mintTaskEvent, type MintOptions } from "./mint-event.js";
+export { decodeHeartbeat, encodeHeartbeat, HEARTBEAT_INTERVAL_MS, type PluginHeartbeat } from "./heartbeat.js";
+export { buildTaskEvent, type TaskEventOptions } from "./build-event.js";

@@ -9,7 +9,7 @@ const own = literalMap([
   ["b", integerLiteral(2)],
 ]);
 
-it("puts an item's inputs into lists of one, but for those that are the same for all, and back", () => {
+it("wraps the inputs of an item into lists of one element, except bound inputs, and unwraps them", () => {
   const arrayItem = create(ArrayItemSchema, { index: 7, lists: true, boundInputs: ["b"] });
   const file = inputsForFile({ arrayItem }, own);
   expect(file).toEqual(
@@ -21,13 +21,13 @@ it("puts an item's inputs into lists of one, but for those that are the same for
   expect(inputsFromFile({ arrayItem }, file)).toEqual(own);
 });
 
-it("finds an item's inputs in the lists of the whole array", () => {
+it("selects the inputs of an item from the lists of the whole array", () => {
   const arrayItem = create(ArrayItemSchema, { index: 1, lists: true, position: 1 });
   const file = literalMap([["a", collectionLiteral([integerLiteral(8), integerLiteral(9)])]]);
   expect(inputsFromFile({ arrayItem }, file)).toEqual(literalMap([["a", integerLiteral(9)]]));
 });
 
-it("leaves all other inputs as they are", () => {
+it("leaves the inputs of other requests unchanged", () => {
   expect(inputsForFile({}, own)).toBe(own);
   expect(inputsFromFile({ arrayItem: create(ArrayItemSchema, { index: 3 }) }, own)).toBe(own);
 });

@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Aborted, EndedStatus, TaskStatus } from "./status.js";
+import type { Aborted, TerminalStatus, TaskStatus } from "./status.js";
 
 /** Services of the runtime for a plugin. */
 export interface PluginHost {
@@ -8,27 +8,25 @@ export interface PluginHost {
    * is not new, or when the attempt is being aborted (then only `abort` answers). `request` may be a stored or reduced
    * one: only the fields of events are read. Resolves when the event is stored.
    */
-  report(request: TaskRequest, status: TaskStatus): Promise<void>;
+  publishStatus(request: TaskRequest, status: TaskStatus): Promise<void>;
 }
 
 /** The FlyteWorkflow resource that attempts belong to. */
 export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
 
 /**
- * Runs attempts of tasks to their end. The three verbs are called one at a time per attempt, may be repeated, and may
+ * Runs attempts of tasks to their end. The three methods are called one at a time per attempt, may be repeated, and may
  * meet an attempt that an earlier process started.
  *
- * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown NotYet, or any other error, retries the
+ * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other error, retries the
  * request later.
  */
 export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** False when ended attempts leave nothing behind, so that propeller need not send FINALIZE. Default true. */
-  readonly finalizes?: boolean;
   /** `plugin_identifier` where one service represents several plugins. Default: `name`. */
-  readonly identifierOf?: (taskType: string) => string;
+  readonly pluginIdentifierFor?: (taskType: string) => string;
   /** Called once, before any request. */
   start?(host: PluginHost): Promise<void> | void;
   /** Called once, after the last request. */
@@ -39,21 +37,21 @@ export interface Plugin {
    */
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
   /** Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached before. */
-  abort(request: TaskRequest): Promise<Aborted | EndedStatus> | Aborted | EndedStatus;
+  abort(request: TaskRequest): Promise<Aborted | TerminalStatus> | Aborted | TerminalStatus;
   /**
    * Lists the attempts owned by a resource that may still run, as requests with the fields that `abort` and events
    * need. One without a known task has no `id.taskId`; it is aborted without an event. Called for a resource that can
    * no longer be parsed. Omit it only when attempts leave nothing running.
    */
-  attemptsOf?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
+  listAttempts?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
   /** Called when the end has been recorded: removes the attempt's objects, as `delete_resources` says. */
   finalize?(request: TaskRequest): Promise<void> | void;
 }
 
 /** @throws RangeError when the plugin serves no task type, or the same one twice. */
 export function definePlugin(plugin: Plugin): Plugin {
-  if (plugin.name === "") throw new RangeError("name: a plugin needs one");
-  if (plugin.taskTypes.length === 0) throw new RangeError(`taskTypes: plugin ${plugin.name} serves none`);
-  if (new Set(plugin.taskTypes).size !== plugin.taskTypes.length) throw new RangeError(`taskTypes: plugin ${plugin.name} has one twice`);
+  if (plugin.name === "") throw new RangeError("a plugin needs a name");
+  if (plugin.taskTypes.length === 0) throw new RangeError(`plugin ${plugin.name}: taskTypes is empty`);
+  if (new Set(plugin.taskTypes).size !== plugin.taskTypes.length) throw new RangeError(`plugin ${plugin.name}: taskTypes has duplicates`);
   return plugin;
 }

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Time } from "@flyte-ts/async";
 import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
-import { attemptFields } from "./attempt-fields.js";
-import { Attempts } from "./attempts.js";
-import type { Clock } from "./clock.js";
+import { attemptLogFields } from "./attempt-log-fields.js";
+import { AttemptController } from "./attempt-controller.js";
 import { decodeRequest } from "./decode-request.js";
 import { PermanentFailure } from "./failure.js";
-import { encodeHello, HELLO_INTERVAL_MS } from "./hello.js";
+import { encodeHeartbeat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.js";
 import { pluginMetrics } from "./metrics.js";
 import type { Plugin } from "./plugin.js";
 import type { BusMessage, PluginBus } from "./plugin-bus.js";
@@ -15,14 +15,14 @@ export interface RunPluginOptions {
   readonly plugin: Plugin;
   readonly bus: PluginBus;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly metrics?: Metrics | undefined;
   /** Maximum of unacknowledged requests per task type, over all replicas. Default 256. */
   readonly maxInFlight?: number;
   /** `producer_id` of events. Default `propeller`, as in Go Flyte's single cluster. */
   readonly producerId?: string;
-  /** Maximum of remembered ended attempts. Default 10,000. */
-  readonly endedLimit?: number;
+  /** Maximum number of cached terminal attempts. Default 10,000. */
+  readonly maxTerminalAttempts?: number;
   /** Identifies this process among its replicas and predecessors. Default: random. */
   readonly instance?: string;
   /** Source of jitter for retries; [0, 1). */
@@ -35,24 +35,33 @@ export interface RunningPlugin {
 }
 
 /** Number of requests handled between yields to the event loop. */
-const BATCH = 64;
+const MAX_BATCH = 64;
 
 // Exceeds the time that a pod takes to stop and that neighbouring calls take to time out.
 const ACK_WAIT_MS = 60_000;
 
 /** Starts the plugin and serves its task types until stopped. */
 export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugin> {
-  const { plugin, bus, logger, clock, maxInFlight = 256, producerId = "propeller", endedLimit = 10_000 } = options;
+  const { plugin, bus, logger, clock, maxInFlight = 256, producerId = "propeller", maxTerminalAttempts = 10_000 } = options;
   const random = options.random ?? (() => randomBytes(4).readUInt32BE() / 2 ** 32);
   const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts);
-  const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
+  const attempts: AttemptController = new AttemptController({
+    plugin,
+    bus,
+    logger,
+    clock,
+    random,
+    producerId,
+    maxTerminalAttempts,
+    metrics,
+  });
   const instance = options.instance ?? randomUUID();
   // The first service to start creates the streams.
   await bus.ensureStream(TASK_STREAM);
   await bus.ensureStream(EVENT_STREAM);
   await plugin.start?.(attempts);
 
-  const take = async (message: BusMessage): Promise<void> => {
+  const handleMessage = async (message: BusMessage): Promise<void> => {
     const decoded = decodeRequest(message.data, plugin.taskTypes);
     switch (decoded.kind) {
       case "request":
@@ -61,16 +70,19 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
       case "abortAll":
         attempts.acceptAbortAll(decoded.request, message);
         return;
-      case "bad":
-        logger.warn({ subject: message.subject, ...attemptFields(decoded.request), problem: decoded.problem }, "request refused");
-        await attempts.report(decoded.request, {
+      case "invalid":
+        logger.warn(
+          { subject: message.subject, ...attemptLogFields(decoded.request), reason: decoded.reason },
+          "invalid task request: reporting the attempt as failed",
+        );
+        await attempts.publishStatus(decoded.request, {
           phase: "FAILED",
-          failure: new PermanentFailure({ code: "BadTaskSpecification", message: decoded.problem, kind: "SYSTEM" }),
+          failure: new PermanentFailure({ code: "BadTaskSpecification", message: decoded.reason, kind: "SYSTEM" }),
         });
         message.ack();
         return;
-      case "poison":
-        message.discard(decoded.problem);
+      case "undecodable":
+        message.discard(decoded.reason);
         return;
     }
   };
@@ -83,30 +95,30 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
           durable: durableName(taskType),
           subjects: [taskRequestFilter(taskType)],
           maxInFlight,
-          batch: BATCH,
+          batch: MAX_BATCH,
           ackWaitMs: ACK_WAIT_MS,
         },
         async (messages) => {
-          await Promise.all(messages.map(take));
+          await Promise.all(messages.map(handleMessage));
         },
       ),
     ),
   );
 
-  const { name, taskTypes, finalizes = true } = plugin;
-  const since = clock.now().getTime();
-  let callOff: () => void = () => undefined;
-  const announce = () => {
-    const servedMs = clock.now().getTime() - since;
-    bus.publishVolatile(pluginHelloSubject, encodeHello({ name, taskTypes, finalizes, instance, servedMs }));
-    callOff = clock.after(HELLO_INTERVAL_MS, announce);
+  const { name, taskTypes } = plugin;
+  const startedAtMs = clock.now();
+  let cancelHeartbeat: () => void = () => undefined;
+  const sendHeartbeat = () => {
+    const uptimeMs = clock.now() - startedAtMs;
+    bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, instance, uptimeMs }));
+    cancelHeartbeat = clock.schedule(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
   };
-  announce();
-  logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin serves");
+  sendHeartbeat();
+  logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin service started");
 
   return {
     async stop() {
-      callOff();
+      cancelHeartbeat();
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
       await attempts.stop();
       await plugin.stop?.();

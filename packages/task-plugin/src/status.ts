@@ -45,23 +45,23 @@ export interface Aborted extends StatusDetails {
   readonly phase: "ABORTED";
 }
 
-export type EndedStatus = Succeeded | Failed | Aborted;
+export type TerminalStatus = Succeeded | Failed | Aborted;
 
 /** Status of an attempt, as its plugin sees it. */
-export type TaskStatus = Progress | EndedStatus;
+export type TaskStatus = Progress | TerminalStatus;
 
 // Phases never move backwards in this order.
-const ORDER = { WAITING_FOR_RESOURCES: 1, QUEUED: 2, INITIALIZING: 3, RUNNING: 4, SUCCEEDED: 5, FAILED: 5, ABORTED: 5 } as const;
+const PHASE_RANK = { WAITING_FOR_RESOURCES: 1, QUEUED: 2, INITIALIZING: 3, RUNNING: 4, SUCCEEDED: 5, FAILED: 5, ABORTED: 5 } as const;
 
 /** Position of a phase in the life of an attempt; phases of equal position exclude each other. */
-export function phaseOrder(phase: TaskStatus["phase"]): number {
-  return ORDER[phase];
+export function phaseRank(phase: TaskStatus["phase"]): number {
+  return PHASE_RANK[phase];
 }
 
-export function isEndedPhase(phase: TaskStatus["phase"]): boolean {
-  return ORDER[phase] === 5;
+export function isTerminalPhase(phase: TaskStatus["phase"]): boolean {
+  return PHASE_RANK[phase] === 5;
 }
 
-export function isEnded(status: TaskStatus): status is EndedStatus {
-  return isEndedPhase(status.phase);
+export function isTerminalStatus(status: TaskStatus): status is TerminalStatus {
+  return isTerminalPhase(status.phase);
 }

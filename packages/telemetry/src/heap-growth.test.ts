@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, it } from "vitest";
-import { heapGrowthPercent, setHeapGrowth } from "./heap-growth.js";
+import { heapGrowthPercent, startHeapGrowthControl } from "./heap-growth.js";
 
 const MIB = 1024 * 1024;
 
@@ -32,7 +32,7 @@ it("follows the heap, and does nothing after its end", async () => {
         Array.from({ length: MIB }, (_, index) => index),
       );
   };
-  end = setHeapGrowth((percent) => percents.push(percent));
+  end = startHeapGrowthControl((percent) => percents.push(percent));
   const percentAfterCollection = () => {
     collect();
     return percents.at(-1);

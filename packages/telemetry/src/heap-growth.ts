@@ -4,20 +4,20 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 const MIB = 1024 * 1024;
 
 /** Minimum and maximum growth of the heap between two full collections, % of the size after the first. */
-const LEAST_PERCENT = 60;
-const MOST_PERCENT = 120;
+const MIN_GROWTH_PERCENT = 60;
+const MAX_GROWTH_PERCENT = 120;
 /**
  * Garbage that any heap may hold: otherwise a busy service with little live data would collect every second. The
  * measured size includes some garbage already.
  */
-const ROOM_BYTES = 120 * MIB;
+const GARBAGE_BUDGET_BYTES = 120 * MIB;
 /** Heap size of an idle service, which stays small. */
-const IDLE_BYTES = 32 * MIB;
+const IDLE_HEAP_BYTES = 32 * MIB;
 
 /** Allowed growth after a full collection of a heap of this size, %. */
 export function heapGrowthPercent(usedBytes: number): number {
-  if (usedBytes < IDLE_BYTES) return LEAST_PERCENT;
-  return Math.round(Math.min(MOST_PERCENT, Math.max(LEAST_PERCENT, (100 * ROOM_BYTES) / usedBytes)));
+  if (usedBytes < IDLE_HEAP_BYTES) return MIN_GROWTH_PERCENT;
+  return Math.round(Math.min(MAX_GROWTH_PERCENT, Math.max(MIN_GROWTH_PERCENT, (100 * GARBAGE_BUDGET_BYTES) / usedBytes)));
 }
 
 /**
@@ -29,23 +29,23 @@ export function heapGrowthPercent(usedBytes: number): number {
  * before: the size left by the previous full collection would let a fast-growing heap, like that of 100,000 nodes, far
  * exceed its bound.
  *
- * @param set replaces V8's flag in tests.
+ * @param setPercent replaces V8's flag in tests.
  * @returns a function that stops it.
  */
-export function setHeapGrowth(set: (percent: number) => void = setFlag): () => void {
+export function startHeapGrowthControl(setPercent: (percent: number) => void = setV8Flag): () => void {
   let last: number | undefined;
-  const follow = () => {
+  const update = () => {
     const percent = heapGrowthPercent(getHeapStatistics().used_heap_size);
     if (percent === last) return;
     last = percent;
-    set(percent);
+    setPercent(percent);
   };
-  const observer = new PerformanceObserver(follow);
-  follow();
+  const observer = new PerformanceObserver(update);
+  update();
   observer.observe({ entryTypes: ["gc"] });
   return () => observer.disconnect();
 }
 
-function setFlag(percent: number): void {
+function setV8Flag(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);
 }

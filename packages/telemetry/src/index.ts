@@ -1,14 +1,11 @@
 export type { LogFields } from "./log-fields.js";
 export { LogSampler, type LogSamplerOptions } from "./log-sampler.js";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
-export { mapStacks } from "./map-stacks.js";
+export { installSourceMapSupport } from "./map-stacks.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { Readiness, type Check, type CheckState, type ReadinessOptions, type ReadinessState } from "./readiness.js";
-export { returnMemory, type ReturnMemoryOptions } from "./return-memory.js";
-export { type Rounds, startRounds } from "./rounds.js";
-export { type Running, together } from "./running.js";
+export { startIdleGc, type IdleGcOptions } from "./return-memory.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";
-export { SingleFlight } from "./single-flight.js";
 export { Counter, Gauge, Histogram, Registry as Metrics } from "prom-client";
 export { OtlpExporter, type OtlpOptions } from "./otlp-exporter.js";
 export { type ExecutionId, randomSpanId, randomTraceId, type Span, spanIdOf, type SpanSink, traceIdOf } from "./span.js";

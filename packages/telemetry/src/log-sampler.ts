@@ -1,3 +1,5 @@
+import { BoundedMap } from "@flyte-ts/async";
+
 export interface LogSamplerOptions {
   /** Minimum interval between two lines of one key, ms. */
   readonly intervalMs: number;
@@ -5,28 +7,23 @@ export interface LogSamplerOptions {
 }
 
 /** Maximum number of remembered keys. */
-const REMEMBERED = 1_000;
+const MAX_KEYS = 1_000;
 
 /** Rate-limits log lines: at most one line per key and interval. */
 export class LogSampler {
-  readonly #last = new Map<string, { at: number; left: number }>();
+  readonly #last = new BoundedMap<string, { at: number; left: number }>(MAX_KEYS);
 
   constructor(private readonly options: LogSamplerOptions) {}
 
   /** Number of lines of this key suppressed since the last one; undefined when this one is suppressed too. */
-  take(about: string): number | undefined {
+  sample(key: string): number | undefined {
     const now = this.options.now();
-    const last = this.#last.get(about);
+    const last = this.#last.get(key);
     if (last !== undefined && now - last.at < this.options.intervalMs) {
       last.left++;
       return undefined;
     }
-    this.#last.delete(about);
-    this.#last.set(about, { at: now, left: 0 });
-    for (const oldest of this.#last.keys()) {
-      if (this.#last.size <= REMEMBERED) break;
-      this.#last.delete(oldest);
-    }
+    this.#last.set(key, { at: now, left: 0 });
     return last?.left ?? 0;
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createLogger } from "./logger.js";
 import { LogSampler } from "./log-sampler.js";
 
-test("what is secret is not written, wherever it stands", () => {
+test("secrets are redacted at any depth", () => {
   const program = `
     import { createLogger } from "./packages/telemetry/src/logger.ts";
     const log = createLogger({ service: "s", level: "debug" });
@@ -15,12 +15,12 @@ test("what is secret is not written, wherever it stands", () => {
   expect(JSON.parse(line)).toMatchObject({ level: "info", service: "s", workflow: "ns/a", token: "[secret]", msg: "x" });
 });
 
-test("of lines about one thing one in an interval is written, and tells how many were not", () => {
+test("repeated lines are sampled, and the number of suppressed ones is reported", () => {
   let now = 0;
   const sampler = new LogSampler({ intervalMs: 1_000, now: () => now });
-  expect([sampler.take("a"), sampler.take("a"), sampler.take("b"), sampler.take("a")]).toEqual([0, undefined, 0, undefined]);
+  expect([sampler.sample("a"), sampler.sample("a"), sampler.sample("b"), sampler.sample("a")]).toEqual([0, undefined, 0, undefined]);
   now = 1_000;
-  expect(sampler.take("a")).toBe(2);
+  expect(sampler.sample("a")).toBe(2);
 });
 
 test.runIf(process.platform === "linux")("a full disk costs lines and never the process, and what waits is bounded", () => {

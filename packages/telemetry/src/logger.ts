@@ -11,10 +11,10 @@ export interface LoggerOptions {
 }
 
 /** Maximum of buffered characters while the output is blocked. */
-const MOST_WAITING = 256 * 1024;
+const MAX_BUFFERED_CHARS = 256 * 1024;
 
 /** Redacted fields, at the top level and up to two levels below. */
-const SECRETS = ["authorization", "password", "secretAccessKey", "clientSecret", "token"];
+const REDACTED_FIELDS = ["authorization", "password", "secretAccessKey", "clientSecret", "token"];
 
 /**
  * Creates a structured logger. Messages are constant text; variable facts are fields, named as in LogFields:
@@ -23,14 +23,14 @@ const SECRETS = ["authorization", "password", "secretAccessKey", "clientSecret",
  * written when the output accepts them.
  */
 export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions): Logger {
-  const destination = pino.destination({ fd, sync: true, maxLength: MOST_WAITING });
+  const destination = pino.destination({ fd, sync: true, maxLength: MAX_BUFFERED_CHARS });
   destination.on("error", () => undefined);
   return pino(
     {
       level,
       base: { service },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" },
+      redact: { paths: REDACTED_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" },
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { mapStacks } from "./map-stacks.js";
+import { installSourceMapSupport } from "./map-stacks.js";
 
 const before = Error.prepareStackTrace;
 const folder = mkdtempSync(join(tmpdir(), "map-stacks-"));
@@ -18,7 +18,7 @@ test("stacks name the source where there is a map, and the code where there is n
   // The second line maps to line 10 of the source, for every column.
   const map = { version: 3, sources: ["src/thrower.ts"], names: [], mappings: ";AASA" };
   writeFileSync(join(folder, "mapped.mjs.map"), JSON.stringify(map));
-  mapStacks();
+  installSourceMapSupport();
   const begins = ["mapped.mjs", "plain.mjs"].map((name) => {
     const { stack } = createRequire(import.meta.url)(join(folder, name)) as { stack: () => string };
     return stack().replaceAll(`file://${folder}/`, "").split("\n").slice(0, 2).join("\n");

@@ -11,11 +11,11 @@ export interface OpsServerOptions {
   /** Host names that requests may use; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Timeout for receiving a request, ms. Default 15 s. */
-  readonly requestMs?: number;
+  readonly requestTimeoutMs?: number;
   readonly readiness: Pick<Readiness, "state">;
   readonly metrics: Registry;
   /** Further paths, each with a function whose result is sent as JSON. */
-  readonly details?: Readonly<Record<string, () => unknown>>;
+  readonly jsonEndpoints?: Readonly<Record<string, () => unknown>>;
 }
 
 export interface OpsServer {
@@ -24,16 +24,16 @@ export interface OpsServer {
 }
 
 /** Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle connections first and loses no request. */
-const KEEP_ALIVE_MS = 75_000;
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Requests have no body: a slower one comes from a client that holds connections open. */
-const REQUEST_MS = 15_000;
-const CONNECTION_CHECK_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+const CONNECTION_CHECK_INTERVAL_MS = 5_000;
 
 /** Serves `/healthz` (liveness), `/readyz` (readiness; `?verbose` lists the dependencies) and `/metrics` (Prometheus). */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const { port, host = "127.0.0.1", allowedHosts, requestMs = REQUEST_MS, readiness, metrics, details = {} } = options;
-  const policy = createHttpPolicy({ listensOn: host, allowedHosts });
-  const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
+  const { port, host = "127.0.0.1", allowedHosts, requestTimeoutMs = REQUEST_TIMEOUT_MS, readiness, metrics, jsonEndpoints = {} } = options;
+  const policy = createHttpPolicy({ listenAddress: host, allowedHosts });
+  const respond = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
     // Not parsed as a URL: a target such as `//` is invalid, and any client may send it.
     const [path = "", query = ""] = target.split("?", 2);
@@ -51,26 +51,26 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
       case "/metrics":
         return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
       default: {
-        const detail = Object.hasOwn(details, path) ? details[path] : undefined;
-        if (detail !== undefined) return { status: 200, type: "application/json", body: `${JSON.stringify(detail(), undefined, 2)}\n` };
-        return { status: 404, type, body: `paths: ${["/healthz", "/readyz", "/metrics", ...Object.keys(details)].join(" ")}\n` };
+        const endpoint = Object.hasOwn(jsonEndpoints, path) ? jsonEndpoints[path] : undefined;
+        if (endpoint !== undefined) return { status: 200, type: "application/json", body: `${JSON.stringify(endpoint(), undefined, 2)}\n` };
+        return { status: 404, type, body: `paths: ${["/healthz", "/readyz", "/metrics", ...Object.keys(jsonEndpoints)].join(" ")}\n` };
       }
     }
   };
   const timeouts = {
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: requestMs,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(requestMs, CONNECTION_CHECK_MS),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(requestTimeoutMs, CONNECTION_CHECK_INTERVAL_MS),
   };
   const server = createServer(timeouts, (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");
-    const refusal = policy.refusal(request);
+    const refusal = policy.checkRequest(request);
     if (refusal !== undefined) {
       response.writeHead(refusal.status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(`${refusal.reason}\n`);
       return;
     }
-    answer(request.url ?? "/").then(
+    respond(request.url ?? "/").then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );

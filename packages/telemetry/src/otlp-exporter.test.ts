@@ -83,7 +83,7 @@ test("a receiver that refuses costs the spans, and more than may wait are left o
     endpoint,
     service: "s",
     intervalMs: 60_000,
-    maxWaiting: 3,
+    maxQueueSize: 3,
     onDropped: (spans) => {
       dropped += spans;
     },

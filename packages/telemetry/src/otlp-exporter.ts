@@ -1,3 +1,4 @@
+import { retry, type RetryOptions } from "@flyte-ts/async";
 import type { Span, SpanSink } from "./span.js";
 
 export interface OtlpOptions {
@@ -10,21 +11,21 @@ export interface OtlpOptions {
   /** Maximum delay before a span is sent, ms. Default 2,000. */
   readonly intervalMs?: number;
   /** Maximum number of queued spans; further ones are dropped. Default 10,000. */
-  readonly maxWaiting?: number;
+  readonly maxQueueSize?: number;
   readonly onDropped?: (spans: number) => void;
 }
 
-const BATCH = 512;
+const BATCH_SIZE = 512;
 const TIMEOUT_MS = 10_000;
-const TRIES = 3;
+const RETRIES: RetryOptions = { initialMs: 100, maxMs: 1_000, jitter: 0.5, maxRetries: 2 };
 /** OTLP constants: SPAN_KIND_INTERNAL, SPAN_KIND_SERVER. */
-const KINDS = { internal: 1, server: 2 } as const;
+const SPAN_KINDS = { internal: 1, server: 2 } as const;
 const STATUS_OK = 1;
 const STATUS_ERROR = 2;
 
 /** Sends spans as OTLP/HTTP JSON, in batches in the background. An unreachable or slow receiver costs spans, never anything else. */
 export class OtlpExporter implements SpanSink {
-  #waiting: Span[] = [];
+  #queue: Span[] = [];
   #sending: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
@@ -34,12 +35,12 @@ export class OtlpExporter implements SpanSink {
   }
 
   record(span: Span): void {
-    if (this.#waiting.length >= (this.options.maxWaiting ?? 10_000)) {
+    if (this.#queue.length >= (this.options.maxQueueSize ?? 10_000)) {
       this.options.onDropped?.(1);
       return;
     }
-    this.#waiting.push(span);
-    if (this.#waiting.length % BATCH === 0) this.#flush();
+    this.#queue.push(span);
+    if (this.#queue.length % BATCH_SIZE === 0) this.#flush();
   }
 
   async close(): Promise<void> {
@@ -50,7 +51,7 @@ export class OtlpExporter implements SpanSink {
 
   #flush(): void {
     this.#sending = this.#sending.then(async () => {
-      for (let batch = this.#waiting.splice(0, BATCH); batch.length > 0; batch = this.#waiting.splice(0, BATCH)) {
+      for (let batch = this.#queue.splice(0, BATCH_SIZE); batch.length > 0; batch = this.#queue.splice(0, BATCH_SIZE)) {
         if (!(await this.#send(batch))) this.options.onDropped?.(batch.length);
       }
     });
@@ -59,22 +60,20 @@ export class OtlpExporter implements SpanSink {
   async #send(spans: readonly Span[]): Promise<boolean> {
     const { endpoint, service, headers } = this.options;
     const body = JSON.stringify(otlpJson(service, spans));
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      try {
-        const response = await fetch(`${endpoint.replace(/\/+$/, "")}/v1/traces`, {
-          method: "POST",
-          headers: { "content-type": "application/json", ...headers },
-          body,
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        });
-        await response.body?.cancel();
-        if (response.ok) return true;
-        if (response.status < 500 && response.status !== 429) return false;
-      } catch {
-        // Unreachable: retried, then dropped.
-      }
-    }
-    return false;
+    const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+    const post = async (): Promise<boolean> => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
+      return response.ok;
+    };
+    // Dropped when the receiver stays unreachable or busy.
+    return retry(post, RETRIES).catch(() => false);
   }
 }
 
@@ -96,7 +95,7 @@ function spanJson({ traceId, spanId, parentSpanId, name, start, end, attributes,
     spanId,
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     name,
-    kind: KINDS[kind],
+    kind: SPAN_KINDS[kind],
     startTimeUnixNano: nanoseconds(start),
     endTimeUnixNano: nanoseconds(Math.max(start, end)),
     attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),

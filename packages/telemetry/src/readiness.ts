@@ -32,9 +32,9 @@ export interface ReadinessState {
 /** Readiness of a service: false before it has started, while it shuts down, and without a dependency. */
 export class Readiness {
   readonly #checks: Readonly<Record<string, Check>>;
-  readonly #failing = new Map<string, number>();
+  readonly #failingSince = new Map<string, number>();
   /** Checks that have passed at least once; only these get the grace period. */
-  readonly #known = new Set<string>();
+  readonly #succeededOnce = new Set<string>();
   #reason: string | undefined = "starting";
 
   constructor(private readonly options: ReadinessOptions) {
@@ -42,8 +42,8 @@ export class Readiness {
   }
 
   /** Marks the service as not ready; `what` names the step of the start. */
-  starting(what: string): void {
-    this.#reason = `starting: ${what}`;
+  starting(step: string): void {
+    this.#reason = `starting: ${step}`;
   }
 
   serving(): void {
@@ -59,36 +59,36 @@ export class Readiness {
     if (this.#reason !== undefined) return { ready: false, reason: this.#reason, checks: {} };
     const { now, graceMs = 5_000 } = this.options;
     const names = Object.keys(this.#checks);
-    const problems = await Promise.all(names.map((name) => this.#ask(name)));
+    const problems = await Promise.all(names.map((name) => this.#runCheck(name)));
     const checks: Record<string, CheckState> = {};
     let reason: string | undefined;
     for (const [index, name] of names.entries()) {
       const problem = problems[index];
       if (problem === undefined) {
-        this.#failing.delete(name);
-        this.#known.add(name);
+        this.#failingSince.delete(name);
+        this.#succeededOnce.add(name);
         checks[name] = { ok: true };
         continue;
       }
-      const since = this.#failing.get(name) ?? now();
-      this.#failing.set(name, since);
+      const since = this.#failingSince.get(name) ?? now();
+      this.#failingSince.set(name, since);
       const sinceMs = now() - since;
       checks[name] = { ok: false, problem, sinceMs };
-      if (sinceMs >= graceMs || !this.#known.has(name)) reason ??= problem;
+      if (sinceMs >= graceMs || !this.#succeededOnce.has(name)) reason ??= problem;
     }
     // The shutdown may have begun meanwhile.
     reason = this.#reason ?? reason;
     return { ready: reason === undefined, ...(reason !== undefined && { reason }), checks };
   }
 
-  async #ask(name: string): Promise<string | undefined> {
+  async #runCheck(name: string): Promise<string | undefined> {
     const { timeoutMs = 2_000 } = this.options;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`${name} has not answered for ${timeoutMs} ms`), timeoutMs);
+    const timedOut = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`${name}: check timed out after ${timeoutMs} ms`), timeoutMs);
     });
     try {
-      return await Promise.race([this.#checks[name]?.(), late]);
+      return await Promise.race([this.#checks[name]?.(), timedOut]);
     } catch (error) {
       return `${name}: ${error instanceof Error ? error.message : String(error)}`;
     } finally {

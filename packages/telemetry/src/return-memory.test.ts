@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { returnMemory } from "./return-memory.js";
+import { startIdleGc } from "./return-memory.js";
 
 let end: (() => void) | undefined;
 afterEach(() => end?.());
@@ -8,12 +8,12 @@ afterEach(() => end?.());
 it("collects when the process is idle and has grown, and not again until it has grown anew", async () => {
   let resident = 100;
   let collections = 0;
-  end = returnMemory({
-    everyMs: 5,
-    growthBytes: 50,
-    idleBelow: 1.1,
-    residentBytes: () => resident,
-    collect: () => {
+  end = startIdleGc({
+    intervalMs: 5,
+    minGrowthBytes: 50,
+    maxIdleUtilization: 1.1,
+    readRssBytes: () => resident,
+    runGc: () => {
       collections++;
       resident = 60;
     },
@@ -30,14 +30,14 @@ it("collects when the process is idle and has grown, and not again until it has 
 it("collects much at once, and a little only after a while", async () => {
   let resident = 0;
   const collected: number[] = [];
-  end = returnMemory({
-    everyMs: 5,
-    growthBytes: 50,
-    calmLooks: 1e9,
-    largeGrowthBytes: 1_000,
-    idleBelow: 1.1,
-    residentBytes: () => resident,
-    collect: () => {
+  end = startIdleGc({
+    intervalMs: 5,
+    minGrowthBytes: 50,
+    idleChecks: 1e9,
+    urgentGrowthBytes: 1_000,
+    maxIdleUtilization: 1.1,
+    readRssBytes: () => resident,
+    runGc: () => {
       collected.push(resident);
       resident = 0;
     },
@@ -54,10 +54,10 @@ it("collects again what was held the first time, after pauses that double while 
   let held = 0;
   const collected: number[] = [];
   const options = { growthBytes: 50, calmLooks: 2, largeGrowthBytes: 50, idleBelow: 1.1, everyMs: 5 };
-  end = returnMemory({
+  end = startIdleGc({
     ...options,
-    residentBytes: () => resident,
-    collect: () => {
+    readRssBytes: () => resident,
+    runGc: () => {
       collected.push(resident);
       resident = held;
     },
@@ -75,17 +75,17 @@ it("collects again what was held the first time, after pauses that double while 
   expect(collected.length).toBe(until);
 });
 
-it("leaves a busy process alone", async () => {
+it("does not collect in a busy process", async () => {
   let collections = 0;
-  end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 0, collect: () => collections++ });
+  end = startIdleGc({ intervalMs: 5, minGrowthBytes: 0, maxIdleUtilization: 0, runGc: () => collections++ });
   await sleep(50);
   expect(collections).toBe(0);
 });
 
-it("collects what nobody holds", async () => {
+it("collects unreachable memory", async () => {
   const garbage = new WeakRef({ large: Array.from({ length: 1_000 }, () => 0) });
   // A reference is held until the turn in which it was made has ended.
   await sleep(1);
-  end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 1.1 });
+  end = startIdleGc({ intervalMs: 5, minGrowthBytes: 0, maxIdleUtilization: 1.1 });
   await expect.poll(() => garbage.deref() === undefined).toBe(true);
 });

@@ -1,22 +1,22 @@
 import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { setHeapGrowth } from "./heap-growth.js";
+import { startHeapGrowthControl } from "./heap-growth.js";
 
-export interface ReturnMemoryOptions {
+export interface IdleGcOptions {
   /** Interval of the checks, ms. Default 1 s. */
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
   /** Minimum growth of the resident set since the last collection that justifies another, bytes. Default 16 MiB. */
-  readonly growthBytes?: number;
+  readonly minGrowthBytes?: number;
   /** Consecutive checks that must find the process idle. Default 5. */
-  readonly calmLooks?: number;
+  readonly idleChecks?: number;
   /** Growth from which on one idle check is enough, bytes: other processes may need the memory soon. Default 64 MiB. */
-  readonly largeGrowthBytes?: number;
+  readonly urgentGrowthBytes?: number;
   /** Event loop utilization below which the process counts as idle. Default 0.1. */
-  readonly idleBelow?: number;
+  readonly maxIdleUtilization?: number;
   /** Replaces the process's own value in tests. */
-  readonly residentBytes?: () => number;
-  readonly collect?: () => void;
+  readonly readRssBytes?: () => number;
+  readonly runGc?: () => void;
 }
 
 const MIB = 1024 * 1024;
@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
  * separately where `MALLOC_MMAP_THRESHOLD_` is lower and return to the system when none of their buffers is left.
  * Smaller pools stay in malloc's heap and keep free memory between them: 15 to 20 MiB per service after 100,000 tasks.
  */
-const SHARED_BYTES = 64 * 1024 - 64;
+const BUFFER_POOL_BYTES = 64 * 1024 - 64;
 
 /**
  * Returns memory to the system after a load. V8 collects when it allocates: a process that became idle keeps what its
@@ -37,56 +37,56 @@ const SHARED_BYTES = 64 * 1024 - 64;
  *
  * @returns a function that stops it.
  */
-export function returnMemory({
-  everyMs = 1_000,
-  growthBytes = 16 * MIB,
-  calmLooks = 5,
-  largeGrowthBytes = 64 * MIB,
-  idleBelow = 0.1,
-  residentBytes = () => process.memoryUsage.rss(),
-  collect = lastResortCollection(),
-}: ReturnMemoryOptions = {}): () => void {
-  const endGrowth = setHeapGrowth();
-  Buffer.poolSize = SHARED_BYTES;
-  let baseline = 0;
+export function startIdleGc({
+  intervalMs = 1_000,
+  minGrowthBytes = 16 * MIB,
+  idleChecks = 5,
+  urgentGrowthBytes = 64 * MIB,
+  maxIdleUtilization = 0.1,
+  readRssBytes = () => process.memoryUsage.rss(),
+  runGc = lastResortGc(),
+}: IdleGcOptions = {}): () => void {
+  const stopHeapGrowthControl = startHeapGrowthControl();
+  Buffer.poolSize = BUFFER_POOL_BYTES;
+  let baselineBytes = 0;
   /** Lowest resident set after a collection. */
-  let least = Number.POSITIVE_INFINITY;
+  let minRssBytes = Number.POSITIVE_INFINITY;
   /** Checks since the last collection, and the number before the next repetition. */
-  let looks = 0;
-  let pause = calmLooks;
-  let calm = 0;
-  let last = performance.eventLoopUtilization();
-  const look = (): void => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    calm = utilization < idleBelow ? calm + 1 : 0;
-    looks++;
-    if (calm === 0) return;
-    const resident = residentBytes();
-    const grown = resident - baseline >= (calm < calmLooks ? largeGrowthBytes : growthBytes);
-    const again = calm >= calmLooks && looks >= pause && resident - least >= growthBytes;
-    if (!grown && !again) return;
-    collect();
-    baseline = residentBytes();
-    least = Math.min(least, baseline);
-    pause = grown || resident - baseline >= growthBytes ? calmLooks : pause * 2;
-    looks = 0;
-    last = performance.eventLoopUtilization();
+  let checksSinceGc = 0;
+  let checksUntilRetry = idleChecks;
+  let consecutiveIdle = 0;
+  let lastUtilization = performance.eventLoopUtilization();
+  const check = (): void => {
+    const utilizationNow = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(utilizationNow, lastUtilization);
+    lastUtilization = utilizationNow;
+    consecutiveIdle = utilization < maxIdleUtilization ? consecutiveIdle + 1 : 0;
+    checksSinceGc++;
+    if (consecutiveIdle === 0) return;
+    const rssBytes = readRssBytes();
+    const grown = rssBytes - baselineBytes >= (consecutiveIdle < idleChecks ? urgentGrowthBytes : minGrowthBytes);
+    const retry = consecutiveIdle >= idleChecks && checksSinceGc >= checksUntilRetry && rssBytes - minRssBytes >= minGrowthBytes;
+    if (!grown && !retry) return;
+    runGc();
+    baselineBytes = readRssBytes();
+    minRssBytes = Math.min(minRssBytes, baselineBytes);
+    checksUntilRetry = grown || rssBytes - baselineBytes >= minGrowthBytes ? idleChecks : checksUntilRetry * 2;
+    checksSinceGc = 0;
+    lastUtilization = performance.eventLoopUtilization();
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(check, intervalMs);
   timer.unref();
   return () => {
     clearInterval(timer);
-    endGrowth();
+    stopHeapGrowthControl();
   };
 }
 
-type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
+type RunGc = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
 
 /** Needs no flag at the start of the process: contexts created later get the function. */
-function lastResortCollection(): () => void {
+function lastResortGc(): () => void {
   setFlagsFromString("--expose-gc");
-  const gc = runInNewContext("gc") as Collect;
+  const gc = runInNewContext("gc") as RunGc;
   return () => gc({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -11,7 +11,7 @@ test("finds what Node's own reader of maps finds", () => {
   for (let line = 1; line <= 7; line++) {
     for (let column = 1; column <= 40; column++) {
       const entry = own.findEntry(line - 1, column - 1);
-      const place = compact.find(line, column);
+      const place = compact.originalPositionFor(line, column);
       // Node's result continues with the last segment of a previous line.
       if (!("originalSource" in entry) || entry.originalSource === undefined || entry.generatedLine !== line - 1) continue;
       found++;
@@ -23,5 +23,5 @@ test("finds what Node's own reader of maps finds", () => {
     }
   }
   expect(found).toBeGreaterThan(80);
-  expect(compact.find(2, 5)).toBeUndefined();
+  expect(compact.originalPositionFor(2, 5)).toBeUndefined();
 });

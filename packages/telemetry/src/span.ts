@@ -36,12 +36,12 @@ export interface ExecutionId {
  * without passing a context.
  */
 export function traceIdOf({ project, domain, name }: ExecutionId): string {
-  return hash(`${project}/${domain}/${name}`, 32);
+  return hexDigest(`${project}/${domain}/${name}`, 32);
 }
 
 /** Span id of a part of an execution: of the workflow itself, `node/{id}`, `attempt/{node}/{number}`. */
 export function spanIdOf(traceId: string, part: string): string {
-  return hash(`${traceId} ${part}`, 16);
+  return hexDigest(`${traceId} ${part}`, 16);
 }
 
 export function randomSpanId(): string {
@@ -52,7 +52,7 @@ export function randomTraceId(): string {
   return randomBytes(16).toString("hex");
 }
 
-function hash(text: string, digits: number): string {
+function hexDigest(text: string, digits: number): string {
   const hex = createHash("sha256").update(text).digest("hex").slice(0, digits);
   // OpenTelemetry reserves all zeros for an invalid id.
   return /[^0]/.test(hex) ? hex : `1${hex.slice(1)}`;

@@ -16,8 +16,8 @@ import { wrapClosure } from "./closure-blob.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
 import { parseEncodedClosure } from "./parse/closure.js";
-import { inOneGo } from "./parse/in-one-go.js";
-import { WorkflowFormatError } from "./parse/read.js";
+import { runToCompletion } from "./parse/run-to-completion.js";
+import { WorkflowFormatError } from "./parse/field.js";
 import { parseFlyteWorkflow, platformOf, referencesOf } from "./parse/workflow.js";
 import { completedTimeLabel, FLYTE_WORKFLOW_RESOURCE, terminatedLabels } from "./resource.js";
 
@@ -168,7 +168,7 @@ function expectGraph(model: GraphModel | undefined, { nodes, edges }: Graph): vo
       name: each.metadata?.name ?? "",
       target: expectedTarget(each),
       inputBindings: each.inputs,
-      minAttempts: each.metadata?.retries?.retries ? each.metadata.retries.retries + 1 : undefined,
+      maxAttempts: each.metadata?.retries?.retries ? each.metadata.retries.retries + 1 : undefined,
       interruptible: interruptible?.case === "interruptible" ? interruptible.value : undefined,
       outputAliases: each.outputAliases.map((alias) => ({ variable: alias.var, alias: alias.alias })),
     });
@@ -181,7 +181,7 @@ function expectGraph(model: GraphModel | undefined, { nodes, edges }: Graph): vo
   expect(back.toSorted()).toEqual(pairs.toSorted());
 }
 
-test("whatever graph is built, parsing the resource's JSON gives it back", () => {
+test("parsing the JSON of a built resource returns the graph, for any graph", () => {
   fc.assert(
     fc.property(graph, graph, (main, sub) => {
       const json: unknown = JSON.parse(JSON.stringify(buildFlyteWorkflow(inputOf(closureOf(main, sub)))));
@@ -213,14 +213,14 @@ function edited(path: readonly string[], value: unknown): unknown {
 }
 
 test.each([
-  [["metadata"], undefined, "metadata: must be an object, is not there"],
+  [["metadata"], undefined, "metadata: must be an object, is absent"],
   [["metadata", "name"], 5, "metadata.name: must be text, is 5"],
-  [["spec"], undefined, "spec: must be an object, is not there"],
+  [["spec"], undefined, "spec: must be an object, is absent"],
   [["spec", "nodes", "n0", "kind"], "magic", 'spec.nodes.n0.kind: must be task, branch, workflow, gate, array, start or end, is "magic"'],
   [["spec", "nodes", "n0", "task"], "nothing", "spec.nodes.n0.task: there is no task nothing"],
   [["spec", "nodes", "n0", "id"], "n1", 'spec.nodes.n0.id: must be "n0", the key of the node, is "n1"'],
   [["spec", "nodes", "n0", "retry"], { minAttempts: -1 }, "spec.nodes.n0.retry.minAttempts: must be a whole number from 0 on, is -1"],
-  [["spec", "nodes", "n0", "executionDeadline"], "soon", 'spec.nodes.n0.executionDeadline: must be a duration as 1h2m3.5s, is "soon"'],
+  [["spec", "nodes", "n0", "executionDeadline"], "soon", 'spec.nodes.n0.executionDeadline: must be a duration such as 1h2m3.5s, is "soon"'],
   [["spec", "nodes", "n0", "inputBindings"], [{ var: 7 }], "spec.nodes.n0.inputBindings.0: is no flyteidl.core.Binding:"],
   [["spec", "nodes", "a b"], 1, 'spec.nodes["a b"]: must be an object'],
   [["spec", "edges", "downstream", "n0"], ["ghost"], 'spec.edges.downstream.n0.0: there is no node "ghost"'],
@@ -228,23 +228,23 @@ test.each([
   [["spec", "onFailurePolicy"], "SHRUG", "spec.onFailurePolicy: must be"],
   [["tasks"], [], "tasks: must be an object, is []"],
   [["executionConfig", "MaxParallelism"], "many", 'executionConfig.MaxParallelism: must be a whole number from 0 on, is "many"'],
-  [["acceptedAt"], "yesterday", "acceptedAt: must be a time"],
+  [["acceptedAt"], "yesterday", "acceptedAt: must be an RFC 3339 time"],
   [["status", "nodeStatus"], { n0: { phase: "Running" } }, 'status.nodeStatus.n0.phase: must be a whole number from 0 on, is "Running"'],
   [
     ["status", "nodeStatus"],
     { n0: { subNodeStatus: { x: { queuedAt: "?" } } } },
-    "status.nodeStatus.n0.subNodeStatus.x.queuedAt: must be a time",
+    "status.nodeStatus.n0.subNodeStatus.x.queuedAt: must be an RFC 3339 time",
   ],
   [["inputs"], { literals: 3 }, "inputs: is no flyteidl.core.LiteralMap:"],
-  [["workflowClosureReference"], "s3://b/closure", "workflowClosureReference: the closure stands elsewhere and was not fetched"],
-  [["offloadedInputs"], "s3://b/inputs", "offloadedInputs: the inputs stand elsewhere and were not fetched"],
-] as const)("%j as %j is refused by its path", (path, value, message) => {
+  [["workflowClosureReference"], "s3://b/closure", "workflowClosureReference: the closure is in the blob store and was not fetched"],
+  [["offloadedInputs"], "s3://b/inputs", "offloadedInputs: the inputs are in the blob store and were not fetched"],
+] as const)("%j as %j is rejected with its path", (path, value, message) => {
   const json = edited(path, value);
   expect(() => parseFlyteWorkflow(json)).toThrow(WorkflowFormatError);
   expect(() => parseFlyteWorkflow(json)).toThrow(message);
 });
 
-test("any JSON parses or is refused with a path, never otherwise", () => {
+test("any JSON parses or is rejected with a path", () => {
   const refusal = (json: unknown): unknown => {
     try {
       return parseFlyteWorkflow(json) && undefined;
@@ -275,7 +275,7 @@ test("any JSON parses or is refused with a path, never otherwise", () => {
   );
 });
 
-test("fields that are not known are passed over, and those of the status kept", () => {
+test("unknown fields are ignored, and those of the status are kept", () => {
   const json = edited(["spec", "nodes", "n0", "hostname"], "h");
   Object.assign(json as object, {
     activeDeadlineSeconds: 5,
@@ -286,7 +286,7 @@ test("fields that are not known are passed over, and those of the status kept", 
   expect(parsed.status).toEqual({ phase: 1, later: { a: 1 }, nodeStatus: { n0: { phase: 0, dynamicNodeStatus: {} } } });
 });
 
-test("changing the parsed status leaves the JSON as it was", () => {
+test("changing the parsed status does not change the JSON", () => {
   const json = edited(["status"], { phase: 1, nodeStatus: { n0: {} } }) as { status: unknown };
   const { status } = parseFlyteWorkflow(json);
   status.nodeStatus = { ...status.nodeStatus, n0: { phase: 5 } };
@@ -294,14 +294,14 @@ test("changing the parsed status leaves the JSON as it was", () => {
   expect(json.status).toEqual({ phase: 1, nodeStatus: { n0: {} } });
 });
 
-test("old resources have their edges in connections alone", () => {
+test("edges are read from the connections of old resources", () => {
   const json = edited(["spec", "edges"], undefined);
   const { root } = parseFlyteWorkflow(json).model;
   expect(root.upstream.get("end-node")).toEqual(["n0"]);
   expect(root.downstream.get("start-node")).toEqual(["n0"]);
 });
 
-test("metadata of a deleted resource", () => {
+test("the metadata of a deleted resource is parsed", () => {
   const parsed = parseFlyteWorkflow(
     edited(["metadata"], {
       name: "e",
@@ -315,7 +315,7 @@ test("metadata of a deleted resource", () => {
   expect(parsed).toMatchObject({ resourceVersion: "12", deletionRequested: true, finalizers: ["x"], model: { uid: "u", labels: {} } });
 });
 
-test("labels that name another execution or workflow than the resource's give way to its own", () => {
+test("identity labels are replaced by those of the resource's own execution", () => {
   const theirs = { "execution-id": "parent", project: "mine", domain: "theirs", "workflow-name": "launcher", team: "x", "shard-key": "3" };
   const { model } = parseFlyteWorkflow(edited(["metadata"], { name: "e", namespace: "p-d", labels: theirs }));
   expect(model.labels).toEqual({
@@ -328,7 +328,7 @@ test("labels that name another execution or workflow than the resource's give wa
   });
 });
 
-test("a large closure is read in parts", () => {
+test("parsing a large closure yields between its parts", () => {
   const closure = closureOf(simple, simple);
   const nodes = closure.primary?.template?.nodes ?? [];
   const task = nodes.find(({ target }) => target.case === "taskNode") as Node;
@@ -341,9 +341,9 @@ test("a large closure is read in parts", () => {
   expect(part.value.root.nodes.size).toBe(nodes.length);
 });
 
-test("a closure blob is read in Go FlyteAdmin's form and in the bare one", () => {
+test("a closure blob is read in the form of Go FlyteAdmin and without wrapper", () => {
   const closure = closureOf(simple, simple);
-  const graphsOf = (blob: Uint8Array) => inOneGo(parseEncodedClosure(blob, platformOf(plain())));
+  const graphsOf = (blob: Uint8Array) => runToCompletion(parseEncodedClosure(blob, platformOf(plain())));
   const bare = toBinary(CompiledWorkflowClosureSchema, closure);
   const written = toBinary(
     WorkflowClosureSchema,
@@ -358,7 +358,7 @@ test("a closure blob is read in Go FlyteAdmin's form and in the bare one", () =>
   expect(() => graphsOf(written.subarray(0, 40))).toThrow(WorkflowFormatError);
 });
 
-test("closure and inputs by reference leave the resource and come back with what was fetched", () => {
+test("closure and inputs by reference are omitted from the resource and restored from the fetched blobs", () => {
   const closure = closureOf(simple, simple);
   const inputs = create(LiteralMapSchema, {
     literals: { a: { value: { case: "scalar", value: { value: { case: "noneType", value: {} } } } } },
@@ -371,15 +371,17 @@ test("closure and inputs by reference leave the resource and come back with what
   expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i", slices: [] });
   expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined, slices: [] });
   const bytes = toBinary(CompiledWorkflowClosureSchema, closure);
-  const graphsOf = (encoded: Uint8Array) => inOneGo(parseEncodedClosure(encoded, platformOf(json)));
+  const graphsOf = (encoded: Uint8Array) => runToCompletion(parseEncodedClosure(encoded, platformOf(json)));
   const { model } = parseFlyteWorkflow(json, { graphs: graphsOf(bytes), inputs });
   expectGraph(model.root, simple);
   expect(model.inputs).toBe(inputs);
-  expect(() => parseFlyteWorkflow(json, { inputs })).toThrow("workflowClosureReference: the closure stands elsewhere and was not fetched");
+  expect(() => parseFlyteWorkflow(json, { inputs })).toThrow(
+    "workflowClosureReference: the closure is in the blob store and was not fetched",
+  );
   expect(() => graphsOf(bytes.subarray(0, bytes.length - 1))).toThrow(WorkflowFormatError);
 });
 
-test("default limits are Flyte's silence unless there are some, and come back", () => {
+test("default limits are written only if they are set, and are parsed again", () => {
   const built = (resources: BuildInput["resources"]): unknown =>
     JSON.parse(JSON.stringify(buildFlyteWorkflow(inputOf(closureOf(simple, simple), { resources }))));
   expect(built({ defaults: none, limits: none })).not.toHaveProperty("executionConfig.TaskResources.DefaultLimits");
@@ -388,7 +390,7 @@ test("default limits are Flyte's silence unless there are some, and come back", 
   expect(platformOf(json).defaultLimits).toMatchObject({ cpu: "2", memory: "0" });
 });
 
-test("labels of the system win over the user's, and a user cannot make an execution look finished", () => {
+test("system labels override labels of users, also those of terminated executions", () => {
   const { metadata } = buildFlyteWorkflow(
     inputOf(closureOf(simple, simple), { labels: { project: "mine", team: "x", "termination-status": "terminated" } }),
   );
@@ -413,12 +415,12 @@ test.each([
   expect(() => buildFlyteWorkflow(inputOf(closure))).toThrow(message);
 });
 
-test("the definition names the resource's address", () => {
+test("the custom resource definition has the API path of the resource", () => {
   expect(FLYTE_WORKFLOW_CRD.metadata.name).toBe(`${FLYTE_WORKFLOW_RESOURCE.plural}.${FLYTE_WORKFLOW_RESOURCE.group}`);
   expect(FLYTE_WORKFLOW_CRD.spec.versions.map((version) => version.name)).toEqual([FLYTE_WORKFLOW_RESOURCE.version]);
 });
 
-test("labels of the end tell the hour in UTC", () => {
+test("labels of terminated executions have the hour in UTC", () => {
   expect(completedTimeLabel(new Date("2024-02-03T23:59:59-02:00"))).toBe("2024-02-04.01");
   expect(terminatedLabels(new Date(0))).toEqual({ "termination-status": "terminated", "completed-time": "1970-01-01.00" });
 });

@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { messagesIn } from "./parse/encoded-fields.js";
+import { fieldValues } from "./parse/encoded-fields.js";
 
 /** Number of `flyteidl.admin.WorkflowClosure.compiled_workflow`. */
 const COMPILED_WORKFLOW = 1;
@@ -22,9 +22,9 @@ export function wrapClosure(compiled: Uint8Array): Uint8Array<ArrayBuffer> {
  */
 export function unwrapClosure(blob: Uint8Array): Uint8Array {
   if (!isWrappedClosure(blob)) return blob;
-  const parts = [...messagesIn(blob, COMPILED_WORKFLOW)];
+  const closures = [...fieldValues(blob, COMPILED_WORKFLOW)];
   // Concatenated encodings of a message are the encoding of the merged message.
-  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  return closures.length === 1 && closures[0] !== undefined ? closures[0] : Buffer.concat(closures);
 }
 
 /**
@@ -32,11 +32,11 @@ export function unwrapClosure(blob: Uint8Array): Uint8Array {
  * in a bare one the identifier's resource type (a varint).
  */
 export function isWrappedClosure(blob: Uint8Array): boolean {
-  let level: Uint8Array | undefined = blob;
-  for (let depth = 0; depth < 4 && level !== undefined; depth++) level = firstMessage(level);
-  return level !== undefined;
+  let message: Uint8Array | undefined = blob;
+  for (let depth = 0; depth < 4 && message !== undefined; depth++) message = firstMessage(message);
+  return message !== undefined;
 }
 
 function firstMessage(message: Uint8Array): Uint8Array | undefined {
-  return messagesIn(message, 1).next().value ?? undefined;
+  return fieldValues(message, 1).next().value ?? undefined;
 }

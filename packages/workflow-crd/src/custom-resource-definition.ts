@@ -4,7 +4,7 @@ import { FLYTE_WORKFLOW_RESOURCE, KIND } from "./resource.js";
  * An atomic part, always written whole. The API server tracks ownership of such a part in one line of managedFields
  * rather than one per field, which halves the cost of a create.
  */
-const WHOLE = {
+const ATOMIC_OBJECT = {
   type: "object",
   nullable: true,
   "x-kubernetes-preserve-unknown-fields": true,
@@ -35,7 +35,14 @@ export const FLYTE_WORKFLOW_CRD = {
           openAPIV3Schema: {
             type: "object",
             "x-kubernetes-preserve-unknown-fields": true,
-            properties: { spec: WHOLE, tasks: WHOLE, subWorkflows: WHOLE, inputs: WHOLE, executionConfig: WHOLE, status: WHOLE },
+            properties: {
+              spec: ATOMIC_OBJECT,
+              tasks: ATOMIC_OBJECT,
+              subWorkflows: ATOMIC_OBJECT,
+              inputs: ATOMIC_OBJECT,
+              executionConfig: ATOMIC_OBJECT,
+              status: ATOMIC_OBJECT,
+            },
           },
         },
       },

@@ -8,33 +8,33 @@ import type { GraphModel, NodeModel, WorkflowModel } from "./model.js";
  * @throws ExpansionError when a sub-workflow contains itself.
  */
 export function modelExpansion({ root, subWorkflows }: Pick<WorkflowModel, "root" | "subWorkflows">): Expansion {
-  let expansion = counted.get(root);
+  let expansion = expansions.get(root);
   if (expansion === undefined) {
-    expansion = expansionOf(useOf(root), (key) => {
+    expansion = expansionOf(graphUse(root), (key) => {
       const graph = subWorkflows.get(key);
-      return graph && useOf(graph);
+      return graph && graphUse(graph);
     });
-    counted.set(root, expansion);
+    expansions.set(root, expansion);
   }
   return expansion;
 }
 
 /** Executions of one version share its graphs, so each is counted once. */
-const counted = new WeakMap<GraphModel, Expansion>();
+const expansions = new WeakMap<GraphModel, Expansion>();
 
-function useOf({ id, nodes, onFailure }: GraphModel): GraphUse {
+function graphUse({ id, nodes, onFailure }: GraphModel): GraphUse {
   const use = { name: id, nodes: 0, subWorkflows: [] as string[] };
-  for (const node of nodes.values()) add(node, use);
-  if (onFailure !== undefined && nodes.get(onFailure.id) !== onFailure) add(onFailure, use);
+  for (const node of nodes.values()) addNode(node, use);
+  if (onFailure !== undefined && nodes.get(onFailure.id) !== onFailure) addNode(onFailure, use);
   return use;
 }
 
-function add({ target }: NodeModel, use: { nodes: number; readonly subWorkflows: string[] }): void {
+function addNode({ target }: NodeModel, use: { nodes: number; readonly subWorkflows: string[] }): void {
   use.nodes++;
-  let inner = target;
-  while (inner.kind === "array") {
+  let nested = target;
+  while (nested.kind === "array") {
     use.nodes++;
-    inner = inner.subNode.target;
+    nested = nested.subNode.target;
   }
-  if (inner.kind === "subWorkflow") use.subWorkflows.push(inner.workflow);
+  if (nested.kind === "subWorkflow") use.subWorkflows.push(nested.workflow);
 }

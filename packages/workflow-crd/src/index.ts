@@ -18,7 +18,7 @@ export {
   WORKFLOW_NAME_LABEL,
   type FlyteWorkflowResource,
 } from "./resource.js";
-export { isRecordOfUpdates } from "./fields-record.js";
+export { hasOnlyUpdateManagers } from "./managed-fields.js";
 export { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 
 // Building
@@ -32,19 +32,19 @@ export {
   parseFlyteWorkflow,
   platformOf,
   referencesOf,
-  type FetchedParts,
+  type OffloadedParts,
   type WorkflowReferences,
 } from "./parse/workflow.js";
 export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/closure.js";
 export { isWrappedClosure, wrapClosure } from "./closure-blob.js";
-export { closureWithoutNodes } from "./parse/open-closure.js";
-export { WorkflowFormatError } from "./parse/read.js";
+export { decodeWithoutNodes } from "./parse/stream-closure.js";
+export { WorkflowFormatError } from "./parse/field.js";
 export { checkIdentity } from "./parse/identity.js";
-export { readBroken, type BrokenResource } from "./parse/lenient.js";
-export { NewerStatusError } from "./parse/newer-status.js";
+export { readMalformed, type MalformedResource } from "./parse/malformed-resource.js";
+export { StatusTooNewError } from "./parse/status-version.js";
 
 // Messages as bytes
-export { messagesIn, rewriteField } from "./parse/encoded-fields.js";
+export { fieldValues, mapField } from "./parse/encoded-fields.js";
 
 // The model
 export type {
@@ -59,7 +59,7 @@ export type {
   WorkflowModel,
 } from "./model.js";
 export { modelExpansion } from "./expansion.js";
-export { SharedLists } from "./shared-lists.js";
+export { ListInterner } from "./list-interner.js";
 
 // Status
 export {
@@ -68,7 +68,7 @@ export {
   type ArrayNodeStatus,
   type CompactArrayJson,
   type ExecutionErrorJson,
-  type PlainErrorJson,
+  type GoErrorJson,
   type NodeStatus,
   type SliceRoot,
   type TaskNodeStatus,
@@ -77,7 +77,7 @@ export {
 
 // Statuses too large for the resource
 export { assembleSlices } from "./slice/assemble.js";
-export { decodeSlice, encodeSlice, sliceMissing, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
+export { decodeSlice, encodeSlice, sliceNotFound, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
 export { sliceUri, type SliceReference } from "./slice/references.js";
 
 // Patches

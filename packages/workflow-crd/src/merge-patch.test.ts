@@ -27,7 +27,7 @@ test.each([
   expect(applyMergePatch(target, patch)).toEqual(result);
 });
 
-test("a field named __proto__ is a field as any other", () => {
+test("a field named __proto__ is an ordinary field", () => {
   const patched = applyMergePatch({}, JSON.parse('{"__proto__":{"a":1}}') as JsonValue);
   expect(JSON.stringify(patched)).toBe('{"__proto__":{"a":1}}');
 });

@@ -97,7 +97,7 @@ export interface NodeModel {
   readonly target: NodeTarget;
   readonly inputBindings: readonly Binding[];
   /** Total attempts, including the first; undefined leaves it to the task. */
-  readonly minAttempts: number | undefined;
+  readonly maxAttempts: number | undefined;
   /** Timeout of one attempt, ms, from its start. */
   readonly executionDeadlineMs: number | undefined;
   /** Timeout of the node over all attempts, ms, from when it was queued. */
@@ -137,7 +137,7 @@ export interface ParsedWorkflow {
   /** Counts changes of all fields except the metadata. */
   readonly generation?: number | undefined;
   /** The API server tracks field ownership, without any use for it. */
-  readonly fieldsTracked?: boolean | undefined;
+  readonly hasManagedFields?: boolean | undefined;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];
 }

@@ -19,7 +19,7 @@ export interface WorkflowStatus {
   defVersion?: number;
   /** Ours: number of events published so far, so that their order survives a restart. */
   eventSequence?: number;
-  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/upgrades.md. */
+  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/guides/upgrade.md. */
   requires?: number;
   /** Ours: the id of the node whose failure made the workflow fail. */
   failedNode?: string;
@@ -50,7 +50,7 @@ export interface SliceRoot {
 /** Status version that this build understands: see `requires`. Raised one build before a build that writes it. */
 export const STATUS_VERSION = 1;
 
-/** Version of the root and of the slices; resources with greater ones are left to newer builds, others refused. */
+/** Version of the root and of the slices; resources with greater ones are left to newer builds, others are rejected. */
 export const SLICE_VERSION = 1;
 
 export interface NodeStatus {
@@ -74,7 +74,7 @@ export interface NodeStatus {
   gateNodeStatus?: { phase: number };
   arrayNodeStatus?: ArrayNodeStatus;
   /** Phase 1: executing; 2: failing, with the error. */
-  workflowNodeStatus?: { phase: number; executionError?: PlainErrorJson };
+  workflowNodeStatus?: { phase: number; executionError?: GoErrorJson };
   /** Phase 1: the graph that the task created runs; 2: it fails; 4: the task has ended and its graph is to be read. */
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
@@ -86,7 +86,7 @@ export interface NodeStatus {
   /** Ours: earliest start of the next attempt. */
   retryAt?: string;
   /** Ours, on a terminal node, until admin has recorded the execution's end: the node's catalog result. */
-  catalog?: CatalogFactJson;
+  catalog?: CatalogStatusJson;
   /** Ours, on a terminal node, until admin has recorded the execution's end: name of the execution that it started. */
   childExecution?: string;
   /**
@@ -97,7 +97,7 @@ export interface NodeStatus {
 }
 
 /** Cache status of a node, as in its last event. */
-export interface CatalogFactJson {
+export interface CatalogStatusJson {
   /** Number of core.CatalogCacheStatus. */
   readonly status: number;
   /** core.CatalogMetadata, protobuf in base64. */
@@ -108,7 +108,7 @@ export interface ArrayNodeStatus {
   /** 1 executing, 2 failing, 3 succeeding. */
   phase: number;
   /** Errors of the items, as one text. */
-  executionError?: PlainErrorJson;
+  executionError?: GoErrorJson;
   /** Attempts of each item; its `count` is the size of the array. */
   subattempts?: CompactArrayJson;
   subsysfailures?: CompactArrayJson;
@@ -139,7 +139,7 @@ export interface TaskNodeStatus {
 }
 
 /** A core.ExecutionError where Go Flyte writes the message's fields unchanged. */
-export interface PlainErrorJson {
+export interface GoErrorJson {
   readonly code: string;
   readonly message: string;
   /** Number of core.ExecutionError.ErrorKind. */

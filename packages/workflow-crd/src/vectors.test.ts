@@ -10,7 +10,7 @@ import { Secret_MountType, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/
 import { Resources_ResourceName, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { expect, test } from "vitest";
 import type { BuildInput } from "./build/input.js";
-import { withResources } from "./build/task-resources.js";
+import { applyPlatformResources } from "./build/task-resources.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
 import type { BranchModel } from "./model.js";
 import type { FlyteWorkflowResource } from "./resource.js";
@@ -77,21 +77,21 @@ const input: BuildInput = {
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test("a resource with every kind of node equals the one that the original builds", () => {
+test("a resource with every kind of node equals the one that Go Flyte builds", () => {
   expect(asJson(buildFlyteWorkflow(input))).toEqual(expected);
 });
 
-test("building leaves the closure as it was", () => {
+test("building does not change the closure", () => {
   const before = fromJson(CompiledWorkflowClosureSchema, read("closure.json") as JsonValue);
   buildFlyteWorkflow(input);
   expect(closure).toEqual(before);
 });
 
-test("the original's resource parses, also with single spaces in its keys", () => {
+test("a resource of Go Flyte parses, also with spaces in its keys", () => {
   const { model, status, ...rest } = parseFlyteWorkflow(expected);
   const spaced = parseFlyteWorkflow(JSON.parse(JSON.stringify(expected).replace(/" {2}(?=\w+:\\")/g, '" ')));
   expect([...spaced.model.root.nodes.keys()]).toEqual([...model.root.nodes.keys()]);
-  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, fieldsTracked: false, finalizers: ["flyte.org/finalizer"] });
+  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, hasManagedFields: false, finalizers: ["flyte.org/finalizer"] });
   expect(status).toEqual({ phase: 0 });
   expect(model).toMatchObject({
     key: "demo-test/avectorexecution0001",
@@ -121,13 +121,13 @@ test("the original's resource parses, also with single spaces in its keys", () =
   );
 });
 
-test("each kind of node of the original's resource reads as what it was", () => {
+test("each kind of node of a resource of Go Flyte is parsed", () => {
   const { root, subWorkflows, tasks } = parseFlyteWorkflow(expected).model;
   const node = (id: string) => root.nodes.get(id);
   const nodeOf = (id: string) => closure.primary?.template?.nodes.find((each) => each.id === id);
   expect(node("n0")).toMatchObject({
     name: "plain",
-    minAttempts: 3,
+    maxAttempts: 3,
     executionDeadlineMs: 90_500,
     activeDeadlineMs: 181_000,
     interruptible: false,
@@ -146,7 +146,7 @@ test("each kind of node of the original's resource reads as what it was", () => 
     overrides: { podTemplate: node("n0")?.podTemplate, extendedResources: node("n0")?.extendedResources },
   });
   expect(node("n1")).toMatchObject({
-    minAttempts: 5,
+    maxAttempts: 5,
     executionDeadlineMs: undefined,
     activeDeadlineMs: undefined,
     interruptible: undefined,
@@ -164,12 +164,12 @@ test("each kind of node of the original's resource reads as what it was", () => 
   for (const id of ["n5", "n6", "n7"]) expect(node(id)?.target).toMatchObject({ kind: "gate", gate: nodeOf(id)?.target.value });
   expect(node("n8")?.target).toMatchObject({
     array: { parallelismOption: { value: 4 }, successCriteria: { value: Math.fround(0.9) }, boundInputs: ["b", "c"] },
-    subNode: { id: "n8-sub", minAttempts: 4, interruptible: true },
+    subNode: { id: "n8-sub", maxAttempts: 4, interruptible: true },
   });
   expect(node("n9")?.target).toMatchObject({
     array: { parallelismOption: { case: "parallelism", value: 0 }, successCriteria: { case: "minSuccesses", value: 2 } },
   });
-  expect(root.onFailure).toMatchObject({ id: "fn0", minAttempts: 2 });
+  expect(root.onFailure).toMatchObject({ id: "fn0", maxAttempts: 2 });
   expect(root.onFailurePolicy).toBe("FAIL_AFTER_EXECUTABLE_NODES_COMPLETE");
   expect(root.upstream.get("n9")).toEqual(["n8"]);
   expect(tasks.size).toBe(5);
@@ -200,7 +200,7 @@ test.each([
     target: { case: "container", value: { resources: { requests: entry(asked), limits: entry(limited) } } },
   });
   const platform = { defaults: { ...none, cpu: "500m" }, defaultLimits: { ...none, cpu: "2" }, limits: none };
-  expect(withResources(template, platform).target.value).toMatchObject({
+  expect(applyPlatformResources(template, platform).target.value).toMatchObject({
     resources: { requests: [{ value: request }, { value: "0" }], limits: [{ value: limit }, { value: "0" }] },
   });
 });
@@ -211,7 +211,10 @@ test.each(texts.resources)("resources $request/$limit under $platformDefault/$pl
   const template = create(TaskTemplateSchema, {
     target: { case: "container", value: { resources: { requests: entry(v.request), limits: entry(v.limit) } } },
   });
-  const result = withResources(template, { defaults: { ...none, cpu: v.platformDefault }, limits: { ...none, cpu: v.platformLimit } });
+  const result = applyPlatformResources(template, {
+    defaults: { ...none, cpu: v.platformDefault },
+    limits: { ...none, cpu: v.platformLimit },
+  });
   expect(result.target.value).toMatchObject({
     resources: {
       requests: [

@@ -14,15 +14,15 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "./config.js";
 import { type AdminDatabase, adminDatabase } from "./database.fixture.js";
-import { launchPlanEntity } from "./launch-plan/list-entity.js";
-import type { Column, EntityDescription } from "./list/entity.js";
-import { namedEntityEntity } from "./named-entity/list-entity.js";
-import { projectEntity } from "./project/list-entity.js";
-import { seedProjects } from "./project/rpc.js";
-import { type ServedAdmin, serveAdmin } from "./served-admin.fixture.js";
-import { databaseTrouble } from "./server.js";
-import { taskEntity } from "./task/list-entity.js";
-import { workflowEntity } from "./workflow/list-entity.js";
+import { launchPlanEntity } from "./registry/store/launch-plans.js";
+import type { Column, ListEntity } from "./platform/list-query/entity.js";
+import { namedEntityEntity } from "./registry/store/named-entities.js";
+import { projectEntity } from "./registry/store/projects.js";
+import { seedProjects } from "./registry/project/rpc.js";
+import { serveAdmin, type ServedAdmin } from "./served-admin.fixture.js";
+import { mapInfrastructureErrors } from "./server.js";
+import { taskEntity } from "./registry/store/tasks.js";
+import { workflowEntity } from "./registry/store/workflows.js";
 
 const config = adminConfigSchema.parse({ registration: { maxWorkflowNodes: 3 }, taskResources: { limits: { cpu: "4" } } });
 let database: AdminDatabase;
@@ -33,7 +33,7 @@ let admin: ServiceClient<typeof AdminService>;
 beforeAll(async () => {
   database = await adminDatabase();
   db = database.db;
-  served = await serveAdmin({ config, db }, [databaseTrouble]);
+  served = await serveAdmin({ config, db }, [mapInfrastructureErrors]);
   admin = served.admin;
   await seedProjects(served.deps);
 });
@@ -248,7 +248,7 @@ describe("activating", () => {
 });
 
 describe("lists on PostgreSQL", () => {
-  const lists: [string, EntityDescription, (filters: string, sortBy?: MessageInitShape<typeof SortSchema>) => Promise<unknown>][] = [
+  const lists: [string, ListEntity, (filters: string, sortBy?: MessageInitShape<typeof SortSchema>) => Promise<unknown>][] = [
     ["tasks", taskEntity, (filters, sortBy) => admin.listTasks({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
     ["workflows", workflowEntity, (filters, sortBy) => admin.listWorkflows({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
     [

@@ -7,7 +7,7 @@ const required = { mode: "required", publicUrl: "https://flyte.test", builtIn: {
 
 function served(config: object, hosts: readonly string[]): string[] {
   const policy = policyOf(config);
-  return hosts.filter((host) => policy.refusal({ headers: { host } }) === undefined);
+  return hosts.filter((host) => policy.checkRequest({ headers: { host } }) === undefined);
 }
 
 const HOSTS = ["localhost", "10.0.0.1", "admin", "flyteadmin.flyte.svc", "flyte.test", "evil.example"];
@@ -30,7 +30,7 @@ test("which hosts admin serves follows from its address, its sign-in and its lis
 
 test("only listed origins may call from elsewhere, and none by default", () => {
   const may = (config: object, origin: string) =>
-    policyOf(config).refusal({ method: "POST", headers: { host: "localhost", origin } }) === undefined;
+    policyOf(config).checkRequest({ method: "POST", headers: { host: "localhost", origin } }) === undefined;
   expect(may({}, "https://evil.example")).toBe(false);
   expect(may({}, "http://localhost")).toBe(true);
   expect(may({ server: { allowedOrigins: ["https://console.example.com"] } }, "https://console.example.com")).toBe(true);

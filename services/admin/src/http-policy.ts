@@ -15,7 +15,7 @@ export function adminHttpPolicy({ server, auth }: Pick<AdminConfig, "server" | "
   const listed = allowedHosts ?? unlisted;
   const own = auth.publicUrl === undefined ? [] : [new URL(auth.publicUrl).hostname];
   return createHttpPolicy({
-    listensOn: host,
+    listenAddress: host,
     // An empty list, on loopback, still excludes private names.
     allowedHosts: listed === undefined && !isLoopback(host) ? undefined : [...(listed ?? []), ...own],
     allowedOrigins: [...allowedOrigins, ...pages.map((page) => new URL(page).origin)],

@@ -1,55 +1,54 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type BlobScheme, createBlobStore, schemesOf } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
-import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { createPool, checkDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  Metrics,
+  onShutdown,
+  OtlpExporter,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+} from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
-import { watchClusters } from "./cluster/health.js";
-import { clusterStatus } from "./cluster/status.js";
-import { clusterMetrics, countAnswers } from "./cluster/metrics.js";
-import { startSync } from "./cluster-resource/start.js";
-import type { AdminDeps, Cluster } from "./deps.js";
-import { OUTBOX_CHANNEL } from "./execution/insert.js";
-import { startTellingEnds } from "./ended/start.js";
+import { createAccess } from "./identity/index.js";
+import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
+import { expediteEntries, OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming } from "./executions/index.js";
+import { startCompletionProcessor, startRetention, startTriggers } from "./automation/index.js";
+import { startIngest } from "./events/index.js";
+import { startLauncher, startMaintenance } from "./dispatch/index.js";
+import { CompilerWorker, seedProjects } from "./registry/index.js";
+import type { AdminDeps } from "./deps.js";
 import { adminHttpPolicy } from "./http-policy.js";
-import { startIngest } from "./ingest/start.js";
-import { outboxMetrics } from "./launcher/metrics.js";
-import { hastenEntries } from "./launcher/outbox.js";
-import { startLauncher } from "./launcher/start.js";
-import { startUpkeep } from "./launcher/upkeep.js";
-import { publishChanged } from "./live/changed.js";
-import { startLive } from "./live/start.js";
-import { seedProjects } from "./project/rpc.js";
 import { adminLimits } from "./request-limits.js";
-import { startRetention } from "./retention/start.js";
-import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
-import { startTriggers } from "./trigger/start.js";
-import { CompileThread } from "./workflow/compiler/compile-thread.js";
+import { adminRoutes, adminServices, mapInfrastructureErrors } from "./server.js";
 
-mapStacks();
-const config = serviceConfig(adminConfigSchema, "admin", process);
+installSourceMapSupport();
+const config = loadServiceConfig(adminConfigSchema, "admin", process);
 const logger = createLogger({ service: "admin", level: config.logLevel });
 const metrics = new Metrics();
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
 const readiness = new Readiness({
   now: () => performance.now(),
-  checks: { bus: () => bus.problem(), database: () => databaseProblem(db) },
+  checks: { bus: () => bus.unhealthyReason(), database: () => checkDatabase(db) },
 });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
-  details: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
+  jsonEndpoints: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
   readiness,
 });
 
 const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
-await whenDatabaseIsThere(() => db.migrate({ directory: migrations, logger }), logger);
+await waitForDatabase(() => db.migrate({ directory: migrations, logger }), logger);
 readiness.starting("waiting for the message bus");
 const bus = await connectBus({ url: config.nats.url, name: "admin", logger, metrics });
 await bus.ensureStream(EVENT_STREAM);
@@ -69,9 +68,9 @@ const health = await watchClusters({
   limits: config.clusterHealth,
   logger,
   now: Date.now,
-  onAnswer: countAnswers(metrics),
-  onBack: (cluster) =>
-    void hastenEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
+  onProbe: countProbes(metrics),
+  onRecovered: (cluster) =>
+    void expediteEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
       logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on"),
     ),
 });
@@ -79,13 +78,13 @@ clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
-const compileThread = new CompileThread({
-  module: new URL("./workflow/compiler/main.js", import.meta.url),
+const compileThread = new CompilerWorker({
+  module: new URL("./registry/workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
 });
 const clock = () => new Date();
-const live = startLive({ config, db, bus, clock, logger, metrics });
+const live = startStreaming({ config, db, bus, clock, logger, metrics });
 const base: AdminDeps = {
   config,
   db,
@@ -95,9 +94,9 @@ const base: AdminDeps = {
   health,
   logger,
   metrics,
-  compileThread,
+  compilerWorker: compileThread,
   clock,
-  changed: (executionIds) => publishChanged(bus, executionIds),
+  publishChanged: (executionIds) => publishChanged(bus, executionIds),
   random: Math.random,
   env: process.env,
 };
@@ -107,20 +106,17 @@ outboxMetrics(metrics, db);
 const ingest = await startIngest(base);
 // Without a data plane executions are accepted and wait for one.
 const launcher = clusters.length === 0 ? undefined : await startLauncher(base);
-const deps: AdminDeps = { ...base, ...(launcher && { launches: launcher.launches }) };
+const deps: AdminDeps = { ...base, ...(launcher && { launchSlots: launcher.launches }) };
 const background = [
   ...(launcher === undefined ? [] : [launcher]),
-  startUpkeep(deps),
+  startMaintenance(deps),
   startRetention(deps),
-  startTellingEnds(deps),
+  startCompletionProcessor(deps),
   startTriggers(deps),
   ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),
 ];
 const servers: RpcServer[] = [];
-const access =
-  config.auth.mode === "required"
-    ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
-    : undefined;
+const access = config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => ownAddress(servers) }) : undefined;
 // Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
 const services = adminServices({ ...deps, live }, { version, revision, time: new Date().toISOString() }, access);
@@ -130,7 +126,7 @@ const interceptors = [
   callMetrics(metrics, "admin"),
   callLog(logger),
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
-  databaseTrouble,
+  mapInfrastructureErrors,
 ];
 const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
@@ -144,12 +140,12 @@ for (const port of new Set([grpcPort, httpPort])) {
     tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     ...(access && {
-      admitHttp: access.admitHttp,
+      authorizeHttp: access.authorizeHttp,
       guard: access,
       corsHeaders: ["authorization", config.auth.headerKey],
     }),
   });
-  access?.requireComplete(server);
+  access?.assertRulesComplete(server);
   const address = await server.listen({ host, port });
   logger.info({ host, port: address.port }, "listening");
   servers.push(server);
@@ -157,7 +153,7 @@ for (const port of new Set([grpcPort, httpPort])) {
 readiness.serving();
 logger.info({ opsPort: ops.port }, "admin is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();
@@ -177,7 +173,7 @@ onShutdown(
     await db.close();
     await ops.close();
   },
-  { logger, deadlineMs: config.server.drain.delayMs + config.server.drain.deadlineMs + 10_000 },
+  { logger, timeoutMs: config.server.drain.delayMs + config.server.drain.deadlineMs + 10_000 },
 );
 
 function ownAddress([first]: readonly RpcServer[]): RpcServer["address"] {

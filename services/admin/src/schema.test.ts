@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Database } from "@flyte-ts/postgres";
-import { contractions, type MigratedDatabase, migratedDatabase, schemaSnapshot, schemaText } from "@flyte-ts/testing";
+import { findIncompatibleMigrations, type MigratedDatabase, migratedDatabase, schemaSnapshot, schemaText } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const directory = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -14,11 +14,11 @@ afterAll(() => database.stop());
 
 test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
   // No build before 0006 was released.
-  expect(contractions(directory, { from: "0006" })).toEqual([]);
+  expect(findIncompatibleMigrations(directory, { from: "0006" })).toEqual([]);
 });
 
 test("the migrations give the schema that is written down", async () => {
-  const { schema, written, hint } = await schemaSnapshot(db, directory);
+  const { schema, committed: written, hint } = await schemaSnapshot(db, directory);
   expect(schema, hint).toBe(written);
 });
 

@@ -11,12 +11,12 @@ import {
   type ServiceClient,
 } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { createAccess } from "./access/start.js";
+import { createAccess } from "./identity/access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
-import { type Live, startLive } from "./live/start.js";
+import { type Streaming, startStreaming } from "./executions/streaming/api/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
-import { seedProjects } from "./project/rpc.js";
+import { seedProjects } from "./registry/project/rpc.js";
 import { adminLimits } from "./request-limits.js";
 import { adminRoutes, adminServices } from "./server.js";
 
@@ -27,7 +27,7 @@ export interface ServedAdmin {
   readonly port: number;
   readonly server: RpcServer;
   readonly admin: ServiceClient<typeof AdminService>;
-  readonly live: Live;
+  readonly live: Streaming;
   stop(): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export async function serveAdmin(
   };
   await seedProjects(deps);
   // Without a bus there are no notifications of changes.
-  const deaf = { subscribeVolatile: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
-  const live = startLive({ ...deps, bus: given.bus !== undefined && "subscribeVolatile" in given.bus ? given.bus : deaf });
-  const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, self: () => server.address }) : undefined;
+  const deaf = { subscribeEphemeral: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
+  const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : deaf });
+  const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
@@ -62,12 +62,12 @@ export async function serveAdmin(
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     interceptors,
     ...(access && {
-      admitHttp: access.admitHttp,
+      authorizeHttp: access.authorizeHttp,
       guard: access,
       corsHeaders: [deps.config.auth.headerKey, "authorization"],
     }),
   });
-  access?.requireComplete(server);
+  access?.assertRulesComplete(server);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
   const channel = openChannel({ endpoint: `127.0.0.1:${port}` });
   return {

@@ -11,39 +11,47 @@ import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
-import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
-import type { Access } from "./access/start.js";
-import { agentRpcs } from "./agent/rpc.js";
-import { attributeRpcs } from "./attributes/rpc.js";
-import { clusterRpcs } from "./cluster/rpc.js";
+import { CommitOutcomeUnknownError, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
+import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, unimplementedService } from "@flyte-ts/rpc";
+import type { Access } from "./identity/index.js";
+import {
+  attributeRpcs,
+  decodeWorkflowRequest,
+  descriptionEntityRpcs,
+  launchPlanRpcs,
+  namedEntityRpcs,
+  projectRpcs,
+  type ScopeChange,
+  taskRpcs,
+  workflowRpcs,
+} from "./registry/index.js";
+import { clusterRpcs, enqueueSync } from "./clusters/index.js";
+import {
+  dataProxyRpcs,
+  executionRpcs,
+  nodeExecutionRpcs,
+  signalRpcs,
+  type Streaming,
+  streamingRpcs,
+  taskExecutionRpcs,
+} from "./executions/index.js";
+import { eventRpcs, historyRpcs } from "./events/index.js";
+import {
+  createSecretDeriver,
+  type DeriveSecret,
+  notificationRpcs,
+  retentionRpcs,
+  scheduleRpcs,
+  triggerRpcs,
+  webhookRoute,
+} from "./automation/index.js";
+import { agentRpcs } from "./server-info/agents-rpc.js";
+import { type Build, versionRpcs } from "./server-info/version-rpc.js";
 import type { AdminDeps } from "./deps.js";
-import { dataProxyRpcs } from "./data-proxy/rpc.js";
-import { descriptionEntityRpcs } from "./description-entity/rpc.js";
-import { eventRpcs } from "./event/rpc.js";
-import { executionRpcs } from "./execution/rpc.js";
-import { historyRpcs } from "./history/rpc.js";
-import { launchPlanRpcs } from "./launch-plan/rpc.js";
-import { liveRpcs } from "./live/rpc.js";
-import type { Live } from "./live/start.js";
-import { namedEntityRpcs } from "./named-entity/rpc.js";
-import { nodeExecutionRpcs } from "./node-execution/rpc.js";
-import { notificationRpcs } from "./notification/rpc.js";
-import { projectRpcs } from "./project/rpc.js";
-import { retentionRpcs } from "./retention/rpc.js";
-import { scheduleRpcs } from "./schedule/rpc.js";
-import { signalRpcs } from "./signal/rpc.js";
-import { taskRpcs } from "./task/rpc.js";
-import { taskExecutionRpcs } from "./task-execution/rpc.js";
-import { triggerRpcs } from "./trigger/rpc.js";
-import { createSecrets, type SecretOf } from "./trigger/secret.js";
-import { webhookRoute } from "./trigger/webhook-route.js";
-import { type Build, versionRpcs } from "./version/rpc.js";
-import { openWorkflowRequest } from "./workflow/open-request.js";
-import { workflowRpcs } from "./workflow/rpc.js";
 
 /** All services of admin. */
-export function adminServices(deps: AdminDeps & { readonly live: Live }, build: Build, access?: Access): ServedService[] {
+export function adminServices(given: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
+  const deps = { ...given, onScopeChanged: (scope: ScopeChange) => enqueueSync(given.db, given.config, scope) };
   return [
     implement(
       AdminService,
@@ -62,7 +70,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
         ...eventRpcs(deps),
       },
       // With authentication, the rules read everything that a request refers to, including nodes.
-      deps.compileThread === undefined || access !== undefined ? {} : { createWorkflow: openWorkflowRequest },
+      deps.compilerWorker === undefined || access !== undefined ? {} : { createWorkflow: decodeWorkflowRequest },
     ),
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
@@ -72,34 +80,34 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),
-    implement(LiveService, liveRpcs(deps)),
-    implement(TriggerService, triggerRpcs({ ...deps, secretOf: secretsOf(deps) })),
+    implement(LiveService, streamingRpcs(deps)),
+    implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
     // Without authentication their REST routes respond like those of a Flyte server without it.
-    ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
+    ...(access?.services ?? [unimplementedService(AuthMetadataService), unimplementedService(IdentityService)]),
   ];
 }
 
 /** Public HTTP routes besides the calls. */
 export function adminRoutes(deps: AdminDeps): HttpRoute[] {
-  return [webhookRoute({ ...deps, secretOf: secretsOf(deps) })];
+  return [webhookRoute({ ...deps, deriveSecret: secretsOf(deps) })];
 }
 
-function secretsOf({ db, config, env }: AdminDeps): SecretOf {
-  return createSecrets({ db, key: config.triggers.webhooks.key, env });
+function secretsOf({ db, config, env }: AdminDeps): DeriveSecret {
+  return createSecretDeriver({ db, key: config.triggers.webhooks.key, env });
 }
 
 /**
  * Maps an unavailable database to UNAVAILABLE, so that callers retry; all calls are idempotent. A NUL character that no
  * check has rejected becomes INVALID_ARGUMENT.
  */
-export const databaseTrouble: Interceptor = async ({ context }, next) => {
+export const mapInfrastructureErrors: Interceptor = async ({ context }, next) => {
   try {
     return await next(context);
   } catch (cause) {
-    if (isUnavailable(cause) || cause instanceof CommitUnknown) {
+    if (isUnavailable(cause) || cause instanceof CommitOutcomeUnknownError) {
       throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
     }
-    if (isUnstorableText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
+    if (isInvalidText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
     throw cause;
   }
 };

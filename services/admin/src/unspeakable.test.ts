@@ -4,14 +4,14 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "./database.fixture.js";
-import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "./served-admin.fixture.js";
 
 let database: AdminDatabase;
 let served: ServedAdmin;
 beforeAll(async () => {
   database = await adminDatabase();
-  served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus });
+  served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus });
   await registerWorkflow(served.admin);
   await registerLaunchPlan(served.admin, "l");
 });

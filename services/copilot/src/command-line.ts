@@ -3,7 +3,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { parseGoDuration } from "@flyte-ts/domain";
 import { type TypedInterface, TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { IOStrategy_DownloadMode as DownloadMode, IOStrategy_UploadMode as UploadMode } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { InputsFormat } from "./download/inputs.js";
+import type { InputsFormat } from "./download/download-inputs.js";
 
 export interface DownloadCommand {
   readonly name: "download";
@@ -22,7 +22,7 @@ export interface SidecarCommand {
   readonly folder: string;
   readonly outputPrefix: string;
   readonly rawOutputPrefix: string;
-  readonly iface: TypedInterface;
+  readonly taskInterface: TypedInterface;
   readonly withFiles: boolean;
   readonly timeoutMs: number;
   /** File to create once signals are handled. */
@@ -36,30 +36,30 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-const text = { type: "string" } as const;
+const stringFlag = { type: "string" } as const;
 
 /** Parses the arguments that the plugin service writes into the pod. Names of flags are those of flytecopilot. @throws UsageError */
-export function parseCommand(words: readonly string[]): Command {
-  const [name, ...args] = words;
+export function parseCommand(argv: readonly string[]): Command {
+  const [name, ...args] = argv;
   switch (name) {
     case "download":
-      return download(args);
+      return parseDownload(args);
     case "sidecar":
-      return sidecar(args);
+      return parseSidecar(args);
     default:
       throw new UsageError(`the command must be download or sidecar, not ${JSON.stringify(name ?? "")}`);
   }
 }
 
-function download(args: string[]): DownloadCommand {
-  const { values } = parse(args, {
-    "from-remote": text,
-    "to-output-prefix": text,
-    "to-local-dir": text,
-    format: { ...text, default: "JSON" },
-    "download-mode": { ...text, default: "DOWNLOAD_EAGER" },
-    "await-file": text,
-    timeout: { ...text, default: "1h" },
+function parseDownload(args: string[]): DownloadCommand {
+  const { values } = parseFlags(args, {
+    "from-remote": stringFlag,
+    "to-output-prefix": stringFlag,
+    "to-local-dir": stringFlag,
+    format: { ...stringFlag, default: "JSON" },
+    "download-mode": { ...stringFlag, default: "DOWNLOAD_EAGER" },
+    "await-file": stringFlag,
+    timeout: { ...stringFlag, default: "1h" },
   });
   const format = oneOf("format", values.format, ["JSON", "YAML", "PROTO"] as const);
   const mode = oneOf("download-mode", values["download-mode"], modeNames(DownloadMode));
@@ -69,39 +69,39 @@ function download(args: string[]): DownloadCommand {
     inputs:
       from === undefined
         ? undefined
-        : { from, folder: needed("to-local-dir", values["to-local-dir"]), format, withFiles: mode !== "DO_NOT_DOWNLOAD" },
-    outputPrefix: needed("to-output-prefix", values["to-output-prefix"]),
-    timeoutMs: milliseconds(values.timeout),
+        : { from, folder: required("to-local-dir", values["to-local-dir"]), format, withFiles: mode !== "DO_NOT_DOWNLOAD" },
+    outputPrefix: required("to-output-prefix", values["to-output-prefix"]),
+    timeoutMs: parseTimeoutMs(values.timeout),
     awaitFile: values["await-file"],
   };
 }
 
-function sidecar(args: string[]): SidecarCommand {
-  const { values } = parse(args, {
-    "to-output-prefix": text,
-    "to-raw-output": text,
-    "from-local-dir": text,
-    interface: text,
-    "upload-mode": { ...text, default: "UPLOAD_ON_EXIT" },
-    "ready-file": text,
-    timeout: { ...text, default: "1h" },
+function parseSidecar(args: string[]): SidecarCommand {
+  const { values } = parseFlags(args, {
+    "to-output-prefix": stringFlag,
+    "to-raw-output": stringFlag,
+    "from-local-dir": stringFlag,
+    interface: stringFlag,
+    "upload-mode": { ...stringFlag, default: "UPLOAD_ON_EXIT" },
+    "ready-file": stringFlag,
+    timeout: { ...stringFlag, default: "1h" },
   });
   const mode = oneOf("upload-mode", values["upload-mode"], modeNames(UploadMode));
   return {
     name: "sidecar",
-    folder: needed("from-local-dir", values["from-local-dir"]),
-    outputPrefix: needed("to-output-prefix", values["to-output-prefix"]),
-    rawOutputPrefix: needed("to-raw-output", values["to-raw-output"]),
-    iface: interfaceOf(needed("interface", values.interface)),
+    folder: required("from-local-dir", values["from-local-dir"]),
+    outputPrefix: required("to-output-prefix", values["to-output-prefix"]),
+    rawOutputPrefix: required("to-raw-output", values["to-raw-output"]),
+    taskInterface: parseInterface(required("interface", values.interface)),
     withFiles: mode !== "DO_NOT_UPLOAD",
-    timeoutMs: milliseconds(values.timeout),
+    timeoutMs: parseTimeoutMs(values.timeout),
     readyFile: values["ready-file"],
   };
 }
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>["options"]>;
 
-function parse<const T extends Options>(args: string[], options: T) {
+function parseFlags<const T extends Options>(args: string[], options: T) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false });
   } catch (cause) {
@@ -119,19 +119,19 @@ function oneOf<T extends string>(flag: string, value: string, known: readonly T[
   return found;
 }
 
-function needed(flag: string, value: string | undefined): string {
+function required(flag: string, value: string | undefined): string {
   if (value === undefined || value === "") throw new UsageError(`--${flag}: is required`);
   return value;
 }
 
-function milliseconds(value: string): number {
+function parseTimeoutMs(value: string): number {
   const nanoseconds = parseGoDuration(value);
   if (nanoseconds === undefined || nanoseconds < 0n)
     throw new UsageError(`--timeout: ${JSON.stringify(value)} is no duration as 1h or 90s`);
   return Number(nanoseconds / 1_000_000n);
 }
 
-function interfaceOf(base64: string): TypedInterface {
+function parseInterface(base64: string): TypedInterface {
   try {
     return fromBinary(TypedInterfaceSchema, Buffer.from(base64, "base64"));
   } catch (cause) {

@@ -5,18 +5,18 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import { type ContainerError, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { parseCommand } from "./command-line.js";
-import { type CopilotParts, runCommand } from "./run-command.js";
+import { type CopilotDependencies, runCommand } from "./run-command.js";
 
 /** A blob store and a folder of files, both in one local folder. */
-export class CopilotGround {
+export class CopilotFixture {
   readonly root = mkdtempSync(join(tmpdir(), "copilot-"));
   readonly store: BlobStore = createBlobStore({});
   readonly remote = `file://${this.root}/remote`;
   readonly outputPrefix = `${this.remote}/data/0`;
-  readonly said: string[] = [];
+  readonly logged: string[] = [];
   #time = 0;
 
-  parts(over: Partial<CopilotParts> = {}): CopilotParts {
+  parts(over: Partial<CopilotDependencies> = {}): CopilotDependencies {
     return {
       store: this.store,
       terminated: Promise.resolve(),
@@ -26,12 +26,12 @@ export class CopilotGround {
         // Yields to the event loop.
         await new Promise((resolve) => setImmediate(resolve));
       },
-      say: (text) => void this.said.push(text),
+      log: (text) => void this.logged.push(text),
       ...over,
     };
   }
 
-  run(words: readonly string[], over: Partial<CopilotParts> = {}): Promise<number> {
+  run(words: readonly string[], over: Partial<CopilotDependencies> = {}): Promise<number> {
     return runCommand(parseCommand(words), this.parts(over));
   }
 

@@ -3,9 +3,9 @@ import {
   createGuard,
   type Guard,
   platformRules,
-  reports,
-  requireRules,
-  rulesFor,
+  reportRule,
+  assertAllMethodsHaveRules,
+  ruleEntries,
   type RulesOf,
   type Scope,
 } from "@flyte-ts/auth";
@@ -14,19 +14,25 @@ import { DataCatalog, type DatasetID } from "@flyte-ts/idl/flyteidl/datacatalog/
 import type { RpcServer } from "@flyte-ts/rpc";
 import type { CatalogAuth } from "./config.js";
 
-const at = (dataset: DatasetID | undefined): Scope => ({ kind: "project", project: dataset?.project ?? "", domain: dataset?.domain ?? "" });
-const ofDataset = reports("engine", ({ dataset }: { dataset?: DatasetID }) => at(dataset));
-const ofReservation = reports("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) => at(reservationId?.datasetId));
+const projectScope = (dataset: DatasetID | undefined): Scope => ({
+  kind: "project",
+  project: dataset?.project ?? "",
+  domain: dataset?.domain ?? "",
+});
+const ofDataset = reportRule("engine", ({ dataset }: { dataset?: DatasetID }) => projectScope(dataset));
+const ofReservation = reportRule("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) =>
+  projectScope(reservationId?.datasetId),
+);
 
 /** Propellers are the catalog's only clients: they report facts of their own, which are not audited. */
 const rules: RulesOf<typeof DataCatalog> = {
-  createDataset: reports("engine", ({ dataset }) => at(dataset?.id)),
+  createDataset: reportRule("engine", ({ dataset }) => projectScope(dataset?.id)),
   getDataset: ofDataset,
-  createArtifact: reports("engine", ({ artifact }) => at(artifact?.dataset)),
+  createArtifact: reportRule("engine", ({ artifact }) => projectScope(artifact?.dataset)),
   getArtifact: ofDataset,
-  addTag: reports("engine", ({ tag }) => at(tag?.dataset)),
+  addTag: reportRule("engine", ({ tag }) => projectScope(tag?.dataset)),
   listArtifacts: ofDataset,
-  listDatasets: reports("engine", () => ({ kind: "everywhere" })),
+  listDatasets: reportRule("engine", () => ({ kind: "everywhere" })),
   updateArtifact: ofDataset,
   getOrExtendReservation: ofReservation,
   releaseReservation: ofReservation,
@@ -37,11 +43,11 @@ export function catalogGuard(
   { headerKey, providers, roles }: CatalogAuth,
   clock: () => Date,
 ): Guard & { readonly requireComplete: (server: Pick<RpcServer, "services">) => void } {
-  const table = new Map([...rulesFor(DataCatalog, rules), ...platformRules]);
+  const table = new Map([...ruleEntries(DataCatalog, rules), ...platformRules]);
   const issuers = providers
     .flatMap((provider) => issuersFrom([provider], { audience: [provider.issuer], clock }))
     .map(({ issuer }) => issuer);
   const bindings = bindingsFrom(roles, providers[0]?.issuer ?? "");
   const guard = createGuard({ table, headerKey, verify: createVerifier({ issuers, clock }), bindings: async () => bindings, clock });
-  return { ...guard, requireComplete: ({ services }) => requireRules(services, table) };
+  return { ...guard, requireComplete: ({ services }) => assertAllMethodsHaveRules(services, table) };
 }

@@ -1,30 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
-import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
+import { startPeriodic } from "@flyte-ts/async";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { catalogLimits } from "./request-limits.js";
-import { forgetReservations } from "./reservation/forget.js";
-import { datacatalogServices, trouble } from "./server.js";
+import { pruneReservations } from "./reservation/prune.js";
+import { datacatalogServices, mapInfrastructureErrors } from "./server.js";
 
-const FORGET_EVERY_MS = 600_000;
+const PRUNE_EVERY_MS = 600_000;
 
-mapStacks();
-const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
+installSourceMapSupport();
+const config = loadServiceConfig(datacatalogConfigSchema, "datacatalog", process);
 const logger = createLogger({ service: "datacatalog", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
 const db = createPool({ url, maxConnections, applicationName: "flyte-ts datacatalog", logger });
-const readiness = new Readiness({ now: () => performance.now(), checks: { database: () => databaseProblem(db) } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { database: () => checkDatabase(db) } });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 
 const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
-await whenDatabaseIsThere(async () => {
+await waitForDatabase(async () => {
   await ensureDatabase(url);
   await db.migrate({ directory, logger });
 }, logger);
@@ -34,31 +35,31 @@ const guard = config.auth.mode === "required" ? (await import("./access.js")).ca
 const server = createRpcServer({
   logger,
   services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
-  interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), trouble],
-  ...(guard && { admitHttp: guard.admitHttp, guard }),
+  interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), mapInfrastructureErrors],
+  ...(guard && { authorizeHttp: guard.authorizeHttp, guard }),
   limits: catalogLimits(maxMessageBytes),
-  httpPolicy: createHttpPolicy({ listensOn: host, allowedHosts, allowedOrigins }),
+  httpPolicy: createHttpPolicy({ listenAddress: host, allowedHosts, allowedOrigins }),
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
-const forgetting = startRounds(
+const pruning = startPeriodic(
   {
-    everyMs: FORGET_EVERY_MS,
-    batch: 5_000,
-    work: (limit) => forgetReservations(db, limit),
-    trouble: "reservations that nobody holds cannot be removed now",
+    intervalMs: PRUNE_EVERY_MS,
+    batchSize: 5_000,
+    run: (limit) => pruneReservations(db, limit),
+    errorMessage: "reservations that nobody holds cannot be removed now",
   },
   logger,
 );
 readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();
     await server.drain(config.server.drain);
-    await forgetting.close();
+    await pruning.close();
     blobs.close();
     await db.close();
     await ops.close();

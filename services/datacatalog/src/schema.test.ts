@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Database } from "@flyte-ts/postgres";
-import { contractions, type MigratedDatabase, migratedDatabase, schemaSnapshot } from "@flyte-ts/testing";
+import { findIncompatibleMigrations, type MigratedDatabase, migratedDatabase, schemaSnapshot } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const directory = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
-  expect(contractions(directory)).toEqual([]);
+  expect(findIncompatibleMigrations(directory)).toEqual([]);
 });
 
 test("the migrations give the schema that is written down", async () => {
-  const { schema, written, hint } = await schemaSnapshot(db, directory);
+  const { schema, committed: written, hint } = await schemaSnapshot(db, directory);
   expect(schema, hint).toBe(written);
 });

@@ -10,7 +10,7 @@ import { createClient, createRpcServer, openChannel, type ServiceClient } from "
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { postgresFixture } from "@flyte-ts/testing";
 import { datacatalogConfigSchema } from "./config.js";
-import { datacatalogServices, trouble } from "./server.js";
+import { datacatalogServices, mapInfrastructureErrors } from "./server.js";
 
 /** The service on a real database, with two replicas and a client of each. */
 export interface ServedCatalog {
@@ -32,7 +32,7 @@ export async function serveCatalog(): Promise<ServedCatalog> {
     await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
     const config = datacatalogConfigSchema.parse({ storage: { container: `file://${folder}`, inlineBytes: 100 } });
     const services = datacatalogServices({ config, db, blobs: createBlobStore({}), logger, metrics: new Metrics(), uuid: randomUUID });
-    const server = createRpcServer({ logger, services, interceptors: [trouble] });
+    const server = createRpcServer({ logger, services, interceptors: [mapInfrastructureErrors] });
     const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
     const channel = openChannel({ endpoint: `127.0.0.1:${port}` });
     stops.push(async () => {

@@ -1,6 +1,6 @@
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { CommitUnknown, isTransactionConflict, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
+import { CommitOutcomeUnknownError, isTransactionConflict, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService } from "@flyte-ts/rpc";
 import { artifactRpcs } from "./artifact/rpc.js";
 import { tagRpcs } from "./artifact/tag.js";
@@ -14,15 +14,16 @@ export function datacatalogServices(deps: DatacatalogDeps): ServedService[] {
 }
 
 /** Maps failures to transient or permanent status codes for callers. */
-export const trouble: Interceptor = async ({ context }, next) => {
+export const mapInfrastructureErrors: Interceptor = async ({ context }, next) => {
   try {
     return await next(context);
   } catch (cause) {
-    if (isUnavailable(cause) || isTransactionConflict(cause) || cause instanceof CommitUnknown) {
+    if (isUnavailable(cause) || isTransactionConflict(cause) || cause instanceof CommitOutcomeUnknownError) {
       throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
     }
-    if (cause instanceof BlobUnavailable) throw new RpcError(Code.UNAVAILABLE, "the blob store cannot be reached, try again", { cause });
-    if (isUnstorableText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
+    if (cause instanceof BlobUnavailableError)
+      throw new RpcError(Code.UNAVAILABLE, "the blob store cannot be reached, try again", { cause });
+    if (isInvalidText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
     throw cause;
   }
 };

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { BlobUnavailable, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
+import { BlobUnavailableError, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
 
-// The blob store client of all services, over the AWS SDK, against this server: what conformance/src/blobs does not try on every store.
+// Tests the blob store client of all services (AWS SDK) against this server, where conformance/src/blobs does not cover
+// it.
 let server: ServerFixture;
 let blobs: BlobStore;
 const config = () => ({
@@ -24,7 +25,7 @@ afterAll(async () => {
   await stop(server);
 });
 
-test("blobs of any size and key come back as they went", async () => {
+test("blobs of any size and key are returned unchanged", async () => {
   const part = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom("..", ".", "", "a+b", "%2F", "x".repeat(255)));
   const key = fc
     .array(part, { minLength: 1, maxLength: 4 })
@@ -41,9 +42,9 @@ test("blobs of any size and key come back as they went", async () => {
   );
 });
 
-test("a signed address is good for its key, its method and its time, and from pages of allowed origins", async () => {
+test("a presigned URL is valid for its key, method and time, and for allowed origins", async () => {
   await blobs.put("s3://bucket/deck é.html", bytes("<p>"));
-  const { url } = await blobs.signGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
+  const { url } = await blobs.presignGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
   const answer = await fetch(url, { headers: { origin: "http://console" } });
   expect([answer.status, answer.headers.get("access-control-allow-origin"), await answer.text()]).toEqual([200, "http://console", "<p>"]);
   const elsewhere = await fetch(url, { headers: { origin: "https://evil.example" } });
@@ -55,7 +56,7 @@ test("a signed address is good for its key, its method and its time, and from pa
   server.skewMs = 0;
 });
 
-test("a server that closes answers what is under way, and does not wait for clients that would go on", async () => {
+test("a closing server finishes current requests and drops idle clients", async () => {
   const own = await serverFixture();
   const client = createBlobStore({ s3: { ...config(), endpoint: `http://127.0.0.1:${own.port}` } });
   let last = 0;
@@ -65,12 +66,12 @@ test("a server that closes answers what is under way, and does not wait for clie
       last++;
     }
   });
-  // They may end before the server has told that it is closed.
+  // The writers may end before the server reports that it is closed.
   const allEnded = Promise.allSettled(writers);
   while (last < 20) await new Promise((resolve) => setTimeout(resolve, 5));
   await own.close();
   const ended = await allEnded;
-  expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailable)).toEqual([true, true, true, true]);
+  expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailableError)).toEqual([true, true, true, true]);
   client.close();
   await stop(await serverFixture(own.folder));
 });

@@ -2,16 +2,16 @@ import { httpPolicySettings, logLevel, opsSettings, port } from "@flyte-ts/confi
 import { z } from "zod";
 
 export const blobstoreConfig = z.strictObject({
-  /** Folder that holds everything; created when it is missing. One process per folder. */
+  /** Directory of all data; created if missing. Used by one process at a time. */
   dataDir: z.string().min(1),
   host: z.string().default("127.0.0.1"),
   /** 0 takes any free port. */
   port: port.default(30_002),
   ...httpPolicySettings,
-  /** The one key that requests are signed with. */
+  /** The only key pair that clients may sign with. */
   accessKeyId: z.string().min(3),
   secretAccessKey: z.string().min(8),
-  /** Buckets that are there from the start. */
+  /** Buckets to create at the start. */
   buckets: z.array(z.string()).default([]),
   logLevel,
   ops: opsSettings(10_262),

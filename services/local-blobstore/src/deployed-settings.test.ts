@@ -1,11 +1,11 @@
 import { loadConfig } from "@flyte-ts/config";
-import { deployedSettings } from "@flyte-ts/testing";
+import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { blobstoreConfig } from "./config.js";
 
-// Secrets come by the environment there.
+// There, secrets come from the environment.
 const env = { FLYTE_TS_LOCAL_BLOBSTORE_ACCESS_KEY_ID: "flyte", FLYTE_TS_LOCAL_BLOBSTORE_SECRET_ACCESS_KEY: "secret-secret" };
 
-test.each(deployedSettings("blobs.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("blobs.yaml"))("the settings of %s are such as it takes", (_, argv) => {
   expect(() => loadConfig(blobstoreConfig, { service: "local-blobstore", argv, env })).not.toThrow();
 });

@@ -7,7 +7,7 @@ import { type ServerFixture, serverFixture } from "./server.fixture.js";
 import { send } from "./signed-request.fixture.js";
 
 const disk = mkdtempSync(join(tmpdir(), "full-disk-"));
-/** Mounting a disk takes root, and rights that some containers do not give even to root. */
+/** Mounting requires root and capabilities that some containers lack. */
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk]).status === 0;
 const ballast = join(disk, "ballast");
 let server: ServerFixture;
@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** Leaves so much room, in pages of the disk. */
+/** Leaves this much free space, in pages. */
 function leave(pages: number): void {
   rmSync(ballast, { force: true });
   const { bavail, bsize } = statfsSync(disk);
@@ -33,7 +33,7 @@ const put = (key: string, body: Buffer) => request("PUT", key, { body });
 const get = async (key: string) => Buffer.from(await (await request("GET", key)).arrayBuffer());
 const left = (folder: string) => readdirSync(join(disk, "data", folder));
 
-test.runIf(mounted)("however much room is left, an object is written whole or not at all, and what stood there stays", async () => {
+test.runIf(mounted)("on a full disk an object is written completely or the old one remains", async () => {
   const before = Buffer.alloc(20_000, "a");
   const after = Buffer.alloc(600_000, "b");
   expect((await put("object", before)).status).toBe(200);
@@ -76,7 +76,7 @@ test.runIf(mounted)("an upload in parts survives a full disk at each of its step
   expect(left("uploads")).toEqual([]);
 });
 
-test.runIf(mounted)("a full disk is told with its folder, to the writer and to who asks for readiness, until there is room", async () => {
+test.runIf(mounted)("a full disk is reported to writers and by readiness until it has space", async () => {
   expect(await server.problem()).toBeUndefined();
   leave(0);
   const message = /the disk that holds .*\/data is full \(ENOSPC.*\): free some space/;

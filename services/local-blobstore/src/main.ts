@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
-import { describeFull, isFull } from "./store/disk-room.js";
+import { describeDiskFull, isDiskFull } from "./store/disk-space.js";
 
-mapStacks();
-// Objects are files: they belong to the user of this service alone.
+installSourceMapSupport();
+// Restricts object files to the user of this service.
 process.umask(0o077);
-const config = serviceConfig(blobstoreConfig, "local-blobstore", process);
+const config = loadServiceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
 const metrics = new Metrics();
 const { dataDir, host, port, buckets, accessKeyId, secretAccessKey, allowedHosts, allowedOrigins } = config;
@@ -25,20 +25,20 @@ const server = await startBlobstore({
   clock: () => new Date(),
 }).catch((error: unknown) => {
   const text = error instanceof Error ? error.message : String(error);
-  logger.fatal({ error: isFull(error) ? describeFull(error, resolve(dataDir)) : text }, "cannot start");
+  logger.fatal({ error: isDiskFull(error) ? describeDiskFull(error, resolve(dataDir)) : text }, "cannot start");
   process.exit(1);
 });
 const readiness = new Readiness({
   now: () => performance.now(),
-  // Nothing recovers of a full disk within a grace: it is told at once.
+  // A full disk does not recover within a grace period, so readiness reports it at once.
   graceMs: 0,
   checks: { disk: () => server.problem() },
 });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-logger.info({ host, port: server.port, dataDir }, "serving blobs");
+logger.info({ host, port: server.port, dataDir }, "listening");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

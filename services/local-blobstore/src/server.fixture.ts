@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { startBlobstore, type Blobstore } from "./server.js";
 
-/** A server of its own over a new folder, with a clock that the test may move. */
+/** A server on a new directory, with a clock that the test can shift. */
 export interface ServerFixture extends Blobstore {
   readonly folder: string;
-  /** Added to the real time, ms. */
+  /** Offset from the real time, ms. */
   skewMs: number;
 }
 
@@ -20,7 +20,7 @@ export async function serverFixture(folder = mkdtempSync(join(tmpdir(), "blobsto
     credentials: { accessKeyId: "minio", secretAccessKey: "miniostorage" },
     buckets: ["bucket"],
     allowedOrigins: ["http://console"],
-    refusedRestMs: 100,
+    drainTimeoutMs: 100,
     logger: createLogger({ service: "test", level: "silent" }),
     metrics: new Metrics(),
     clock: () => new Date(Date.now() + fixture.skewMs),

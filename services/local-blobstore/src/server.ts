@@ -8,7 +8,7 @@ import { readRequest } from "./http/request.js";
 import { S3Error } from "./http/s3-error.js";
 import { xmlDocument } from "./http/xml.js";
 import { route } from "./operation/route.js";
-import { DiskRoom, isFull } from "./store/disk-room.js";
+import { DiskSpaceMonitor, isDiskFull } from "./store/disk-space.js";
 import { Store } from "./store/store.js";
 import { Uploads } from "./store/uploads.js";
 
@@ -19,11 +19,14 @@ export interface BlobstoreOptions {
   readonly port: number;
   readonly credentials: Credentials;
   readonly buckets: readonly string[];
-  /** Names by which clients ask, and origins of web pages whose scripts may; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  /**
+   * Accepted host names of requests, and origins of web pages whose scripts may read responses; see {@link
+   * import("@flyte-ts/http-policy").HttpPolicyOptions}.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly allowedOrigins?: readonly string[];
-  /** How long a client may take to send the rest of a request that was refused, ms; 10 s when not given. */
-  readonly refusedRestMs?: number;
+  /** Timeout for reading the rest of a failed request, ms. Default 10 s. */
+  readonly drainTimeoutMs?: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
@@ -31,56 +34,56 @@ export interface BlobstoreOptions {
 
 export interface Blobstore {
   readonly port: number;
-  /** Reason why nothing can be written now, such as a full disk; undefined when it can. */
+  /** Reason why writes fail now, such as a full disk; undefined when they succeed. */
   problem(): Promise<string | undefined>;
-  /** Takes no more requests and resolves when those under way are answered. */
+  /** Accepts no more requests and resolves when the current ones are answered. */
   close(): Promise<void>;
 }
 
 interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  readonly inviteBody: () => void;
+  readonly sendContinue: () => void;
 }
 
-/** Serves the folder over the S3 protocol, with path-style addresses. */
+/** Serves the directory over the S3 protocol with path-style URLs. */
 export async function startBlobstore(options: BlobstoreOptions): Promise<Blobstore> {
   const store = await Store.open(options.dataDir);
   const uploads = new Uploads(store.uploadsFolder, options.clock);
   await uploads.removeAbandoned();
   for (const bucket of options.buckets) await store.createBucket(bucket);
   const { dataDir: folder, logger } = options;
-  const room = new DiskRoom({
-    folder,
-    probes: store.temporaryFolder,
+  const diskSpace = new DiskSpaceMonitor({
+    dataDir: folder,
+    probeDir: store.temporaryFolder,
     onChange: (problem) => {
-      if (problem === undefined) logger.info({ folder }, "the disk has room again: writing goes on");
-      else logger.error({ folder, error: problem }, "the disk is full: writes are refused");
+      if (problem === undefined) logger.info({ folder }, "the disk has free space again, writes resume");
+      else logger.error({ folder, error: problem }, "the disk is full, writes are rejected");
     },
   });
   const durations = new Histogram({
     name: "flyte_blobstore_request_duration_seconds",
-    help: "Time from a request's head to the end of its answer",
+    help: "Time from the headers of a request to the end of its response.",
     labelNames: ["operation"],
     buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers: [options.metrics],
   });
-  const refusals = new Counter({
+  const failures = new Counter({
     name: "flyte_blobstore_refusals_total",
-    help: "Requests that were not carried out, by S3 error code",
+    help: "Failed requests by S3 error code.",
     labelNames: ["code"],
     registers: [options.metrics],
   });
 
-  // A signed address is a secret: pages of this machine that were given one may show what it leads to.
+  // A presigned URL is a secret: pages of the same site that hold one may embed its object.
   const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
-  const policy = createHttpPolicy({ listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
+  const policy = createHttpPolicy({ listenAddress: listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
 
-  const handle = async ({ message, response, inviteBody }: Exchange): Promise<void> => {
-    const refusal = policy.refusal(message);
-    if (refusal !== undefined) throw new S3Error("AccessDenied", refusal.reason);
-    allowReading(message, response, policy);
-    const request = readRequest(message, inviteBody);
+  const handle = async ({ message, response, sendContinue }: Exchange): Promise<void> => {
+    const s3Error = policy.checkRequest(message);
+    if (s3Error !== undefined) throw new S3Error("AccessDenied", s3Error.reason);
+    setCorsHeaders(message, response, policy);
+    const request = readRequest(message, sendContinue);
     if (request.path === "/healthz" && ["GET", "HEAD"].includes(request.method)) {
       response.writeHead(200, { "content-type": "text/plain", "content-length": 3 }).end("ok\n");
       return;
@@ -97,24 +100,24 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     end();
   };
 
-  const refuse = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
-    const fields = { method: message.method, path: pathOnly(message.url) };
-    if (isGone(error)) {
-      options.logger.debug(fields, "client went away");
+  const sendFailure = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
+    const fields = { method: message.method, path: withoutQuery(message.url) };
+    if (isClientDisconnect(error)) {
+      options.logger.debug(fields, "client disconnected");
       response.destroy();
       return;
     }
-    const refusal = asRefusal(error, room);
-    refusals.inc({ code: refusal.code });
-    if (refusal.status === 500 || refusal.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
-    else options.logger.debug({ ...fields, code: refusal.code, reason: refusal.message }, "request refused");
-    sendError(refusal, { message, response, restMs: options.refusedRestMs ?? REFUSED_REST_MS });
+    const s3Error = toS3Error(error, diskSpace);
+    failures.inc({ code: s3Error.code });
+    if (s3Error.status === 500 || s3Error.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
+    else options.logger.debug({ ...fields, code: s3Error.code, reason: s3Error.message }, "request rejected");
+    sendError(s3Error, { message, response, drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS });
   };
 
   let closing = false;
   const serve = (exchange: Exchange): void => {
     const { message, response } = exchange;
-    // A client that sends one request after another would keep its connection, and this server, up for ever.
+    // A client that keeps sending requests would otherwise keep its connection, and this server, open.
     if (closing) response.setHeader("connection", "close");
     response.once("close", () => {
       if (closing) server.closeIdleConnections();
@@ -123,11 +126,11 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     response.setHeader("x-amz-request-id", randomBytes(8).toString("hex").toUpperCase());
     response.setHeader("x-content-type-options", "nosniff");
     handle(exchange).catch((error: unknown) => {
-      refuse(error, message, response);
+      sendFailure(error, message, response);
     });
   };
 
-  // No limit on the time of a request: a large object over a slow line takes long.
+  // Requests have no timeout: a large object over a slow connection takes long.
   const server = createServer({
     maxHeaderSize: 32 * 1024,
     requestTimeout: 0,
@@ -136,10 +139,10 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     keepAliveTimeout: 75_000,
   });
   server.on("request", (message, response) => {
-    serve({ message, response, inviteBody: () => undefined });
+    serve({ message, response, sendContinue: () => undefined });
   });
   server.on("checkContinue", (message: IncomingMessage, response: ServerResponse) => {
-    serve({ message, response, inviteBody: () => response.writeContinue() });
+    serve({ message, response, sendContinue: () => response.writeContinue() });
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -147,7 +150,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   });
   return {
     port: (server.address() as AddressInfo).port,
-    problem: () => room.problem(),
+    problem: () => diskSpace.problem(),
     close: () =>
       new Promise((resolve) => {
         closing = true;
@@ -157,31 +160,31 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   };
 }
 
-const DRAINED_BYTES = 16 * 1024 * 1024;
-const REFUSED_REST_MS = 10_000;
-const OUT_OF_RESOURCES = ["EMFILE", "ENFILE"];
+const MAX_DRAIN_BYTES = 16 * 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 10_000;
+const RESOURCE_EXHAUSTED_CODES = ["EMFILE", "ENFILE"];
 
-/** The connection ended before the request or its answer did. */
-function isGone(error: unknown): boolean {
+/** True when the connection ended before the request or its response. */
+function isClientDisconnect(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-function asRefusal(error: unknown, room: DiskRoom): S3Error {
+function toS3Error(error: unknown, diskSpace: DiskSpaceMonitor): S3Error {
   if (error instanceof S3Error) return error;
-  if (isFull(error)) return new S3Error("SlowDown", room.noteFull(error));
+  if (isDiskFull(error)) return new S3Error("SlowDown", diskSpace.reportFull(error));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (OUT_OF_RESOURCES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
+  if (RESOURCE_EXHAUSTED_CODES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
   return new S3Error("InternalError");
 }
 
-interface Refused {
+interface FailedExchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  readonly restMs: number;
+  readonly drainTimeoutMs: number;
 }
 
-function sendError(refusal: S3Error, { message, response, restMs }: Refused): void {
+function sendError(error: S3Error, { message, response, drainTimeoutMs }: FailedExchange): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -191,38 +194,40 @@ function sendError(refusal: S3Error, { message, response, restMs }: Refused): vo
     [
       "Error",
       [
-        ["Code", refusal.code],
-        ["Message", refusal.message],
-        ["Resource", pathOnly(message.url)],
+        ["Code", error.code],
+        ["Message", error.message],
+        ["Resource", withoutQuery(message.url)],
         ["RequestId", requestId],
       ],
     ],
     "",
   );
   if (!message.complete) {
-    // A client that is sending may not read an answer before it is through, so a small rest is read; else the connection ends.
-    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= DRAINED_BYTES) drain(message, restMs);
+    // A client may read the response only after it has sent the whole body: a small rest is drained, otherwise the
+    // connection is closed.
+    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= MAX_DRAIN_BYTES)
+      drain(message, drainTimeoutMs);
     else response.setHeader("connection", "close");
   }
-  response.writeHead(refusal.status, { ...refusal.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
+  response.writeHead(error.status, { ...error.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
   response.end(message.method === "HEAD" ? undefined : body);
 }
 
-/** Reads the rest of a request and drops it. A client that takes long for it loses its connection. */
-function drain(message: IncomingMessage, restMs: number): void {
-  const timer = setTimeout(() => message.destroy(), restMs);
+/** Reads and discards the rest of a request; closes the connection after a timeout. */
+function drain(message: IncomingMessage, timeoutMs: number): void {
+  const timer = setTimeout(() => message.destroy(), timeoutMs);
   timer.unref();
   message.once("close", () => clearTimeout(timer)).resume();
 }
 
-/** Without the query, which may hold a signature. */
-function pathOnly(url = ""): string {
+/** Removes the query, which may contain a signature. */
+function withoutQuery(url = ""): string {
   return url.replace(/\?.*$/s, "");
 }
 
-/** Lets scripts of an origin that may call read the answer. */
-function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
-  if (origin === undefined || !policy.mayRead(origin)) return;
+/** Lets scripts of an allowed origin read the response. */
+function setCorsHeaders({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
+  if (origin === undefined || !policy.allowsOrigin(origin)) return;
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", "*");
   response.setHeader("vary", "origin");

@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from "./auth/signature.js";
 
-/** A request that a test makes, signed in its headers. */
+/** A test request, signed in its headers. */
 export interface TestRequest {
   readonly method: string;
-  /** Decoded, with the first slash. */
+  /** Decoded, with the leading slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** The default is the body's own hash. */
+  /** Default: the hash of the body. */
   readonly payloadHash?: string;
   readonly at?: Date;
   readonly accessKeyId?: string;
   readonly secretAccessKey?: string;
 }
 
-/** Headers that make the request valid, and what chunks of its body are signed with. */
+/** Returns valid headers for the request, and the data for signing chunks of its body. */
 export function sign(
   request: TestRequest,
   host: string,
@@ -40,22 +40,22 @@ export function sign(
   return { headers, key, scope, time, signature };
 }
 
-/** Makes the request of a server on this machine. */
+/** Sends the request to a server on this machine. */
 export async function send(port: number, of: TestRequest): Promise<Response> {
   const { headers } = sign(of, `127.0.0.1:${port}`);
-  return exchange(port, { method: of.method, path: target(of), headers, body: of.body });
+  return sendRaw(port, { method: of.method, path: target(of), headers, body: of.body });
 }
 
 export interface RawRequest {
   readonly method: string;
-  /** As it goes over the wire. */
+  /** Raw path as sent. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
 }
 
-/** Not fetch: it would tidy up paths. */
-export function exchange(port: number, { method, path, headers, body }: RawRequest): Promise<Response> {
+/** Avoids fetch, which normalizes paths. */
+export function sendRaw(port: number, { method, path, headers, body }: RawRequest): Promise<Response> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "content-length": String(body.length) };
     const message = request({ host: "127.0.0.1", port, method, path, headers: { ...headers, ...length } }, (answer) => {

@@ -1,10 +1,10 @@
 import type { ApiContext } from "./api/context.js";
 import { create } from "./api/verb/create.js";
 
-/** The namespaces that every cluster has. */
+/** Namespaces of every cluster. */
 const NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** Creates what a cluster has from the start. */
+/** Creates the objects of a new cluster. */
 export async function bootstrap(context: ApiContext): Promise<void> {
   const type = context.types.find("", "v1", "namespaces");
   if (type === undefined) return;

@@ -19,21 +19,21 @@ export interface WatchEvent {
 
 export interface Watching {
   readonly events: WatchEvent[];
-  /** The first event, old or new, that fits. */
+  /** Resolves to the first past or future event that matches. */
   until(fits: (event: WatchEvent) => boolean): Promise<WatchEvent>;
   /** Resolves when the server ends the stream. */
   readonly ended: Promise<void>;
   stop(): void;
 }
 
-/** A cluster of its own folder, and a client for it. */
+/** A cluster on its own directory, and a client for it. */
 export interface TestCluster {
   readonly cluster: Cluster;
   readonly folder: string;
   call(method: string, path: string, options?: { body?: unknown; type?: string; accept?: string }): Promise<Answer>;
   text(path: string): Promise<string>;
   watch(path: string, accept?: string): Watching;
-  /** Stops it and starts it again on the same folder. */
+  /** Restarts it on the same directory. */
   restart(config?: Partial<Config>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function testCluster(config: Partial<Config> = {}): Promise<TestClu
       config: { ...configSchema.parse({ dataDir: folder, logLevel: "error", podsOnStop: "kill" }), ...config, ...more },
       logger: createLogger({ service: "test", level: "error" }),
       now: Date.now,
-      warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
+      forkServerProgram: fileURLToPath(new URL("../python/fork_server.py", import.meta.url)),
       fatal: (error) => {
         throw error;
       },

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isLoopback } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { STORAGE } from "./api/type/built-in-types.js";
@@ -11,47 +12,47 @@ import { TypeRegistry } from "./api/type/type-registry.js";
 import { bootstrap } from "./bootstrap.js";
 import type { Config } from "./config.js";
 import { lockDataDir } from "./data-lock.js";
-import { DefinitionController } from "./gc/definitions.js";
+import { DefinitionController } from "./gc/definition-controller.js";
 import { expireEvents } from "./gc/event-expiry.js";
-import { NamespaceController } from "./gc/namespaces.js";
-import { OwnerCollector } from "./gc/owners.js";
-import { QuotaUsage } from "./gc/quota-usage.js";
-import { type NodeDescription, nodeObject } from "./kubelet/node-object.js";
-import { servePodLog } from "./kubelet/pod-log.js";
-import { describeNode, podsFolderOf, startKubelet } from "./kubelet/start-kubelet.js";
+import { NamespaceController } from "./gc/namespace-controller.js";
+import { GarbageCollector } from "./gc/garbage-collector.js";
+import { QuotaUsageController } from "./gc/quota-usage-controller.js";
+import { type NodeDescription, nodeObject } from "./kubelet/node/node-object.js";
+import { servePodLog } from "./kubelet/pod/pod-log.js";
+import { describeNode, podsDir, startKubelet } from "./kubelet/start-kubelet.js";
 import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
-import { keptToken } from "./kept-token.js";
+import { readOrCreateToken } from "./access-token.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
-import { describeDiskError } from "./store/disk.js";
+import { describeDiskError } from "./store/disk-errors.js";
 import { openStore } from "./store/persistent-store.js";
 
 export interface Cluster {
   readonly port: number;
   readonly kubeconfig: string;
-  /** Stops serving; pods keep running or end, as configured. */
+  /** Stops serving; running pods are kept or killed as configured. */
   close(): Promise<void>;
-  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
-  leave(): void;
+  /** Kills pods synchronously where `podsOnStop` is `kill`, for a process that is exiting. */
+  killPodsNow(): void;
 }
 
 export interface ClusterOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** The process cannot go on: its memory is ahead of the disk. */
+  /** Called when the process must exit because its memory is ahead of the disk. */
   readonly fatal: (error: Error) => void;
   readonly now: () => number;
-  /** File of python/warm.py. */
-  readonly warmProgram: string;
+  /** Path of python/fork_server.py. */
+  readonly forkServerProgram: string;
 }
 
-const EXPIRY_MS = 30_000;
+const EVENT_EXPIRY_INTERVAL_MS = 30_000;
 
-/** Starts the store, its controllers, the pods and the API. */
-export async function startCluster({ config: given, logger, fatal, now, warmProgram }: ClusterOptions): Promise<Cluster> {
-  // Pods have other working folders: paths must not depend on ours.
-  const config = { ...given, dataDir: resolve(given.dataDir) };
+/** Starts the store, the controllers, the kubelet and the API server. */
+export async function startCluster({ config: options, logger, fatal, now, forkServerProgram }: ClusterOptions): Promise<Cluster> {
+  // Pods have other working directories, so paths must be absolute.
+  const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
   const storeFolder = join(config.dataDir, "store");
@@ -59,17 +60,14 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
     folder: storeFolder,
     fail: (error) => fatal(new Error(describeDiskError(error, storeFolder), { cause: error })),
     onFull: (error) => {
-      if (error === undefined) logger.info({ folder: storeFolder }, "the disk has room again: writing goes on");
-      else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full: writes wait for room");
+      if (error === undefined) logger.info({ folder: storeFolder }, "the disk has free space again, writes resume");
+      else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full, writes wait");
     },
     onSnapshotFailed: (error) =>
-      logger.warn(
-        { folder: storeFolder, error: describeDiskError(error, storeFolder) },
-        "the snapshot could not be written: the logs stay",
-      ),
+      logger.warn({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "snapshot failed, the logs are kept"),
   });
   const notWritable = () => (persistent.full === undefined ? undefined : describeDiskError(persistent.full, storeFolder));
-  if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a write that a crash had cut off");
+  if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a truncated log record");
   const { store } = persistent;
   const context: ApiContext = {
     store,
@@ -83,29 +81,28 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const onError = (error: unknown) =>
     logger.error({ error: String(error), stack: error instanceof Error ? error.stack : undefined }, "internal error");
   const controllers = [
-    new OwnerCollector(context, onError),
+    new GarbageCollector(context, onError),
     new NamespaceController(context, onError),
     new DefinitionController(context, onError),
-    new QuotaUsage(context),
+    new QuotaUsageController(context),
   ];
-  const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EXPIRY_MS);
+  const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EVENT_EXPIRY_INTERVAL_MS);
 
   const node = describeNode(config, now());
   putNode(context, node);
-  const podsFolder = podsFolderOf(config.dataDir);
+  const podsFolder = podsDir(config.dataDir);
   const pods = storePodSource(context);
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: true });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: true });
 
-  const token = config.access === "token" ? (config.token ?? keptToken(join(config.dataDir, "token"))) : undefined;
-  const loopback = /^(localhost|127\.|::1$)/.test(config.host);
-  if (!loopback && token === undefined)
-    throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
+  const token = config.access === "token" ? (config.token ?? readOrCreateToken(join(config.dataDir, "token"))) : undefined;
+  if (!isLoopback(config.host) && token === undefined)
+    throw new Error(`host ${config.host} is not loopback: set access to token, because this API starts processes`);
   const metrics = new Metrics();
   const allowedHosts = config.allowedHosts ?? (config.advertisedHost === undefined ? undefined : [config.advertisedHost]);
   const handler = createHandler({
     metrics,
     context,
-    access: { token, logToken: config.logToken, policy: createHttpPolicy({ listensOn: config.host, allowedHosts }) },
+    access: { token, logToken: config.logToken, policy: createHttpPolicy({ listenAddress: config.host, allowedHosts }) },
     maxRequestBytes: config.maxRequestBytes,
     notReady: notWritable,
     podLog: (pod, query, response) => servePodLog({ podsFolder, pods }, { pod: pod.object, query, response }),
@@ -126,13 +123,13 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
       await persistent.close();
       unlock();
     },
-    leave: () => {
+    killPodsNow: () => {
       if (config.podsOnStop === "kill") kubelet.killNow();
     },
   };
 }
 
-/** Registers this machine, keeping the identity of the node it was before. */
+/** Registers this machine as node; keeps the identity of an existing node. */
 function putNode(context: ApiContext, description: NodeDescription): void {
   const node = nodeObject(description);
   const known = context.store.get({ resource: STORAGE.nodes, namespace: "", name: description.name })?.object;
@@ -140,7 +137,7 @@ function putNode(context: ApiContext, description: NodeDescription): void {
   context.store.put(STORAGE.nodes, withMeta(node, { uid, creationTimestamp } as Partial<KubeObject["metadata"]>));
 }
 
-/** Letters and digits of generated names, without those that form words. */
+/** Generates a suffix from letters and digits that form no words. */
 function randomSuffix(length: number): string {
   const alphabet = "bcdfghjklmnpqrstvwxz2456789";
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");

@@ -5,68 +5,71 @@ import { z } from "zod";
 
 const folder = join(homedir(), ".flyte-ts", "cluster");
 
-/** How pods run on this machine. */
+/** Settings of the pods on this machine. */
 export const podSettings = {
   nodeName: z.string().default("local"),
-  /** What pods may request together; CPU is 4 per core and memory twice the machine's unless given. */
+  /** Resources that pods may request in total. Default: four CPUs per core, and twice the machine's memory. */
   allocatable: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
-  /** Labels of the node, for selectors and affinity. */
+  /** Labels of the node. */
   nodeLabels: z.record(z.string(), z.string()).default({}),
-  /** Variables of every container; a pod's own win. */
+  /** Environment variables of every container; those of the pod take precedence. */
   podEnv: z.record(z.string(), z.string()).default({}),
-  /** Folders put before PATH in every container: where `pyflyte-execute` lives. */
+  /** Directories prepended to PATH in every container, such as the one of `pyflyte-execute`. */
   podPath: z.array(z.string()).default([]),
   imagePolicy: z
     .strictObject({
-      /** Images or registries that cannot be pulled; `*` stands for any text. */
+      /** Patterns of images that cannot be pulled; `*` matches any text. */
       unreachable: z.array(z.string()).default(["*.invalid/*", "*no-such*", "*does-not-exist*", "*nonexistent*"]),
     })
     .prefault({}),
-  /** `enforce` kills a container whose memory passes its limit (OOMKilled). */
+  /** `enforce` kills containers that exceed their memory limit (OOMKilled). */
   memoryLimits: z.enum(["enforce", "ignore"]).default("enforce"),
-  /** Size at which a container's log is cut; one older part is kept, bytes. */
+  /** Size at which a container's log is rotated, bytes; one older part is kept. */
   maxLogBytes: z
     .int()
     .positive()
     .default(64 << 20),
-  /** flytekit's entry points are forks of a Python that has loaded what they import; others, and all when disabled, are new processes. */
+  /**
+   * Fork server for flytekit's entry points: a Python process with preloaded modules that forks for each container.
+   * Disabled, every container starts a new Python.
+   */
   warmPython: z
     .strictObject({
       enabled: z.boolean().default(true),
-      /** It is loaded at the start, rather than for the first container: that one need not wait for it. */
+      /** Start it with the service instead of for the first container. */
       ahead: z.boolean().default(false),
-      /** Modules of its environment that tasks often import: a fork of it loads them too, and then takes its place. Each takes memory. */
+      /** Additional modules to preload, which tasks often import. Each uses memory. */
       modules: z.array(z.string()).default([]),
-      /** It ends when nothing was started for so long, ms. */
+      /** Idle time after which it exits, ms. */
       idleMs: z.int().positive().default(180_000),
     })
     .prefault({}),
-  /** What happens to running pods when the service is told to stop. */
+  /** Running pods at shutdown: keep them, or kill them. */
   podsOnStop: z.enum(["keep", "kill"]).default("keep"),
 };
 
-/** A part of paths, long enough that it cannot be guessed. */
-const secret = z.string().regex(/^[A-Za-z0-9_-]{16,256}$/, "a token has 16 to 256 letters, digits, `_` and `-`");
+/** A secret of URL-safe characters, too long to be guessed. */
+const secret = z.string().regex(/^[A-Za-z0-9_-]{16,256}$/, "a token must have 16 to 256 letters, digits, `_` or `-`");
 
-/** What `node dist/main.js --config FILE` reads. */
+/** Configuration of `node dist/main.js --config FILE`. */
 export const configSchema = z.strictObject({
-  /** Address to listen on; anything but loopback needs `access: token`. */
+  /** Address to listen on; other than loopback it requires `access: token`. */
   host: z.string().default("127.0.0.1"),
-  /** 0 takes any free port; the kubeconfig names it. */
+  /** 0 takes any free port; the kubeconfig contains it. */
   port: port.default(0),
-  /** Name or address by which others reach this machine: the kubeconfig names it in place of `host`. */
+  /** Host name or address in the kubeconfig, by which clients reach this machine. Default: `host`. */
   advertisedHost: z.string().optional(),
-  /** Names by which clients ask, besides loopback and the address it listens on; by default `advertisedHost`. */
+  /** Accepted host names of requests, besides loopback and the listening address. Default: `advertisedHost`. */
   allowedHosts: httpPolicySettings.allowedHosts,
-  /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
+  /** `open`: no authentication. `token`: requests carry a secret, which the kubeconfig includes in the server's path. */
   access: z.enum(["open", "token"]).default("open"),
-  /** The secret of `access: token`. By default one that is made at the first start and kept in the data folder. */
+  /** Secret of `access: token`. Default: generated at the first start and kept in the data directory. */
   token: secret.optional(),
-  /** With `access: token`: a secret, also part of the path, that opens the logs of pods and nothing else. Links to logs carry it. */
+  /** With `access: token`, a secret in the path that grants access to pod logs only, for links. */
   logToken: secret.optional(),
-  /** Holds the objects, the pods' folders and their logs. */
+  /** Directory of the stored objects, the pods' files and their logs. */
   dataDir: z.string().default(folder),
-  /** File to write for kubectl and the services; by default `kubeconfig` in the data folder. */
+  /** Kubeconfig file to write. Default: `kubeconfig` in the data directory. */
   kubeconfig: z.string().optional(),
   logLevel,
   maxRequestBytes: z
@@ -74,7 +77,7 @@ export const configSchema = z.strictObject({
     .positive()
     .default(3 << 20),
   maxObjectBytes: z.int().positive().default(1_572_864),
-  /** How long events are kept, seconds. */
+  /** Retention of events, seconds. */
   eventTTL: z.number().positive().default(3600),
   ...podSettings,
 });

@@ -34,7 +34,7 @@ async function call(method: string, path: string, body?: unknown): Promise<{ sta
 const CM = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 
-test("every acknowledged write is there after SIGKILL in the middle of writing", async () => {
+test("acknowledged writes survive SIGKILL", async () => {
   const acknowledged = new Map<string, { revision: number; value: string | undefined }>();
   const deleted = new Set<string>();
   let running = true;
@@ -61,7 +61,7 @@ test("every acknowledged write is there after SIGKILL in the middle of writing",
   const found = new Map(body.items.map((item) => [item.metadata.name, item]));
   for (const [name, { revision, value }] of acknowledged) {
     const item = found.get(name);
-    // A write that was under way may be there too, so the state may be newer than what was acknowledged.
+    // A write in progress may have succeeded too, so the state may be newer than the last acknowledged one.
     expect(Number(item?.metadata.resourceVersion)).toBeGreaterThanOrEqual(revision);
     expect([name, textAt(item, "data", "value")]).toEqual([name, value ?? textAt(item, "data", "value")]);
   }
@@ -119,7 +119,7 @@ test.each([
       () => undefined,
     ),
   );
-  // The first are running, others are being started, some may not be created yet.
+  // Some pods run, some are starting, and some may not exist yet.
   await Promise.any(creating);
   await delay(pause);
   await service.kill("SIGKILL");

@@ -1,30 +1,21 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { processStat } from "./process-stat.js";
+import { acquireLock, releaseLock } from "@flyte-ts/host";
 
-/** Two services on one folder would destroy its log. */
+/** Another service uses the data directory: two would corrupt its log. */
 export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-/** Claims a data folder for this process; a claim left by a process that has died is taken over. */
-export function lockDataDir(folder: string): () => void {
-  const path = join(folder, "lock");
-  const mine = `${process.pid} ${processStat(process.pid)?.startTicks ?? ""}`;
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      const fd = openSync(path, "wx", 0o600);
-      writeSync(fd, mine);
-      closeSync(fd);
-      return () => rmSync(path, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      const [pid = "", ticks = ""] = readFileSync(path, "utf8").split(" ");
-      if (pid !== "" && processStat(Number(pid))?.startTicks === ticks) {
-        throw new DataDirInUse(`the data folder ${folder} is in use by process ${pid}`);
-      }
-      rmSync(path, { force: true });
-    }
-  }
-  throw new DataDirInUse(`the data folder ${folder} cannot be locked`);
+/**
+ * Locks a data directory for this process; takes over the lock of a dead process.
+ *
+ * @returns a function that releases it
+ * @throws DataDirInUse
+ */
+export function lockDataDir(dataDir: string): () => void {
+  const lock = join(dataDir, "lock");
+  const holder = acquireLock(lock);
+  if (holder === undefined) return () => releaseLock(lock);
+  const user = holder.pid === undefined ? "another process" : `process ${holder.pid}`;
+  throw new DataDirInUse(`the data directory ${dataDir} is in use by ${user}`);
 }

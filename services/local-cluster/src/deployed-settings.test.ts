@@ -1,8 +1,8 @@
 import { loadConfig } from "@flyte-ts/config";
-import { deployedSettings } from "@flyte-ts/testing";
+import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { configSchema } from "./config.js";
 
-test.each(deployedSettings("cluster.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("cluster.yaml"))("the settings of %s are such as it takes", (_, argv) => {
   expect(() => loadConfig(configSchema, { service: "local-cluster", argv, env: {} })).not.toThrow();
 });

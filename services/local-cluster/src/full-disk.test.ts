@@ -34,12 +34,12 @@ async function call(method: string, path: string, body?: object): Promise<{ stat
 
 const put = (name: string, bytes = 8_000) => call("POST", CM, { metadata: { name }, data: { text: "x".repeat(bytes) } });
 
-test.runIf(mounted)("a full disk is told, survives a crash and is gone when there is room; nothing acknowledged is lost", async () => {
+test.runIf(mounted)("a full disk is reported, also after a crash, and loses no acknowledged write", async () => {
   service = await startService(folder);
   const acknowledged: string[] = [];
   let refused = "";
   for (let i = 0; refused === ""; i++) {
-    // One write waits for room; those that come meanwhile are refused.
+    // One write waits for space; concurrent ones are rejected.
     const writes = await Promise.allSettled([0, 1, 2].map((n) => put(`c${i}-${n}`)));
     writes.forEach((write, n) => {
       if (write.status === "fulfilled" && write.value.status === 201) acknowledged.push(`c${i}-${n}`);
@@ -53,7 +53,7 @@ test.runIf(mounted)("a full disk is told, survives a crash and is gone when ther
   ]);
   expect(await put("refused")).toMatchObject({ status: 503, text: expect.stringContaining("the disk that holds") });
 
-  // A crash on the full disk, and room again while the service starts.
+  // The service crashes on the full disk and gets space while it starts.
   await service.kill("SIGKILL");
   execFileSync("mount", ["-o", "remount,size=4m", disk]);
   service = await startService(folder);
@@ -64,7 +64,7 @@ test.runIf(mounted)("a full disk is told, survives a crash and is gone when ther
   expect(found).toEqual(expect.arrayContaining(acknowledged));
   expect((await put("after")).status).toBe(201);
 
-  // Full once more; this time it lives on.
+  // Fills the disk again, without a crash.
   while (spawnSync("dd", ["if=/dev/zero", `of=${ballast}`, "bs=4k"]).status === 0);
   const waiting = put("waits", 200_000);
   await expect.poll(async () => (await call("GET", "/readyz")).status).toBe(503);

@@ -12,7 +12,7 @@ const present = spawnSync("kubectl", ["version", "--client"]).status === 0;
 
 let k: TestCluster;
 
-/** What kubectl prints; a failure rejects with its message. */
+/** Returns kubectl's output; rejects with its error message. */
 async function kubectl(command: string, file?: object): Promise<string> {
   const args = command.split(" ").map((word) => word.replaceAll("~", " "));
   const path = join(k.folder, "file.yaml");
@@ -67,7 +67,7 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
     });
 
     test("a pod's life: apply, wait, logs, describe, delete", async () => {
-      // It ends when it is told to, however slow kubectl is on this machine.
+      // The pod ends when the test tells it, however slow kubectl is.
       const end = join(k.folder, "end-of-life");
       await kubectl("apply", pod("life", `echo first; while [ ! -e ${end} ]; do sleep 0.05; done; echo last; exit 3`));
       await kubectl("wait --for=condition=Ready pod/life --timeout=10s");

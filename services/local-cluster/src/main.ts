@@ -1,36 +1,36 @@
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, onShutdown, returnMemory } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, onShutdown, startIdleGc } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
-import { describeDiskError, isFull } from "./store/disk.js";
+import { describeDiskError, isDiskFull } from "./store/disk-errors.js";
 
-mapStacks();
-// Pods inherit it: what they and this service write belongs to their user alone.
+installSourceMapSupport();
+// Restricts files of this service and its pods to their user.
 process.umask(0o077);
-const config = serviceConfig(configSchema, "local-cluster", process);
+const config = loadServiceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
 try {
   const cluster = await startCluster({
     config,
     logger,
     now: Date.now,
-    warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../python/fork_server.py", import.meta.url)),
     fatal: (error) => {
-      logger.fatal({ error: error.message }, "the store cannot be written: ending");
+      logger.fatal({ error: error.message }, "the store cannot be written, exiting");
       process.exit(1);
     },
   });
-  returnMemory();
+  startIdleGc();
   const stop = () => {
-    // Also when it is told to a second time. After any other end the next process takes the pods over.
-    process.once("exit", () => cluster.leave());
+    // Applies also to a second signal. After any other end the next process adopts the pods.
+    process.once("exit", () => cluster.killPodsNow());
     return cluster.close();
   };
   onShutdown(stop, { logger });
   logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error);
-  logger.fatal({ error: isFull(error) ? describeDiskError(error, config.dataDir) : text }, "cannot start");
+  logger.fatal({ error: isDiskFull(error) ? describeDiskError(error, config.dataDir) : text }, "cannot start");
   process.exit(1);
 }

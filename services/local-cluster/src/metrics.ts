@@ -1,14 +1,14 @@
 import { Gauge, type Metrics } from "@flyte-ts/telemetry";
 import type { ObjectStore } from "./store/object-store.js";
 
-export interface Measured {
+export interface MetricSources {
   readonly store: ObjectStore;
   readonly watches: () => number;
   readonly pods: () => number;
 }
 
-/** Figures for `/metrics`, read when they are asked for. */
-export function registerMetrics(metrics: Metrics, { store, watches, pods }: Measured): void {
+/** Registers gauges that are computed on request. */
+export function registerMetrics(metrics: Metrics, { store, watches, pods }: MetricSources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `flyte_ts_local_cluster_${name}`,
@@ -18,13 +18,13 @@ export function registerMetrics(metrics: Metrics, { store, watches, pods }: Meas
         this.set(read());
       },
     });
-  gauge("revision", "Writes so far.", () => store.revision);
-  gauge("undurable_writes", "Writes that are not on disk yet.", () => store.revision - store.durableRevision);
-  gauge("watches", "Open watches.", watches);
-  gauge("pods", "Pods that have not ended.", pods);
+  gauge("revision", "Revision of the store: number of writes since its creation.", () => store.revision);
+  gauge("undurable_writes", "Writes that are not durable yet.", () => store.revision - store.durableRevision);
+  gauge("watches", "Number of open watches.", watches);
+  gauge("pods", "Number of pods that have not ended.", pods);
   new Gauge({
     name: "flyte_ts_local_cluster_objects",
-    help: "Objects by resource.",
+    help: "Number of stored objects by resource.",
     labelNames: ["resource"],
     registers: [metrics],
     collect() {

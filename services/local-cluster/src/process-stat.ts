@@ -7,11 +7,11 @@ export interface ProcessStat {
   /** Process group. */
   readonly group: number;
   readonly session: number;
-  /** Clock ticks since boot; together with the pid it names one process for good. */
+  /** Start time in clock ticks since boot; identifies the process together with the pid. */
   readonly startTicks: string;
 }
 
-/** Reads `/proc/<pid>/stat`; undefined when there is no such process. */
+/** Reads `/proc/<pid>/stat`; undefined when the process does not exist. */
 export function processStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -20,7 +20,7 @@ export function processStat(pid: number): ProcessStat | undefined {
   }
 }
 
-/** Fields after the command, which stands in parentheses and may hold anything. */
+/** Parses the fields after the command, which is in parentheses and may contain anything. */
 export function parseStat(text: string): ProcessStat | undefined {
   const close = text.lastIndexOf(")");
   const fields = text

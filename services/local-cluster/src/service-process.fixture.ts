@@ -5,14 +5,14 @@ import { createInterface } from "node:readline";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** The service as it is deployed, in a process that can be killed. */
+/** The service in a separate process that can be killed. */
 export interface ServiceProcess {
   readonly port: number;
   readonly process: ChildProcess;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Compiles the service, so that the process runs what the sources say. */
+/** Compiles the service, so that the process runs the current sources. */
 export function buildService(): void {
   execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-b", join(root, "services", "local-cluster")], { stdio: "pipe" });
 }

@@ -3,10 +3,10 @@ import { STORAGE } from "./api/type/built-in-types.js";
 import type { ApiContext } from "./api/context.js";
 import { isDone } from "./api/verb/update.js";
 import type { Lookup } from "./kubelet/container/environment.js";
-import { dataOf } from "./kubelet/object-data.js";
-import type { PodSource } from "./kubelet/pod-source.js";
+import { dataOf } from "./kubelet/pod/object-data.js";
+import type { PodSource } from "./kubelet/pod/pod-source.js";
 
-/** The pods of the store in this process. */
+/** Provides the pods of the store in this process. */
 export function storePodSource(context: ApiContext): PodSource {
   const { store } = context;
   const placeOf = ({ metadata: { namespace = "", name } }: KubeObject) => ({ resource: STORAGE.pods, namespace, name });
@@ -30,7 +30,7 @@ export function storePodSource(context: ApiContext): PodSource {
     writeEvent: (event) => {
       const name = event.metadata.namespace ?? "";
       const namespace = store.get({ resource: STORAGE.namespaces, namespace: "", name })?.object;
-      // A namespace that is going takes no more.
+      // A deleted namespace accepts no new objects.
       if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
       store.put(STORAGE.events, event);
     },

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { cachedCall, literalsEqual } from "@flyte-ts/domain";
+import { cacheKeyOf, literalsEqual } from "@flyte-ts/domain";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -33,7 +33,7 @@ export function withCaches(spec: WorkflowSpec, random: Random): WorkflowSpec {
 /** Key of the serialized call that a request computes; undefined for other requests. */
 export function serializedKey({ template, inputs }: TaskRequest): string | undefined {
   if (template?.metadata?.cacheSerializable !== true || inputs === undefined) return undefined;
-  const call = cachedCall(template, inputs);
+  const call = cacheKeyOf(template, inputs);
   return call === undefined ? undefined : keyOf(call);
 }
 

@@ -171,7 +171,7 @@ export class Execution implements ServedExecution {
         ? { maxInlineStatusBytes: random.pick([0, 300, 1_000]), sliceLimits: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
         : {}),
       cache: this.world.shared.config,
-      retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
+      retryBackoff: { initialMs: random.pick([0, 100, 1_000]), factor: 2, maxMs: 10_000, jitter: 0.5 },
       unstartedAbortTimeout: Number.POSITIVE_INFINITY,
       abortTimeout: 0,
       ...this.world.announcements?.config,

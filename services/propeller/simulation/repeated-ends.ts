@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { isTerminalNodeEvent, WorkflowPhase } from "@flyte-ts/domain";
-import { endOfNode, endOfResource, type NodeFact, type ResourceNode, resourceNodes } from "@flyte-ts/execution-state";
+import { endOfNode, endOfResource, type NodeUpdate, type ResourceNode, resourceNodes } from "@flyte-ts/execution-state";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -86,7 +86,7 @@ interface Known {
 function lost(nodeId: string, { event, outputs }: ObservedEnd, { nodes, blobs }: Known): string[] {
   const node = nodes.get(nodeId);
   if (node === undefined) return isOfEarlierAttempt(event, nodes) ? [] : [`node ${nodeId}`];
-  const end = endOfNode(node, { settled: "lost", now: 0n, project: "p", domain: "d" });
+  const end = endOfNode(node, { inferredReason: "lost", now: 0n, project: "p", domain: "d" });
   const said: string[] = [];
   if (end.phase !== event.phase) said.push(`the phase of node ${nodeId}: ${end.phase}, not ${event.phase}`);
   if (event.outputResult.case === "error" && end.error?.code !== event.outputResult.value.code) said.push(`the error of node ${nodeId}`);
@@ -95,7 +95,7 @@ function lost(nodeId: string, { event, outputs }: ObservedEnd, { nodes, blobs }:
   return [...said, ...lostTarget(nodeId, event, end)];
 }
 
-function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { target }: NodeFact): string[] {
+function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { target }: NodeUpdate): string[] {
   if (targetMetadata.case === "workflowNodeMetadata" && target?.isExecution !== true) return [`the child of node ${nodeId}`];
   if (targetMetadata.case !== "taskNodeMetadata" || targetMetadata.value.catalogKey === undefined) return [];
   return target?.cacheStatus === CatalogCacheStatus[targetMetadata.value.cacheStatus] ? [] : [`the cache status of node ${nodeId}`];
@@ -118,7 +118,7 @@ interface OutputsKnown extends Pick<Known, "blobs"> {
   readonly outputs: LiteralMap | undefined;
 }
 
-function hasOutputs(end: NodeFact, { node, blobs, outputs }: OutputsKnown): boolean {
+function hasOutputs(end: NodeUpdate, { node, blobs, outputs }: OutputsKnown): boolean {
   if (end.outputs === undefined) return blobs.has(end.outputUri ?? `${node.attemptDir}/outputs.pb`);
   return outputs === undefined || Buffer.from(end.outputs).equals(toBinary(LiteralMapSchema, outputs));
 }

@@ -2,8 +2,8 @@ import { serviceAuthSchema } from "@flyte-ts/auth";
 
 import {
   blobStoreSettings,
-  checkKubernetesAccess,
-  kubernetesAccess,
+  checkKubernetesSettings,
+  kubernetesSettings,
   logLevel,
   natsSettings,
   opsSettings,
@@ -101,7 +101,7 @@ export const propellerConfigSchema = z.strictObject({
     .prefault({}),
   kubernetes: z
     .strictObject({
-      ...kubernetesAccess,
+      ...kubernetesSettings,
       /** Restricts propeller to the workflows of this namespace; absent: all. */
       namespace: z.string().optional(),
       /**
@@ -112,7 +112,7 @@ export const propellerConfigSchema = z.strictObject({
       /** Create the FlyteWorkflow resource definition when it is missing. */
       createCrd: z.boolean().default(true),
     })
-    .superRefine(checkKubernetesAccess)
+    .superRefine(checkKubernetesSettings)
     .prefault({}),
   storage: z
     .strictObject({

@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
-import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { dataPlaneScope, EVENT_STREAM, SHARD_COUNT } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import {
+  createLogger,
+  installSourceMapSupport,
+  onShutdown,
+  OtlpExporter,
+  Readiness,
+  startIdleGc,
+  startOpsServer,
+} from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/graph/paths.js";
@@ -36,14 +44,14 @@ import { tracedSink } from "./shell/tracing/traced-sink.js";
 import { OutputsStore } from "./shell/effects/outputs-store.js";
 import { SliceStore } from "./shell/status/slice-store.js";
 
-mapStacks();
-const config = serviceConfig(propellerConfigSchema, "propeller", process);
+installSourceMapSupport();
+const config = loadServiceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;
 
 const client = await createKubeClient({ ...kubernetes, maxConnections: 64, userAgent: "flyte-ts-propeller" });
 const metrics = createMetrics();
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(
   await connectBus({ url: config.nats.url, name: "propeller", logger, metrics: metrics.registry }),
@@ -56,7 +64,7 @@ const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.r
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,
   deadlineMs: config.admin.timeoutMs,
-  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+  ...clientCredentials(config.admin.endpoint, config.admin.auth, () => new Date()),
 });
 const pluginRegistry = new PluginRegistry({
   listeningSince: Date.now(),
@@ -70,7 +78,7 @@ const catalogChannel =
     : openChannel({
         endpoint: catalog.endpoint,
         deadlineMs: catalog.timeoutMs,
-        ...serviceMetadata(catalog.endpoint, catalog.auth, () => new Date()),
+        ...clientCredentials(catalog.endpoint, catalog.auth, () => new Date()),
       });
 const identity = randomUUID();
 const traces =
@@ -174,7 +182,7 @@ const assignment = new ShardAssignment({ bus, logger, controller, events });
 // Uses its own connections, so that lease renewal never queues.
 const leaseClient = await createKubeClient({
   ...kubernetes,
-  maxConnections: SHARDS + 4,
+  maxConnections: SHARD_COUNT + 4,
   timeoutMs: shards.leaseMs / 2,
   userAgent: "flyte-ts-propeller",
 });
@@ -182,9 +190,9 @@ const leases = new ShardLeases({
   client: leaseClient,
   namespace: shards.namespace,
   group: shards.group,
-  shards: SHARDS,
+  shards: SHARD_COUNT,
   identity,
-  slot: shards.slot,
+  stableIdentity: shards.slot,
   leaseMs: shards.leaseMs,
   logger,
   clock: () => performance.now(),
@@ -227,7 +235,7 @@ const garbageCollector =
 readiness.serving();
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

@@ -1,8 +1,8 @@
 import { loadConfig } from "@flyte-ts/config";
-import { deployedSettings } from "@flyte-ts/testing";
+import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { schedulerConfigSchema } from "./config.js";
 
-test.each(deployedSettings("scheduler.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("scheduler.yaml"))("the settings of %s are such as it takes", (_, argv) => {
   expect(() => loadConfig(schedulerConfigSchema, { service: "scheduler", argv, env: {} })).not.toThrow();
 });

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
-import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
-import { serviceMetadata } from "@flyte-ts/auth";
+import { systemTime } from "@flyte-ts/async";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
+import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
-import { adminApi } from "./admin-api.js";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
+import { createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
-import { registerLevels, schedulerMetrics } from "./metrics.js";
-import { progressStore } from "./progress.js";
+import { registerGauges, schedulerMetrics } from "./metrics.js";
+import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
-import { systemClock } from "./system-clock.js";
 
-mapStacks();
-const config = serviceConfig(schedulerConfigSchema, "scheduler", process);
+installSourceMapSupport();
+const config = loadServiceConfig(schedulerConfigSchema, "scheduler", process);
 const logger = createLogger({ service: "scheduler", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
@@ -21,25 +21,25 @@ const db = createPool({ url, maxConnections, applicationName: "flyte-ts schedule
 const channel = openChannel({
   endpoint: config.admin.endpoint,
   deadlineMs: config.admin.timeoutMs,
-  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+  ...clientCredentials(config.admin.endpoint, config.admin.auth, () => new Date()),
 });
 const scheduler = new Scheduler({
   config,
-  admin: adminApi({ channel, logger }),
-  progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
-  clock: systemClock,
+  admin: createAdminClient({ channel, logger }),
+  watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+  clock: systemTime,
   random: Math.random,
   metrics: schedulerMetrics(metrics),
   logger,
 });
-registerLevels(metrics, {
+registerGauges(metrics, {
   schedules: () => scheduler.schedules,
   overdueMs: () => scheduler.overdueMs,
-  silenceMs: () => scheduler.silenceMs,
+  listAgeMs: () => scheduler.listAgeMs,
 });
 const readiness = new Readiness({
   now: () => performance.now(),
-  checks: { schedules: () => scheduler.problem, database: () => databaseProblem(db) },
+  checks: { schedules: () => scheduler.problem, database: () => checkDatabase(db) },
 });
 readiness.starting("waiting for the database");
 const ops = await startOpsServer({
@@ -49,7 +49,7 @@ const ops = await startOpsServer({
 });
 
 const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
-await whenDatabaseIsThere(async () => {
+await waitForDatabase(async () => {
   await ensureDatabase(url);
   await db.migrate({ directory, logger });
 }, logger);
@@ -57,7 +57,7 @@ scheduler.start();
 readiness.serving();
 logger.info({ opsPort: ops.port }, "scheduler is ready");
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

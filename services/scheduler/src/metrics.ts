@@ -2,20 +2,20 @@ import { Counter, Gauge, Histogram, type Metrics } from "@flyte-ts/telemetry";
 import type { Outcome } from "./outcome.js";
 
 /** Operations that may fail and are retried. */
-export type Trying = "list" | "claim" | "start" | "record";
+export type Operation = "list" | "claim" | "start" | "record";
 
 export interface SchedulerMetrics {
   readonly runs: Counter<"outcome">;
-  readonly lateness: Histogram;
+  readonly startDelay: Histogram;
   readonly failures: Counter<"what">;
 }
 
-export interface Levels {
+export interface GaugeSources {
   readonly schedules: () => number;
   /** Age of the oldest run that is due and not started, ms. */
   readonly overdueMs: () => number;
   /** Time since admin last returned the schedules, ms. */
-  readonly silenceMs: () => number;
+  readonly listAgeMs: () => number;
 }
 
 export type RunOutcome = Outcome | "left_out";
@@ -24,7 +24,7 @@ export function schedulerMetrics(registry: Metrics): SchedulerMetrics {
   const registers = [registry];
   return {
     runs: new Counter({ name: "flyte_scheduler_runs_total", help: "runs that are done", labelNames: ["outcome"], registers }),
-    lateness: new Histogram({
+    startDelay: new Histogram({
       name: "flyte_scheduler_lateness_seconds",
       help: "from when a run was due to when admin had it",
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3600],
@@ -39,7 +39,7 @@ export function schedulerMetrics(registry: Metrics): SchedulerMetrics {
   };
 }
 
-export function registerLevels(registry: Metrics, levels: Levels): void {
+export function registerGauges(registry: Metrics, sources: GaugeSources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -49,7 +49,7 @@ export function registerLevels(registry: Metrics, levels: Levels): void {
         this.set(read());
       },
     });
-  gauge("flyte_scheduler_schedules", "schedules in force", levels.schedules);
-  gauge("flyte_scheduler_overdue_seconds", "age of the oldest run that is due and not started", () => levels.overdueMs() / 1000);
-  gauge("flyte_scheduler_admin_silence_seconds", "time since admin last told the schedules", () => levels.silenceMs() / 1000);
+  gauge("flyte_scheduler_schedules", "schedules in force", sources.schedules);
+  gauge("flyte_scheduler_overdue_seconds", "age of the oldest run that is due and not started", () => sources.overdueMs() / 1000);
+  gauge("flyte_scheduler_admin_silence_seconds", "time since admin last told the schedules", () => sources.listAgeMs() / 1000);
 }

@@ -38,8 +38,8 @@ export interface Schedule {
 }
 
 /** Converts admin's form of a schedule; undefined when it is never due or invalid. */
-export function readSchedule(told: ActiveSchedule, { zones, zone }: { zones: TimeZones; zone: string }): Schedule | undefined {
-  const { launchPlan, schedule, activatedAt } = told;
+export function readSchedule(message: ActiveSchedule, { zones, zone }: { zones: TimeZones; zone: string }): Schedule | undefined {
+  const { launchPlan, schedule, activatedAt } = message;
   if (launchPlan === undefined || schedule === undefined || activatedAt === undefined) return undefined;
   const from = timestampMs(activatedAt);
   const recurrence = scheduleRecurrence(schedule, { zones, zone, from });
@@ -51,7 +51,7 @@ export function readSchedule(told: ActiveSchedule, { zones, zone }: { zones: Tim
     recurrence,
     zone,
     activatedAt: from,
-    catchUp: policyOf(told.catchUp),
+    catchUp: policyOf(message.catchUp),
     kickoffInput: schedule.kickoffTimeInputArg,
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { systemTime } from "@flyte-ts/async";
 import { scheduledExecutionName } from "@flyte-ts/domain";
 import { type ExecutionCreateRequest, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
@@ -13,12 +14,11 @@ import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminApi } from "./admin-api.js";
+import { createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
 import { schedulerMetrics } from "./metrics.js";
-import { progressStore } from "./progress.js";
+import { createWatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
-import { systemClock } from "./system-clock.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const stops: (() => Promise<void>)[] = [];
@@ -69,9 +69,9 @@ async function replica(): Promise<Scheduler> {
   const channel = openChannel({ endpoint });
   const scheduler = new Scheduler({
     config,
-    admin: adminApi({ channel, logger }),
-    progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
-    clock: systemClock,
+    admin: createAdminClient({ channel, logger }),
+    watermarks: createWatermarkStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+    clock: systemTime,
     random: Math.random,
     metrics: schedulerMetrics(new Metrics()),
     logger,

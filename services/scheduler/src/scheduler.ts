@@ -1,31 +1,20 @@
 import { scheduledExecutionName } from "@flyte-ts/domain";
 import { LogSampler, type Logger } from "@flyte-ts/telemetry";
-import type { AdminApi } from "./admin-api.js";
+import type { AdminClient } from "./admin-client.js";
 import type { SchedulerConfig } from "./config.js";
-import { type Decision, decide } from "./decide.js";
-import { DueQueue } from "@flyte-ts/heap";
-import type { RunOutcome, SchedulerMetrics, Trying } from "./metrics.js";
-import type { ProgressStore } from "./progress.js";
-import { RateLimit } from "./rate-limit.js";
+import { type Backoff, backoffDelay, DelayQueue, type Time, TokenBucket } from "@flyte-ts/async";
+import { type ScheduleAction, nextAction } from "./next-action.js";
+import type { RunOutcome, SchedulerMetrics, Operation } from "./metrics.js";
+import type { WatermarkStore } from "./watermark-store.js";
 import { type Schedule, scheduleName } from "./schedule.js";
-
-/** Clocks and timers of the scheduler. */
-export interface Clock {
-  /** Ms since the epoch. */
-  now(): number;
-  /** Milliseconds of a monotonic clock. */
-  elapsed(): number;
-  /** Calls back once after this time, ms, unless the returned function is called before. */
-  after(ms: number, callback: () => void): () => void;
-}
 
 export interface SchedulerDeps {
   readonly config: Pick<SchedulerConfig, "refreshMs" | "concurrency" | "claimMs" | "missedAfterMs" | "catchUp"> & {
     readonly admin: Pick<SchedulerConfig["admin"], "timeoutMs">;
   };
-  readonly admin: AdminApi;
-  readonly progress: ProgressStore;
-  readonly clock: Clock;
+  readonly admin: AdminClient;
+  readonly watermarks: WatermarkStore;
+  readonly clock: Pick<Time, "now" | "elapsed" | "schedule">;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly metrics: SchedulerMetrics;
@@ -33,29 +22,28 @@ export interface SchedulerDeps {
 }
 
 /** Initial delay before another replica's claim is checked again, ms; it grows until the claim ends. */
-const CLAIM_LOOK_MS = 1_000;
+const LEASE_POLL_MS = 1_000;
 /** Remaining time of a claim below which no run is started, ms. */
-const CLAIM_REST_MS = 1_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
-const FORGET_AFTER_DAYS = 7;
-const FORGET_EVERY_MS = 3_600_000;
+const LEASE_MARGIN_MS = 1_000;
+const RETRY_BACKOFF: Backoff = { initialMs: 250, maxMs: 30_000, jitter: 0.5 };
+const RETENTION_DAYS = 7;
+const PRUNE_EVERY_MS = 3_600_000;
 /** Minimum interval between logs of failures of one kind and schedule, ms. */
 const LOG_EVERY_MS = 30_000;
 /** Interval of polls until admin answers for the first time, ms. */
-const FIRST_LIST_MS = 200;
+const FIRST_LIST_RETRY_MS = 200;
 
 interface Entry {
   readonly schedule: Schedule;
-  doneThrough: number;
+  watermark: number;
   /** Time of the due run that is not done. */
   due: number | undefined;
   failures: number;
   /** Consecutive checks that found another replica's claim. */
-  looks: number;
+  leasePolls: number;
   /** The rate limiter's delay for a missed run has passed. */
-  mayMakeUp: boolean;
-  gone: boolean;
+  rateLimitCleared: boolean;
+  removed: boolean;
 }
 
 /**
@@ -65,12 +53,12 @@ interface Entry {
  */
 export class Scheduler {
   #entries = new Map<string, Entry>();
-  readonly #queue = new DueQueue<Entry>();
-  readonly #limit: RateLimit;
+  readonly #queue = new DelayQueue<Entry>();
+  readonly #limit: TokenBucket;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
   #listedAt: number | undefined;
-  #forgotAt: number | undefined;
+  #prunedAt: number | undefined;
   #working = 0;
   #stopped = false;
   #cancelWake: (() => void) | undefined;
@@ -78,7 +66,7 @@ export class Scheduler {
   #onIdle: (() => void) | undefined;
 
   constructor(private readonly deps: SchedulerDeps) {
-    this.#limit = new RateLimit(deps.config.catchUp.perSecond);
+    this.#limit = permitsOfASecond(deps.config.catchUp.perSecond);
     this.#sampler = new LogSampler({ intervalMs: LOG_EVERY_MS, now: () => deps.clock.elapsed() });
   }
 
@@ -113,7 +101,7 @@ export class Scheduler {
     return now - oldest;
   }
 
-  get silenceMs(): number {
+  get listAgeMs(): number {
     return this.#listedAt === undefined ? 0 : this.deps.clock.elapsed() - this.#listedAt;
   }
 
@@ -121,28 +109,28 @@ export class Scheduler {
   async #refresh(): Promise<void> {
     const { admin, clock, config, logger, metrics, random } = this.deps;
     try {
-      const list = await admin.changedSchedules(this.#revision);
+      const list = await admin.listIfChanged(this.#revision);
       if (list !== undefined) {
-        await this.#take(list.schedules);
+        await this.#replaceSchedules(list.schedules);
         this.#revision = list.revision;
       }
       this.#listedAt = clock.elapsed();
     } catch (error) {
-      metrics.failures.inc({ what: "list" satisfies Trying });
-      const left = this.#sampler.take("list");
+      metrics.failures.inc({ what: "list" satisfies Operation });
+      const left = this.#sampler.sample("list");
       if (left !== undefined) logger.warn({ error: String(error), left }, "the schedules cannot be read, those known go on");
     }
     if (this.#stopped) return;
     // Nothing is known before the first answer, and admin may be about to start.
-    const pause = this.#listedAt === undefined ? Math.min(config.refreshMs, FIRST_LIST_MS) : config.refreshMs;
-    this.#cancelRefresh = clock.after(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
+    const pause = this.#listedAt === undefined ? Math.min(config.refreshMs, FIRST_LIST_RETRY_MS) : config.refreshMs;
+    this.#cancelRefresh = clock.schedule(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
     this.#wake();
   }
 
-  async #take(schedules: readonly Schedule[]): Promise<void> {
-    const { clock, progress, logger } = this.deps;
+  async #replaceSchedules(schedules: readonly Schedule[]): Promise<void> {
+    const { clock, watermarks: progress, logger } = this.deps;
     const changed = schedules.filter((schedule) => !isSame(this.#entries.get(schedule.key)?.schedule, schedule));
-    const known = changed.length === 0 ? new Map<string, never>() : await progress.open(changed);
+    const known = changed.length === 0 ? new Map<string, never>() : await progress.ensureRows(changed);
     const before = this.#entries;
     const after = new Map<string, Entry>();
     for (const schedule of schedules) {
@@ -151,21 +139,21 @@ export class Scheduler {
         after.set(schedule.key, kept);
         continue;
       }
-      const doneThrough = known.get(schedule.key)?.doneThrough ?? schedule.activatedAt;
-      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, looks: 0, mayMakeUp: false, gone: false };
+      const watermark = known.get(schedule.key)?.watermark ?? schedule.activatedAt;
+      const entry: Entry = { schedule, watermark, due: undefined, failures: 0, leasePolls: 0, rateLimitCleared: false, removed: false };
       after.set(schedule.key, entry);
       this.#queue.set(entry, 0);
     }
     for (const [key, entry] of before) {
       if (after.get(key) === entry) continue;
-      entry.gone = true;
+      entry.removed = true;
       this.#queue.delete(entry);
     }
     this.#entries = after;
     logger.info({ schedules: after.size, changed: changed.length }, "schedules in force");
-    if (this.#forgotAt !== undefined && clock.elapsed() - this.#forgotAt < FORGET_EVERY_MS) return;
-    await progress.forget(schedules, FORGET_AFTER_DAYS);
-    this.#forgotAt = clock.elapsed();
+    if (this.#prunedAt !== undefined && clock.elapsed() - this.#prunedAt < PRUNE_EVERY_MS) return;
+    await progress.prune(schedules, RETENTION_DAYS);
+    this.#prunedAt = clock.elapsed();
   }
 
   /** Starts due runs and schedules the next wake-up. */
@@ -175,97 +163,97 @@ export class Scheduler {
     this.#cancelWake = undefined;
     while (!this.#stopped && this.#working < config.concurrency) {
       const now = clock.now();
-      const entry = this.#queue.take(now);
+      const entry = this.#queue.popDue(now);
       if (entry === undefined) {
-        const next = this.#queue.first();
+        const next = this.#queue.nextDueAt();
         // Bounded, since the clock may be set.
-        if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
+        if (next !== undefined) this.#cancelWake = clock.schedule(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;
       }
-      this.#attend(entry);
+      this.#dispatch(entry);
     }
   }
 
-  #attend(entry: Entry): void {
-    const decision = this.#decide(entry);
-    if (decision.kind === "never") return;
-    if (decision.kind === "wait") {
-      this.#queue.set(entry, decision.until);
+  #dispatch(entry: Entry): void {
+    const action = this.#decide(entry);
+    if (action.kind === "never") return;
+    if (action.kind === "wait") {
+      this.#queue.set(entry, action.until);
       return;
     }
     this.#working++;
-    void this.#carryOut(entry, decision).then((again) => {
+    void this.#runAction(entry, action).then((again) => {
       this.#working--;
       if (this.#stopped && this.#working === 0) this.#onIdle?.();
-      if (!entry.gone) this.#queue.set(entry, again);
+      if (!entry.removed) this.#queue.set(entry, again);
       this.#wake();
     });
   }
 
-  #decide(entry: Entry): Decision {
+  #decide(entry: Entry): ScheduleAction {
     const { missedAfterMs } = this.deps.config;
-    const decision = decide(entry.schedule, { doneThrough: entry.doneThrough, now: this.deps.clock.now(), missedAfterMs });
-    entry.due = decision.kind === "start" || decision.kind === "skip" ? decision.from : undefined;
-    return decision;
+    const action = nextAction(entry.schedule, { watermark: entry.watermark, now: this.deps.clock.now(), missedAfterMs });
+    entry.due = action.kind === "start" || action.kind === "skip" ? action.from : undefined;
+    return action;
   }
 
   /** Resolves with the time at which to evaluate the schedule again. */
-  async #carryOut(entry: Entry, decision: Extract<Decision, { kind: "start" | "skip" }>): Promise<number> {
+  async #runAction(entry: Entry, action: Extract<ScheduleAction, { kind: "start" | "skip" }>): Promise<number> {
     const { clock } = this.deps;
-    let trying: Trying = "claim";
+    let operation: Operation = "claim";
     try {
-      const isMadeUp = decision.kind === "start" && decision.isMissed;
-      const wait = isMadeUp && !entry.mayMakeUp ? this.#limit.reserve(clock.elapsed()) : 0;
-      entry.mayMakeUp = wait > 0;
+      const isMadeUp = action.kind === "start" && action.isMissed;
+      const wait = isMadeUp && !entry.rateLimitCleared ? this.#limit.reserve(clock.elapsed()) : 0;
+      entry.rateLimitCleared = wait > 0;
       if (wait > 0) return clock.now() + wait;
       const claimedAt = clock.elapsed();
-      const again = await this.#claim(entry);
+      const again = await this.#acquireLease(entry);
       if (again !== undefined) return again;
-      if (decision.kind === "skip") {
-        await this.#advance(entry, decision.through);
-        this.#leftOut(entry.schedule, decision.from, decision.through + 1);
+      if (action.kind === "skip") {
+        await this.#advance(entry, action.through);
+        this.#recordSkipped(entry.schedule, action.from, action.through + 1);
         return clock.now();
       }
       // Others may act when the claim has ended: no request may be in flight then.
-      const left = this.deps.config.claimMs - (clock.elapsed() - claimedAt) - CLAIM_REST_MS;
+      const left = this.deps.config.claimMs - (clock.elapsed() - claimedAt) - LEASE_MARGIN_MS;
       if (left <= 0) return clock.now();
-      trying = "start";
-      await this.#start(entry.schedule, decision.at, Math.min(left, this.deps.config.admin.timeoutMs));
-      trying = "record";
-      await this.#advance(entry, decision.at);
-      if (decision.from !== decision.at) this.#leftOut(entry.schedule, decision.from, decision.at);
+      operation = "start";
+      await this.#start(entry.schedule, action.at, Math.min(left, this.deps.config.admin.timeoutMs));
+      operation = "record";
+      await this.#advance(entry, action.at);
+      if (action.from !== action.at) this.#recordSkipped(entry.schedule, action.from, action.at);
       return clock.now();
     } catch (error) {
-      return this.#failed(entry, trying, error);
+      return this.#failed(entry, operation, error);
     }
   }
 
   /** Undefined when this replica has the claim; otherwise the time of the next check. */
-  async #claim(entry: Entry): Promise<number | undefined> {
-    const { clock, progress } = this.deps;
-    const claim = await progress.claim(entry.schedule, entry.doneThrough);
-    const { looks } = entry;
-    entry.looks = 0;
-    if (claim.won) return undefined;
-    const there = claim.progress;
+  async #acquireLease(entry: Entry): Promise<number | undefined> {
+    const { clock, watermarks: progress } = this.deps;
+    const claim = await progress.acquireLease(entry.schedule, entry.watermark);
+    const { leasePolls } = entry;
+    entry.leasePolls = 0;
+    if (claim.acquired) return undefined;
+    const there = claim.watermark;
     if (there === undefined) {
       // Handled like a new schedule, with the next list.
       this.#entries.delete(entry.schedule.key);
       this.#revision = undefined;
-      entry.gone = true;
+      entry.removed = true;
       throw new Error("nothing is recorded of this schedule any more");
     }
     if (there.activatedAt !== entry.schedule.activatedAt) {
       // The next list should contain it.
       throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin tells another`);
     }
-    if (there.doneThrough !== entry.doneThrough) {
-      entry.doneThrough = there.doneThrough;
+    if (there.watermark !== entry.watermark) {
+      entry.watermark = there.watermark;
       entry.failures = 0;
       return clock.now();
     }
-    entry.looks = looks + 1;
-    return clock.now() + Math.min(Math.max(there.claimedForMs, 1), CLAIM_LOOK_MS * 2 ** looks);
+    entry.leasePolls = leasePolls + 1;
+    return clock.now() + backoffDelay({ initialMs: LEASE_POLL_MS, maxMs: Math.max(there.leaseRemainingMs, 1) }, leasePolls);
   }
 
   async #start(schedule: Schedule, at: number, deadlineMs: number): Promise<void> {
@@ -273,7 +261,7 @@ export class Scheduler {
     const { outcome, reason } = await admin.start(schedule, at, deadlineMs);
     metrics.runs.inc({ outcome: outcome satisfies RunOutcome });
     const lateMs = clock.now() - at;
-    if (outcome === "started") metrics.lateness.observe(lateMs / 1000);
+    if (outcome === "started") metrics.startDelay.observe(lateMs / 1000);
     const fields = {
       execution: [schedule.launchPlan.project, schedule.launchPlan.domain, scheduledExecutionName(schedule.launchPlan, at)].join("/"),
       launchPlan: scheduleName(schedule.launchPlan),
@@ -286,13 +274,13 @@ export class Scheduler {
   }
 
   async #advance(entry: Entry, through: number): Promise<void> {
-    await this.deps.progress.advance(entry.schedule, through);
-    entry.doneThrough = through;
+    await this.deps.watermarks.advance(entry.schedule, through);
+    entry.watermark = through;
     entry.due = undefined;
     entry.failures = 0;
   }
 
-  #leftOut(schedule: Schedule, from: number, before: number): void {
+  #recordSkipped(schedule: Schedule, from: number, before: number): void {
     const { logger, metrics } = this.deps;
     let count = 0;
     // Limits the count: years of minutes need not be counted to the last one.
@@ -302,16 +290,21 @@ export class Scheduler {
     logger.warn(fields, "missed runs are left out, as the schedule's policy says");
   }
 
-  #failed(entry: Entry, what: Trying, error: unknown): number {
+  #failed(entry: Entry, what: Operation, error: unknown): number {
     const { clock, logger, metrics, random } = this.deps;
     metrics.failures.inc({ what });
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** entry.failures, LONGEST_PAUSE_MS) * (0.5 + random() / 2);
+    const delayMs = backoffDelay(RETRY_BACKOFF, entry.failures, random);
     entry.failures++;
     const launchPlan = scheduleName(entry.schedule.launchPlan);
-    const left = this.#sampler.take(launchPlan);
+    const left = this.#sampler.sample(launchPlan);
     if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run cannot be started now, it is tried again");
-    return clock.now() + pause;
+    return clock.now() + delayMs;
   }
+}
+
+/** Permits of one second may be saved up. */
+function permitsOfASecond(perSecond: number): TokenBucket {
+  return new TokenBucket({ burst: Math.max(perSecond, 1), intervalMs: 1_000 / perSecond });
 }
 
 /** A version's expression never changes, but other fields may. */

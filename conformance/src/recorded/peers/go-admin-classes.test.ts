@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Classification } from "../difference-classes.js";
 import { differences } from "../differences.js";
-import type { RecordedNode, RunDifference, RunRecord } from "../engine-record.js";
-import { takenForRight } from "../planted-leaves.js";
+import type { RecordedNode, RunDifference, RunRecord } from "../runs/run-record.js";
+import { findAcceptedPlants } from "../runs/planted-values.js";
 import { GO_ADMIN_CLASSES } from "./go-admin-classes.js";
 
 const values = (value: number) => ({ literals: { o0: { scalar: { primitive: { integer: String(value) } } } } });
@@ -10,7 +10,7 @@ const TASK = { task_id: { project: "p", domain: "d", name: "flows.t", version: "
 const META = "<META>/<NS>-<EXEC:run>";
 const ADMIN = "<ADMIN>/p/d/<EXEC:run>";
 
-/** One execution of a node below another, whose values stand where the addresses say. */
+/** An execution of a node in another node, whose values are stored at the given addresses. */
 function run(
   addresses: { readonly inputs: string; readonly outputs: string; readonly attempt: string },
   offloaded: readonly string[],
@@ -39,16 +39,16 @@ function open(their: RunRecord, our: RunRecord): string[] {
   return new Classification(GO_ADMIN_CLASSES).add("case", found).map(({ path }) => path);
 }
 
-test("addresses of values that Go FlyteAdmin has written are covered, and so are their files", () => {
+test("URIs of values that Go FlyteAdmin wrote are covered, and so are their files", () => {
   expect(differences(theirs, ours)).toHaveLength(7);
   expect(open(theirs, ours)).toEqual([]);
 });
 
-test("a wrong value at any place of ours is not covered", () => {
-  expect(takenForRight(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
+test("a wrong value at any path of ours is not covered", () => {
+  expect(findAcceptedPlants(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
 });
 
-test("nothing is covered when the roles are changed", () => {
+test("nothing is covered when the records are swapped", () => {
   expect(open(ours, theirs)).toHaveLength(7);
 });
 

@@ -1,28 +1,33 @@
 import { join } from "node:path";
 import { createKubeClient, isAlreadyExists, NAMESPACES } from "@flyte-ts/kubernetes";
-import { freePort } from "@flyte-ts/local-servers";
+import { freePort } from "@flyte-ts/host";
 import { ensureDatabase } from "@flyte-ts/postgres";
-import { blobKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
+import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
-import { reconfigure, type Settings, settingsOf } from "./reconfigured.js";
+import { reconfigure, type Settings, settingsOf } from "./reconfigure.js";
 
 export interface GoAdminOptions {
   /** Folder of `flyteadmin` and `datacatalog`. */
   readonly programs: string;
-  /** Graphs of workflows stand in the blob store, not in their FlyteWorkflows; the records were made without. */
+  /**
+   * Store closures in the blob store instead of the FlyteWorkflows; the records were made without.
+   */
   readonly offloadsClosures: boolean;
 }
 
-/** Puts Go FlyteAdmin and DataCatalog in the place of admin and data catalog of a running stack, whose propeller reports to them. */
+/**
+ * Replaces admin and data catalog of a running stack by Go FlyteAdmin and DataCatalog; the stack's
+ * propeller reports to them.
+ */
 export async function startGoAdmin(stack: RunningStack, { programs, offloadsClosures }: GoAdminOptions): Promise<RunningProgram> {
   const { server, database } = settingsOf(stack, "admin") as { server: object; database: { url: string } };
   const catalog = (settingsOf(stack, "datacatalog") as { server: { grpcPort: number } }).server;
   const catalogPort = catalog.grpcPort;
   const elsewhere = await freePort();
-  // Without clusters it takes no FlyteWorkflow for its own.
+  // With an empty list of clusters our admin manages no FlyteWorkflow.
   await reconfigure(stack, "admin", { clusters: [], server: { ...server, grpcPort: elsewhere, httpPort: elsewhere } });
   await reconfigure(stack, "datacatalog", { server: { ...catalog, grpcPort: await freePort() } });
-  const storage = goStorage(stack, blobKeyOf(stack));
+  const storage = goStorage(stack, blobStoreKeyOf(stack));
   const [httpPort, adminProfiler, catalogHttp, catalogProfiler] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const programOf = (name: string) => join(programs, name);
   const running: RunningProgram[] = [];
@@ -96,7 +101,7 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
   }
 }
 
-/** FlyteAdmin's job for cluster resources, which makes namespaces, does not run. */
+/** Creates the namespace, because FlyteAdmin's job for cluster resources does not run. */
 async function makeNamespace(kubeconfig: string): Promise<void> {
   const kube = await createKubeClient({ kubeconfig });
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "flytesnacks-development" } };
@@ -105,7 +110,7 @@ async function makeNamespace(kubeconfig: string): Promise<void> {
   });
 }
 
-/** Settings of a new database on the server of another. */
+/** Settings of a new database on the server of another one. */
 async function goDatabase(url: string, name: string): Promise<{ postgres: Settings }> {
   const place = new URL(url);
   place.pathname = `/${name}`;

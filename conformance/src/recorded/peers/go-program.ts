@@ -1,19 +1,19 @@
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { testGuard } from "@flyte-ts/testing";
+import { testWatchdog } from "@flyte-ts/testing";
 import { stringify } from "yaml";
 import type { RunningStack } from "../../stack/stack-fixture.js";
-import { type Settings, untilAnswered } from "./reconfigured.js";
+import { type Settings, waitForResponse } from "./reconfigure.js";
 
 export interface GoProgram {
   readonly name: string;
   /** The program file. */
   readonly file: string;
   readonly settings: Settings;
-  /** Commands that run to their end before it serves. */
+  /** Commands that run to completion before it serves. */
   readonly before?: readonly (readonly string[])[];
-  /** The command that serves. */
+  /** Command that serves. */
   readonly serve: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Port of its profiler, which answers /healthcheck. */
@@ -28,7 +28,9 @@ export interface RunningProgram {
 
 const LOG_TAIL = 4_000;
 
-/** Starts a program of Go Flyte with its settings in the folder of a stack; resolves when it answers. */
+/**
+ * Starts a program of Go Flyte with settings in the folder of a stack. Resolves when it is healthy.
+ */
 export async function startGoProgram({ folder }: RunningStack, program: GoProgram): Promise<RunningProgram> {
   const place = join(folder, "go");
   mkdirSync(place, { recursive: true });
@@ -40,7 +42,7 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
     execFileSync(program.file, ["--config", config, ...command], { ...options, stdio: ["ignore", log, log] });
   const child = spawn(program.file, ["--config", config, ...program.serve], { ...options, stdio: ["ignore", log, log] });
   closeSync(log);
-  testGuard().watch(child, "SIGTERM");
+  testWatchdog().watch(child, "SIGTERM");
   const ended = new Promise<void>((done) => {
     child.once("exit", () => done());
     child.once("error", () => done());
@@ -49,16 +51,16 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
   const stop = async () => {
     if (hasEnded()) return;
     child.kill("SIGTERM");
-    const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
     await ended;
-    clearTimeout(patience);
+    clearTimeout(deadline);
   };
-  const early = ended.then(() => {
+  const exitedEarly = ended.then(() => {
     throw new Error(`${program.name} ended:\n${readFileSync(logFile, "utf8").slice(-LOG_TAIL)}`);
   });
-  early.catch(() => undefined);
+  exitedEarly.catch(() => undefined);
   try {
-    await Promise.race([untilAnswered(program.name, `http://127.0.0.1:${program.profilerPort}/healthcheck`), early]);
+    await Promise.race([waitForResponse(program.name, `http://127.0.0.1:${program.profilerPort}/healthcheck`), exitedEarly]);
   } catch (error) {
     await stop();
     throw error;
@@ -66,7 +68,7 @@ export async function startGoProgram({ folder }: RunningStack, program: GoProgra
   return { logFile, stop };
 }
 
-/** Settings of Go Flyte's client of the stack's blob store. */
+/** Settings of Go Flyte's blob store client for the stack. */
 export function goStorage({ blobs }: RunningStack, key: { readonly accessKeyId: string; readonly secretAccessKey: string }): Settings {
   const endpoint = `http://localhost:${blobs}`;
   const config = {

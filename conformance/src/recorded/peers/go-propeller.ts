@@ -1,12 +1,18 @@
-import { freePort } from "@flyte-ts/local-servers";
-import { blobKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
+import { freePort } from "@flyte-ts/host";
+import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
-import { reconfigure, settingsOf } from "./reconfigured.js";
+import { reconfigure, settingsOf } from "./reconfigure.js";
 
-/** A namespace without workflows, which leaves those of all others to another propeller. */
+/**
+ * A namespace without workflows: the stack's propeller watches only that and leaves all others to
+ * Go FlytePropeller.
+ */
 const NO_WORKFLOWS = "flyte-ts-no-workflows";
 
-/** Puts a Go FlytePropeller in the place of the propeller of a running stack, with the settings under which the records were made. */
+/**
+ * Replaces the propeller of a running stack by Go FlytePropeller, with the settings under which the
+ * records were made.
+ */
 export async function startGoPropeller(stack: RunningStack, file: string): Promise<RunningProgram> {
   const { kubernetes, catalog } = settingsOf(stack, "propeller") as { kubernetes: object; catalog: { endpoint: string } };
   await reconfigure(stack, "propeller", { kubernetes: { ...kubernetes, namespace: NO_WORKFLOWS } });
@@ -48,7 +54,7 @@ export async function startGoPropeller(stack: RunningStack, file: string): Promi
       },
       "array-node-config": { "event-version": 0, "default-parallelism-behavior": "unlimited" },
     },
-    storage: goStorage(stack, blobKeyOf(stack)),
+    storage: goStorage(stack, blobStoreKeyOf(stack)),
     tasks: {
       "task-plugins": {
         "enabled-plugins": ["container", "sidecar", "K8S-ARRAY", "echo"],
@@ -71,7 +77,7 @@ export async function startGoPropeller(stack: RunningStack, file: string): Promi
       },
     },
   };
-  // It reads its own pod's name and namespace.
+  // It requires the name and namespace of its own pod.
   const env = { POD_NAME: "flytepropeller-0", POD_NAMESPACE: "flyte" };
   return startGoProgram(stack, { name: "flytepropeller", file, settings, serve: [], env, profilerPort });
 }

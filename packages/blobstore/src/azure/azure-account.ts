@@ -33,20 +33,21 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws BlobError when no account is named.
  */
 export function azureAccount(config: AzureConfig, env: Environment, uri: string): AzureAccount {
-  const connection = parseConnection(env["AZURE_STORAGE_CONNECTION_STRING"] ?? "");
-  const named = env["AZURE_STORAGE_ACCOUNT_NAME"] || env["AZURE_STORAGE_ACCOUNT"];
-  const name = config.account || connection["AccountName"] || named;
+  const connection = parseConnectionString(env["AZURE_STORAGE_CONNECTION_STRING"] ?? "");
+  const fromEnvironment = env["AZURE_STORAGE_ACCOUNT_NAME"] || env["AZURE_STORAGE_ACCOUNT"];
+  const name = config.account || connection["AccountName"] || fromEnvironment;
   if (!name) throw new BlobError(uri, "no Azure storage account is configured: set storage.azure.account or AZURE_STORAGE_ACCOUNT_NAME");
-  const ofConnection = connection["AccountName"] === name ? connection : {};
-  const ofEnvironment = named === undefined || named === name ? env["AZURE_STORAGE_ACCOUNT_KEY"] || env["AZURE_STORAGE_KEY"] : undefined;
-  const key = config.accountKey || ofConnection["AccountKey"] || ofEnvironment;
-  const { DefaultEndpointsProtocol: protocol = "https", EndpointSuffix: suffix = "core.windows.net", BlobEndpoint } = ofConnection;
+  const matchingConnection = connection["AccountName"] === name ? connection : {};
+  const environmentKey =
+    fromEnvironment === undefined || fromEnvironment === name ? env["AZURE_STORAGE_ACCOUNT_KEY"] || env["AZURE_STORAGE_KEY"] : undefined;
+  const key = config.accountKey || matchingConnection["AccountKey"] || environmentKey;
+  const { DefaultEndpointsProtocol: protocol = "https", EndpointSuffix: suffix = "core.windows.net", BlobEndpoint } = matchingConnection;
   const endpoint = (config.endpoint || BlobEndpoint || `${protocol}://${name}.blob.${suffix}`).replace(/\/+$/, "");
   return { name, endpoint, publicEndpoint: (config.publicEndpoint || endpoint).replace(/\/+$/, ""), ...(key && { key }) };
 }
 
 /** Parses `Name=value;…`; values may contain equals signs. */
-function parseConnection(text: string): Readonly<Record<string, string | undefined>> {
+function parseConnectionString(text: string): Readonly<Record<string, string | undefined>> {
   const pairs = text.split(";").map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()]);
   return Object.fromEntries(pairs.filter(([name]) => name !== ""));
 }

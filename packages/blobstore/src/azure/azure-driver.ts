@@ -1,39 +1,40 @@
 import type * as Sdk from "@azure/storage-blob";
-import type { BlobAddress } from "../address.js";
-import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
+import { Lazy } from "@flyte-ts/async";
+import type { BlobLocation } from "../blob-uri.js";
+import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
-import { BlobError, BlobTooLarge } from "../errors.js";
+import { BlobError, BlobTooLargeError } from "../errors.js";
 import { type AzureAccount, azureAccount, type AzureConfig } from "./azure-account.js";
-import { codeOf, found, guarded } from "./azure-failure.js";
-import { AzureSigner, type SignInput } from "./sign.js";
+import { codeOf, undefinedIfMissing, mapErrors } from "./azure-errors.js";
+import { SasSigner, type SasRequest } from "./sas-signer.js";
 
-interface Loaded {
+interface Connection {
   readonly account: AzureAccount;
   readonly service: Sdk.BlobServiceClient;
-  readonly signer: AzureSigner;
+  readonly signer: SasSigner;
   readonly close: () => void;
 }
 
 /** Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is slow. */
 export class AzureDriver implements BlobDriver {
   readonly #config: AzureConfig;
-  #loading: Promise<Loaded> | undefined;
+  #connecting: Lazy<Connection> | undefined;
 
   constructor(config: AzureConfig) {
     this.#config = config;
   }
 
-  async get(address: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
-    const { uri } = address;
-    const blob = await this.#blob(address);
-    return guarded(uri, async () => {
-      const answer = await found(blob.download(0, undefined, { maxRetryRequests: 3 }));
-      if (answer?.readableStreamBody === undefined) return undefined;
-      const stream = answer.readableStreamBody;
-      const size = answer.contentLength ?? 0;
+  async get(location: BlobLocation, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+    const { uri } = location;
+    const blob = await this.#blob(location);
+    return mapErrors(uri, async () => {
+      const response = await undefinedIfMissing(blob.download(0, undefined, { maxRetryRequests: 3 }));
+      if (response?.readableStreamBody === undefined) return undefined;
+      const stream = response.readableStreamBody;
+      const size = response.contentLength ?? 0;
       if (maxBytes !== undefined && size > maxBytes) {
         if ("destroy" in stream && typeof stream.destroy === "function") stream.destroy();
-        throw new BlobTooLarge(uri, size, maxBytes);
+        throw new BlobTooLargeError(uri, size, maxBytes);
       }
       const parts: Uint8Array[] = [];
       for await (const part of stream) parts.push(Buffer.from(part));
@@ -41,48 +42,50 @@ export class AzureDriver implements BlobDriver {
     });
   }
 
-  async put(address: BlobAddress, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
-    const blob = await this.#blob(address);
-    const { contentType, metadata, ifNoneMatch } = options;
-    return guarded(address.uri, async () => {
+  async put(location: BlobLocation, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
+    const blob = await this.#blob(location);
+    const { contentType, metadata, ifAbsent } = options;
+    return mapErrors(location.uri, async () => {
       try {
         await blob.upload(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), bytes.byteLength, {
-          ...(ifNoneMatch === true && { conditions: { ifNoneMatch: "*" } }),
+          ...(ifAbsent === true && { conditions: { ifNoneMatch: "*" } }),
           ...(contentType !== undefined && { blobHTTPHeaders: { blobContentType: contentType } }),
           ...(metadata !== undefined && { metadata: { ...metadata } }),
         });
         return "written";
       } catch (error) {
-        if (ifNoneMatch === true && ["BlobAlreadyExists", "ConditionNotMet"].includes(codeOf(error))) return "exists";
+        if (ifAbsent === true && ["BlobAlreadyExists", "ConditionNotMet"].includes(codeOf(error))) return "exists";
         throw error;
       }
     });
   }
 
-  async getFile(address: BlobAddress, path: string): Promise<boolean> {
-    const blob = await this.#blob(address);
-    const answer = await guarded(address.uri, () => found(blob.downloadToFile(path, 0, undefined, { maxRetryRequests: 3 })));
-    return answer !== undefined;
+  async getFile(location: BlobLocation, path: string): Promise<boolean> {
+    const blob = await this.#blob(location);
+    const response = await mapErrors(location.uri, () =>
+      undefinedIfMissing(blob.downloadToFile(path, 0, undefined, { maxRetryRequests: 3 })),
+    );
+    return response !== undefined;
   }
 
-  async putFile(address: BlobAddress, path: string): Promise<void> {
-    const blob = await this.#blob(address);
-    await guarded(address.uri, () => blob.uploadFile(path, { blockSize: BLOCK_BYTES, concurrency: 4 }));
+  async putFile(location: BlobLocation, path: string): Promise<void> {
+    const blob = await this.#blob(location);
+    await mapErrors(location.uri, () => blob.uploadFile(path, { blockSize: BLOCK_BYTES, concurrency: 4 }));
   }
 
-  async head(address: BlobAddress): Promise<BlobHead | undefined> {
-    const blob = await this.#blob(address);
-    const known = await guarded(address.uri, () => found(blob.getProperties()));
-    if (known === undefined) return undefined;
-    const metadata = Object.entries(known.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-    return { ...entryOf(known), metadata: Object.fromEntries(metadata) };
+  async head(location: BlobLocation): Promise<BlobHead | undefined> {
+    const blob = await this.#blob(location);
+    const properties = await mapErrors(location.uri, () => undefinedIfMissing(blob.getProperties()));
+    if (properties === undefined) return undefined;
+    const metadata = Object.entries(properties.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+    return { ...entryOf(properties), metadata: Object.fromEntries(metadata) };
   }
 
-  async delete(address: BlobAddress): Promise<void> {
-    const blob = await this.#blob(address);
-    await guarded(address.uri, async () => {
+  async delete(location: BlobLocation): Promise<void> {
+    const blob = await this.#blob(location);
+    await mapErrors(location.uri, async () => {
       try {
-        await found(blob.delete());
+        await undefinedIfMissing(blob.delete());
       } catch (error) {
         // With a hierarchical namespace folders are listed as blobs.
         if (codeOf(error) !== "DirectoryIsNotEmpty") throw error;
@@ -90,71 +93,72 @@ export class AzureDriver implements BlobDriver {
     });
   }
 
-  async *list(address: BlobAddress): AsyncGenerator<BlobEntry> {
-    const { uri, root, container, key } = address;
-    const { service } = await this.#load(address);
-    const pages = service.getContainerClient(container).listBlobsFlat({ prefix: key }).byPage({ maxPageSize: 1_000 });
+  async *list(location: BlobLocation): AsyncGenerator<BlobEntry> {
+    const { uri, root, bucket, key } = location;
+    const { service } = await this.#connect(location);
+    const pages = service.getContainerClient(bucket).listBlobsFlat({ prefix: key }).byPage({ maxPageSize: 1_000 });
     for (;;) {
-      const page = await guarded(uri, () => pages.next());
+      const page = await mapErrors(uri, () => pages.next());
       if (page.done === true) return;
       for (const { name, properties } of page.value.segment.blobItems) yield { uri: `${root}${name}`, ...entryOf(properties) };
     }
   }
 
-  async signPut(
-    address: BlobAddress,
-    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
-  ): Promise<SignedRequest> {
+  async presignPut(
+    location: BlobLocation,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: PresignPutOptions,
+  ): Promise<PresignedRequest> {
     // An Azure signature covers no headers, hence no MD5. With create (c) but without write (w) permission the URL
     // creates a blob and replaces none.
     const permissions = contentMd5 === undefined && !createOnly ? "cw" : "c";
-    const kept = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
+    const metadataHeaders = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
     return {
-      url: await this.#sign(address, { permissions, expiresInSeconds }),
+      url: await this.#presign(location, { permissions, expiresInSeconds }),
       headers: {
         // Required by the service for uploads.
         "x-ms-blob-type": "BlockBlob",
-        ...Object.fromEntries(kept),
+        ...Object.fromEntries(metadataHeaders),
         ...(contentMd5 !== undefined && { "Content-MD5": contentMd5 }),
       },
     };
   }
 
-  async signGet(address: BlobAddress, { expiresInSeconds }: SignGetOptions): Promise<SignedRequest> {
-    return { url: await this.#sign(address, { permissions: "r", expiresInSeconds }), headers: {} };
+  async presignGet(location: BlobLocation, { expiresInSeconds }: PresignGetOptions): Promise<PresignedRequest> {
+    return { url: await this.#presign(location, { permissions: "r", expiresInSeconds }), headers: {} };
   }
 
   close(): void {
-    this.#loading?.then(
+    this.#connecting?.loaded?.then(
       ({ close }) => close(),
       () => undefined,
     );
   }
 
-  async #sign(address: BlobAddress, request: Pick<SignInput, "permissions" | "expiresInSeconds">): Promise<string> {
-    const { account, signer } = await this.#load(address);
-    const { uri, container, key } = address;
-    const signature = await guarded(uri, () => signer.sign({ container, key, ...request }));
-    const path = [container, ...key.split("/")].map(encodeURIComponent).join("/");
+  async #presign(location: BlobLocation, request: Pick<SasRequest, "permissions" | "expiresInSeconds">): Promise<string> {
+    const { account, signer } = await this.#connect(location);
+    const { uri, bucket, key } = location;
+    const signature = await mapErrors(uri, () => signer.sign({ container: bucket, key, ...request }));
+    const path = [bucket, ...key.split("/")].map(encodeURIComponent).join("/");
     return `${account.publicEndpoint}/${path}?${signature}`;
   }
 
-  async #blob(address: BlobAddress): Promise<Sdk.BlockBlobClient> {
-    const { service } = await this.#load(address);
-    return service.getContainerClient(address.container).getBlockBlobClient(address.key);
+  async #blob(location: BlobLocation): Promise<Sdk.BlockBlobClient> {
+    const { service } = await this.#connect(location);
+    return service.getContainerClient(location.bucket).getBlockBlobClient(location.key);
   }
 
-  async #load(address: BlobAddress): Promise<Loaded> {
-    const account = azureAccount(this.#config, process.env, address.uri);
+  async #connect(location: BlobLocation): Promise<Connection> {
+    const account = azureAccount(this.#config, process.env, location.uri);
     // Sends keys and tokens to no other account than the configured one.
-    if (address.host !== undefined && address.host.split(".")[0] !== account.name)
-      throw new BlobError(address.uri, `stands in another storage account than ${account.name}, which is configured`);
-    this.#loading ??= connect(account, this.#config.maxConnections ?? 64);
-    return guarded(address.uri, () => this.#loading as Promise<Loaded>);
+    if (location.host !== undefined && location.host.split(".")[0] !== account.name)
+      throw new BlobError(location.uri, `stands in another storage account than ${account.name}, which is configured`);
+    this.#connecting ??= new Lazy(() => connect(account, this.#config.maxConnections ?? 64));
+    const loading = this.#connecting;
+    return mapErrors(location.uri, () => loading.get());
   }
 }
 
-async function connect(account: AzureAccount, maxSockets: number): Promise<Loaded> {
+async function connect(account: AzureAccount, maxSockets: number): Promise<Connection> {
   const [sdk, { Agent }] = await Promise.all([
     import("@azure/storage-blob"),
     account.endpoint.startsWith("https:") ? import("node:https") : import("node:http"),
@@ -169,7 +173,7 @@ async function connect(account: AzureAccount, maxSockets: number): Promise<Loade
       ? new (await import("@azure/identity")).DefaultAzureCredential()
       : new sdk.StorageSharedKeyCredential(account.name, account.key);
   const service = new sdk.BlobServiceClient(account.endpoint, credential, options);
-  return { account, service, signer: new AzureSigner(sdk, service, account, Date.now), close: () => agent.destroy() };
+  return { account, service, signer: new SasSigner(sdk, service, account, Date.now), close: () => agent.destroy() };
 }
 
 /** Block size of file uploads, bytes; the service allows 50,000 blocks per blob. */

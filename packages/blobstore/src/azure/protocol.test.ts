@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BlobStore } from "../blob-store.js";
-import { createBlobStore } from "../create.js";
-import { BlobError, BlobUnavailable } from "../errors.js";
+import { createBlobStore } from "../create-blob-store.js";
+import { BlobError, BlobUnavailableError } from "../errors.js";
 import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 
 // Tests what the emulator lacks: failures, folders, delegation keys for identities without TLS.
@@ -23,9 +23,9 @@ describe("requests", () => {
   });
   afterAll(() => blobs.close());
 
-  test("a blob that must not replace is put on the condition that none is there", async () => {
+  test("a put with ifAbsent carries a condition", async () => {
     server.answer = () => trouble(409, "BlobAlreadyExists");
-    expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifNoneMatch: true })).toBe("exists");
+    expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifAbsent: true })).toBe("exists");
     expect(server.received).toMatchObject([
       {
         method: "PUT",
@@ -35,38 +35,38 @@ describe("requests", () => {
     ]);
   });
 
-  test("trouble of the moment is tried again, and told when it stays", async () => {
+  test("transient errors are retried and reported when they persist", async () => {
     server.answer = () => (server.received.length < 3 ? trouble(503, "ServerBusy") : { status: 201 });
     expect(await blobs.put("abfs://c/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
     server.answer = () => trouble(500, "InternalError");
-    await expect(blobs.head("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
     expect(server.received).toHaveLength(7);
   });
 
-  test("failures tell whether to try again", async () => {
+  test("errors distinguish transient from permanent failures", async () => {
     server.answer = () => trouble(403, "AuthorizationPermissionMismatch");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
-    await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => trouble(409, "ContainerBeingDeleted");
-    await expect(blobs.delete("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.delete("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => trouble(404, "ContainerNotFound");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
   });
 
-  test("a folder of a hierarchical namespace stays while something is in it", async () => {
+  test("a directory of a hierarchical namespace is kept while it has contents", async () => {
     server.answer = () => trouble(409, "DirectoryIsNotEmpty");
     await blobs.deleteAll(["abfs://c/folder"]);
     expect(server.received).toHaveLength(1);
   });
 
-  test("keys and tokens go to no other account, whoever names it", async () => {
+  test("keys and tokens are never sent to another account", async () => {
     server.answer = () => trouble(404, "BlobNotFound");
     expect(await blobs.get("abfss://c@one.dfs.core.windows.net/k")).toBeUndefined();
     expect(server.received).toHaveLength(1);
     for (const uri of ["abfss://c@two.dfs.core.windows.net/k", "abfs://c@evil.example.com/k"]) {
       await expect(blobs.get(uri)).rejects.toThrow("stands in another storage account than one");
-      await expect(blobs.signGet(uri, { expiresInSeconds: 60 })).rejects.toThrow("another storage account");
+      await expect(blobs.presignGet(uri, { expiresInSeconds: 60 })).rejects.toThrow("another storage account");
     }
     expect(server.received).toHaveLength(1);
   });
@@ -79,10 +79,10 @@ describe("an identity", () => {
   });
   afterEach(() => vi.unstubAllEnvs());
 
-  test("one that the cloud does not know is an error for good", async () => {
+  test("an identity unknown to the cloud is a permanent error", async () => {
     server.answer = () => ({ status: 400, body: { error: "invalid_request", error_description: "Identity not found" } });
     const failing = createBlobStore({ azure: { account: "one", endpoint: "https://127.0.0.1:1" } }).get("abfs://c/k");
     await expect(failing).rejects.toThrow(BlobError);
-    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 });

@@ -1,36 +1,37 @@
 import { createHash } from "node:crypto";
 import type * as Sdk from "@google-cloud/storage";
-import type { BlobAddress } from "../address.js";
-import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
+import { Lazy } from "@flyte-ts/async";
+import type { BlobLocation } from "../blob-uri.js";
+import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
 import type { BlobDriver } from "../driver.js";
 import type { GcsConfig } from "./gcs-config.js";
-import { found, guarded, statusOf } from "./gcs-failure.js";
-import { readUpTo } from "./read-up-to.js";
+import { undefinedIfMissing, mapErrors, statusOf } from "./gcs-errors.js";
+import { readLimited } from "./read-with-limit.js";
 
 /** Blobs in Google Cloud Storage. The SDK is loaded on the first call, since loading is slow. */
 export class GcsDriver implements BlobDriver {
   readonly #config: GcsConfig;
-  #loading: Promise<Sdk.Storage> | undefined;
+  readonly #loading = new Lazy(async () => createStorage(await import("@google-cloud/storage"), this.#config));
 
   constructor(config: GcsConfig) {
     this.#config = config;
   }
 
-  async get(address: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
-    const file = await this.#file(address);
-    return guarded(address.uri, () =>
-      found(
+  async get(location: BlobLocation, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+    const file = await this.#file(location);
+    return mapErrors(location.uri, () =>
+      undefinedIfMissing(
         maxBytes === undefined
           ? file.download({ decompress: false }).then(([content]) => content)
-          : readUpTo(file, { uri: address.uri, maxBytes }),
+          : readLimited(file, { uri: location.uri, maxBytes }),
       ),
     );
   }
 
-  async put(address: BlobAddress, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
-    const file = await this.#file(address);
-    const { contentType, metadata, ifNoneMatch } = options;
-    return guarded(address.uri, async () => {
+  async put(location: BlobLocation, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
+    const file = await this.#file(location);
+    const { contentType, metadata, ifAbsent } = options;
+    return mapErrors(location.uri, async () => {
       try {
         await file.save(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
           resumable: false,
@@ -41,65 +42,71 @@ export class GcsDriver implements BlobDriver {
             ...(contentType !== undefined && { contentType }),
             ...(metadata !== undefined && { metadata: { ...metadata } }),
           },
-          ...(ifNoneMatch === true && { preconditionOpts: { ifGenerationMatch: 0 } }),
+          ...(ifAbsent === true && { preconditionOpts: { ifGenerationMatch: 0 } }),
         });
         return "written";
       } catch (error) {
-        if (ifNoneMatch === true && statusOf(error) === 412) return "exists";
+        if (ifAbsent === true && statusOf(error) === 412) return "exists";
         throw error;
       }
     });
   }
 
-  async getFile(address: BlobAddress, path: string): Promise<boolean> {
-    const file = await this.#file(address);
-    const done = await guarded(address.uri, () => found(file.download({ destination: path, decompress: false })));
+  async getFile(location: BlobLocation, path: string): Promise<boolean> {
+    const file = await this.#file(location);
+    const done = await mapErrors(location.uri, () => undefinedIfMissing(file.download({ destination: path, decompress: false })));
     return done !== undefined;
   }
 
-  async putFile(address: BlobAddress, path: string): Promise<void> {
-    const file = await this.#file(address);
-    await guarded(address.uri, () => file.bucket.upload(path, { destination: file }));
+  async putFile(location: BlobLocation, path: string): Promise<void> {
+    const file = await this.#file(location);
+    await mapErrors(location.uri, () => file.bucket.upload(path, { destination: file }));
   }
 
-  async head(address: BlobAddress): Promise<BlobHead | undefined> {
-    const file = await this.#file(address);
-    const answer = await guarded(address.uri, () => found(file.getMetadata()));
-    if (answer === undefined) return undefined;
-    const [known] = answer;
-    const metadata = Object.entries(known.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
-    return { ...entryOf(known), metadata: Object.fromEntries(metadata) };
+  async head(location: BlobLocation): Promise<BlobHead | undefined> {
+    const file = await this.#file(location);
+    const response = await mapErrors(location.uri, () => undefinedIfMissing(file.getMetadata()));
+    if (response === undefined) return undefined;
+    const [stored] = response;
+    const metadata = Object.entries(stored.metadata ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
+    return { ...entryOf(stored), metadata: Object.fromEntries(metadata) };
   }
 
-  async delete(address: BlobAddress): Promise<void> {
-    const file = await this.#file(address);
-    await guarded(address.uri, () => found(file.delete()));
+  async delete(location: BlobLocation): Promise<void> {
+    const file = await this.#file(location);
+    await mapErrors(location.uri, () => undefinedIfMissing(file.delete()));
   }
 
-  async *list({ uri, root, container, key }: BlobAddress): AsyncGenerator<BlobEntry> {
+  async *list({ uri, root, bucket, key }: BlobLocation): AsyncGenerator<BlobEntry> {
     const storage = await this.#load(uri);
     let pageToken: string | undefined;
     do {
-      const query = { prefix: key, autoPaginate: false, maxResults: 1_000, fields: FIELDS, ...(pageToken !== undefined && { pageToken }) };
-      const [files, next] = await guarded(uri, () => storage.bucket(container).getFiles(query));
+      const query = {
+        prefix: key,
+        autoPaginate: false,
+        maxResults: 1_000,
+        fields: LIST_FIELDS,
+        ...(pageToken !== undefined && { pageToken }),
+      };
+      const [files, next] = await mapErrors(uri, () => storage.bucket(bucket).getFiles(query));
       // With selected fields the SDK returns plain answers instead of its File objects.
       for (const file of files) {
-        const known = file as unknown as Sdk.FileMetadata;
-        yield { uri: `${root}${known.name}`, ...entryOf(known) };
+        const metadata = file as unknown as Sdk.FileMetadata;
+        yield { uri: `${root}${metadata.name}`, ...entryOf(metadata) };
       }
       pageToken = next === null || next === undefined ? undefined : (next as { pageToken?: string }).pageToken;
     } while (pageToken !== undefined);
   }
 
-  async signPut(
-    address: BlobAddress,
-    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
-  ): Promise<SignedRequest> {
+  async presignPut(
+    location: BlobLocation,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: PresignPutOptions,
+  ): Promise<PresignedRequest> {
     const extensionHeaders = {
       ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-goog-meta-${name}`, value])),
       ...(createOnly && { "x-goog-if-generation-match": "0" }),
     };
-    const url = await this.#sign(address, {
+    const url = await this.#presign(location, {
       action: "write",
       expiresInSeconds,
       extensionHeaders,
@@ -108,15 +115,15 @@ export class GcsDriver implements BlobDriver {
     return { url, headers: { ...extensionHeaders, ...(contentMd5 !== undefined && { "Content-MD5": contentMd5 }) } };
   }
 
-  async signGet(address: BlobAddress, { expiresInSeconds }: SignGetOptions): Promise<SignedRequest> {
-    return { url: await this.#sign(address, { action: "read", expiresInSeconds }), headers: {} };
+  async presignGet(location: BlobLocation, { expiresInSeconds }: PresignGetOptions): Promise<PresignedRequest> {
+    return { url: await this.#presign(location, { action: "read", expiresInSeconds }), headers: {} };
   }
 
-  async #sign(address: BlobAddress, { expiresInSeconds, ...request }: SignInput): Promise<string> {
-    const file = await this.#file(address);
+  async #presign(location: BlobLocation, { expiresInSeconds, ...request }: PresignRequest): Promise<string> {
+    const file = await this.#file(location);
     const { publicEndpoint, signingEndpoint } = this.#config;
     const accessibleAt = new Date();
-    const [url] = await guarded(address.uri, () =>
+    const [url] = await mapErrors(location.uri, () =>
       file.getSignedUrl({
         version: "v4",
         ...request,
@@ -129,24 +136,23 @@ export class GcsDriver implements BlobDriver {
     return url;
   }
 
-  async #file({ uri, container, key }: BlobAddress): Promise<Sdk.File> {
-    return (await this.#load(uri)).bucket(container).file(key);
+  async #file({ uri, bucket, key }: BlobLocation): Promise<Sdk.File> {
+    return (await this.#load(uri)).bucket(bucket).file(key);
   }
 
   #load(uri: string): Promise<Sdk.Storage> {
-    this.#loading ??= import("@google-cloud/storage").then((sdk) => createStorage(sdk, this.#config));
-    return guarded(uri, () => this.#loading as Promise<Sdk.Storage>);
+    return mapErrors(uri, () => this.#loading.get());
   }
 }
 
-interface SignInput {
+interface PresignRequest {
   readonly action: "read" | "write";
   readonly expiresInSeconds: number;
   readonly contentMd5?: string;
   readonly extensionHeaders?: Record<string, string>;
 }
 
-const FIELDS = "items(name,size,etag,md5Hash,updated),nextPageToken";
+const LIST_FIELDS = "items(name,size,etag,md5Hash,updated),nextPageToken";
 
 function createStorage({ Storage, IdempotencyStrategy }: typeof Sdk, config: GcsConfig): Sdk.Storage {
   const { endpoint, anonymous = false, maxConnections = 64 } = config;

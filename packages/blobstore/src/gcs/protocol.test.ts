@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BlobStore } from "../blob-store.js";
-import { createBlobStore } from "../create.js";
-import { BlobError, BlobUnavailable } from "../errors.js";
+import { createBlobStore } from "../create-blob-store.js";
+import { BlobError, BlobUnavailableError } from "../errors.js";
 import { type Received, type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 import { verifyV4 } from "./verify-v4.fixture.js";
 
@@ -35,9 +35,9 @@ describe("requests", () => {
     blobs = createBlobStore({ gcs: { endpoint: server.url, anonymous: true } });
   });
 
-  test("a blob that must not replace is put where there is no generation, with its MD5", async () => {
+  test("a put with ifAbsent requires generation 0 and sends the MD5", async () => {
     server.answer = () => apiError(412, "At least one of the pre-conditions you specified did not hold.");
-    expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifNoneMatch: true, metadata: { kind: "test" } })).toBe("exists");
+    expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifAbsent: true, metadata: { kind: "test" } })).toBe("exists");
     expect(server.received).toHaveLength(1);
     const [{ method, url, body }] = server.received as [Received];
     const asked = new URL(url, server.url);
@@ -47,21 +47,21 @@ describe("requests", () => {
     expect(body).toContain(`"metadata":{"kind":"test"}`);
   });
 
-  test("trouble of the moment is tried again, a blob that is put twice too", async () => {
+  test("transient errors are retried, also for puts", async () => {
     server.answer = () => (server.received.length < 3 ? apiError(503, "Backend Error") : { status: 200, body: { name: "k" } });
     expect(await blobs.put("gs://b/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
   });
 
-  test("failures tell whether to try again", async () => {
+  test("errors distinguish transient from permanent failures", async () => {
     server.answer = () => apiError(403, "writer does not have storage.objects.get access");
     await expect(blobs.get("gs://b/k")).rejects.toThrow("gs://b/k: ");
-    await expect(blobs.head("gs://b/k")).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.head("gs://b/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
     server.answer = () => apiError(409, "The object is being changed");
-    await expect(blobs.delete("gs://b/k")).rejects.toBeInstanceOf(BlobUnavailable);
+    await expect(blobs.delete("gs://b/k")).rejects.toBeInstanceOf(BlobUnavailableError);
   });
 
-  test("a bucket that is not there is not a blob that is missing", async () => {
+  test("a missing bucket is an error and not a missing blob", async () => {
     server.answer = () => ({ status: 404, body: "No such object: b/k" });
     expect(await blobs.get("gs://b/k")).toBeUndefined();
     expect(await blobs.get("gs://b/k", { maxBytes: 5 })).toBeUndefined();
@@ -78,23 +78,23 @@ describe("requests", () => {
 describe("credentials", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  test("a key file of the environment signs as Google documents it", async () => {
+  test("a key file signs as documented by Google", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", keyFile);
     const blobs = createBlobStore({});
     const sum = createHash("md5").update("x").digest("base64");
     const metadata = { flyteContentMD5: sum };
-    const put = await blobs.signPut("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 60, metadata, contentMd5: sum });
+    const put = await blobs.presignPut("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 60, metadata, contentMd5: sum });
     expect(put.headers).toEqual({ "x-goog-meta-flyteContentMD5": sum, "Content-MD5": sum });
     const signed = { "x-goog-meta-flytecontentmd5": sum, "content-md5": sum };
     expect(verifyV4(put.url, "PUT", { key: publicKey, headers: signed })).toBe(true);
     expect(verifyV4(put.url, "GET", { key: publicKey, headers: signed })).toBe(false);
     expect(verifyV4(put.url, "PUT", { key: publicKey, headers: { ...signed, "content-md5": "other" } })).toBe(false);
-    const get = await blobs.signGet("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 604_800 });
+    const get = await blobs.presignGet("gs://b/p/a b+(ü)~.gz", { expiresInSeconds: 604_800 });
     expect(verifyV4(get.url, "GET", { key: publicKey, headers: {} })).toBe(true);
     expect(new URL(get.url).searchParams.get("X-Goog-Expires")).toBe("604800");
   });
 
-  test("without a key the identity of the pod signs, through IAM", async () => {
+  test("without a key, the pod's identity signs through IAM", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "");
     vi.stubEnv("CLOUDSDK_CONFIG", folder);
     vi.stubEnv("HOME", folder);
@@ -111,7 +111,7 @@ describe("credentials", () => {
     const blobs = createBlobStore({ gcs: { endpoint: server.url, signingEndpoint: `${server.url}/sign` } });
     await blobs.delete("gs://b/k");
     expect(server.received.at(-1)).toMatchObject({ method: "DELETE", headers: { authorization: "Bearer a-token" } });
-    const { url } = await blobs.signGet("gs://b/k", { expiresInSeconds: 60 });
+    const { url } = await blobs.presignGet("gs://b/k", { expiresInSeconds: 60 });
     const query = new URL(url).searchParams;
     expect(query.get("X-Goog-Signature")).toBe(Buffer.from("signature").toString("hex"));
     expect(query.get("X-Goog-Credential")).toMatch(/^pod@p\.example\.com\//);
@@ -119,11 +119,11 @@ describe("credentials", () => {
     expect(asked).toMatchObject({ method: "POST", url: "/sign/pod@p.example.com:signBlob", headers: { authorization: "Bearer a-token" } });
   });
 
-  test("no credentials at all is an error for good", async () => {
+  test("missing credentials are a permanent error", async () => {
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", join(folder, "none.json"));
     const missing = createBlobStore({});
     const failing = missing.get("gs://b/k");
     await expect(failing).rejects.toThrow(BlobError);
-    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailable);
+    await expect(failing).rejects.not.toBeInstanceOf(BlobUnavailableError);
   });
 });

@@ -2,14 +2,15 @@ import { createWriteStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
-import type { BlobAddress } from "../address.js";
-import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
-import { deleteEach } from "../delete-each.js";
+import { Lazy } from "@flyte-ts/async";
+import type { BlobLocation } from "../blob-uri.js";
+import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "../blob-store.js";
+import { deleteOneByOne } from "../delete-one-by-one.js";
 import type { BlobDriver } from "../driver.js";
-import { BlobError, BlobTooLarge } from "../errors.js";
-import { deleteObjects, fitsXml, MAX_DELETES } from "./delete-objects.js";
-import { found, guarded, isNotImplemented, statusOf } from "./s3-failure.js";
-import { uploadFile } from "./s3-upload.js";
+import { BlobError, BlobTooLargeError } from "../errors.js";
+import { batchDelete, isXmlSafe, MAX_BATCH_DELETE } from "./batch-delete.js";
+import { undefinedIfMissing, mapErrors, isNotImplemented, statusOf } from "./s3-errors.js";
+import { uploadFile } from "./multipart-upload.js";
 
 export interface S3Config {
   /** Address of the service; absent: AWS itself. */
@@ -25,7 +26,7 @@ export interface S3Config {
   readonly maxConnections?: number | undefined;
 }
 
-interface Loaded {
+interface Connection {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.S3Client;
 }
@@ -33,113 +34,116 @@ interface Loaded {
 /** Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow. */
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
-  #loading: Promise<Loaded> | undefined;
+  readonly #connecting = new Lazy(async (): Promise<Connection> => {
+    const sdk = await import("@aws-sdk/client-s3");
+    return { sdk, client: new sdk.S3Client(clientConfig(this.#config)) };
+  });
   /** False once the service has answered that it has no batch deletes. */
-  #deletesMany = true;
-  #signing: Promise<Sdk.S3Client> | undefined;
+  #supportsBatchDelete = true;
+  #presigning: Promise<Sdk.S3Client> | undefined;
 
   constructor(config: S3Config) {
     this.#config = config;
   }
 
-  async get({ uri, container, key }: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
-    const { sdk, client } = await this.#load();
-    return guarded(uri, async () => {
-      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: container, Key: key })));
+  async get({ uri, bucket, key }: BlobLocation, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+    const { sdk, client } = await this.#connect();
+    return mapErrors(uri, async () => {
+      const response = await undefinedIfMissing(client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key })));
       if (response?.Body === undefined) return undefined;
       const size = response.ContentLength ?? 0;
       if (maxBytes !== undefined && size > maxBytes) {
         if ("destroy" in response.Body) response.Body.destroy();
-        throw new BlobTooLarge(uri, size, maxBytes);
+        throw new BlobTooLargeError(uri, size, maxBytes);
       }
       return response.Body.transformToByteArray();
     });
   }
 
-  async put({ uri, container, key }: BlobAddress, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
-    const { sdk, client } = await this.#load();
+  async put({ uri, bucket, key }: BlobLocation, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
+    const { sdk, client } = await this.#connect();
     const command = new sdk.PutObjectCommand({
-      Bucket: container,
+      Bucket: bucket,
       Key: key,
       Body: bytes,
       ContentLength: bytes.byteLength,
       ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
       ...(options.metadata === undefined ? {} : { Metadata: { ...options.metadata } }),
-      ...(options.ifNoneMatch === true ? { IfNoneMatch: "*" } : {}),
+      ...(options.ifAbsent === true ? { IfNoneMatch: "*" } : {}),
     });
-    return guarded(uri, async () => {
+    return mapErrors(uri, async () => {
       try {
         await client.send(command);
         return "written";
       } catch (error) {
-        if (options.ifNoneMatch === true && statusOf(error) === 412) return "exists";
+        if (options.ifAbsent === true && statusOf(error) === 412) return "exists";
         throw error;
       }
     });
   }
 
-  async getFile({ uri, container, key }: BlobAddress, path: string): Promise<boolean> {
-    const { sdk, client } = await this.#load();
-    return guarded(uri, async () => {
-      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: container, Key: key })));
+  async getFile({ uri, bucket, key }: BlobLocation, path: string): Promise<boolean> {
+    const { sdk, client } = await this.#connect();
+    return mapErrors(uri, async () => {
+      const response = await undefinedIfMissing(client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key })));
       if (response?.Body === undefined) return false;
       await pipeline(response.Body as Readable, createWriteStream(path));
       return true;
     });
   }
 
-  async putFile({ uri, container, key }: BlobAddress, path: string): Promise<void> {
-    const loaded = await this.#load();
-    await guarded(uri, () => uploadFile(loaded, { Bucket: container, Key: key }, path));
+  async putFile({ uri, bucket, key }: BlobLocation, path: string): Promise<void> {
+    const loaded = await this.#connect();
+    await mapErrors(uri, () => uploadFile(loaded, { Bucket: bucket, Key: key }, path));
   }
 
-  async head({ uri, container, key }: BlobAddress): Promise<BlobHead | undefined> {
-    const { sdk, client } = await this.#load();
-    const response = await guarded(uri, () => found(client.send(new sdk.HeadObjectCommand({ Bucket: container, Key: key }))));
+  async head({ uri, bucket, key }: BlobLocation): Promise<BlobHead | undefined> {
+    const { sdk, client } = await this.#connect();
+    const response = await mapErrors(uri, () => undefinedIfMissing(client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key }))));
     if (response === undefined) return undefined;
     return {
       size: response.ContentLength ?? 0,
-      etag: unquoted(response.ETag),
+      etag: unquote(response.ETag),
       modifiedAt: response.LastModified ?? new Date(0),
       metadata: response.Metadata ?? {},
     };
   }
 
-  async delete({ uri, container, key }: BlobAddress): Promise<void> {
-    const { sdk, client } = await this.#load();
-    await guarded(uri, () => found(client.send(new sdk.DeleteObjectCommand({ Bucket: container, Key: key }))));
+  async delete({ uri, bucket, key }: BlobLocation): Promise<void> {
+    const { sdk, client } = await this.#connect();
+    await mapErrors(uri, () => undefinedIfMissing(client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key }))));
   }
 
-  async deleteAll(addresses: readonly BlobAddress[]): Promise<void> {
-    for (const ofBucket of Map.groupBy(addresses, ({ container }) => container).values()) {
-      const batch = ofBucket.filter(({ key }) => fitsXml(key));
-      for (let from = 0; from < batch.length; from += MAX_DELETES) await this.#deleteBatch(batch.slice(from, from + MAX_DELETES));
-      const rest = ofBucket.filter(({ key }) => !fitsXml(key));
-      await deleteEach(this, rest);
+  async deleteAll(locations: readonly BlobLocation[]): Promise<void> {
+    for (const inBucket of Map.groupBy(locations, ({ bucket }) => bucket).values()) {
+      const batch = inBucket.filter(({ key }) => isXmlSafe(key));
+      for (let from = 0; from < batch.length; from += MAX_BATCH_DELETE) await this.#deleteBatch(batch.slice(from, from + MAX_BATCH_DELETE));
+      const rest = inBucket.filter(({ key }) => !isXmlSafe(key));
+      await deleteOneByOne(this, rest);
     }
   }
 
-  async #deleteBatch(addresses: readonly BlobAddress[]): Promise<void> {
-    if (this.#deletesMany) {
+  async #deleteBatch(locations: readonly BlobLocation[]): Promise<void> {
+    if (this.#supportsBatchDelete) {
       try {
-        await deleteObjects(await this.#load(), addresses);
+        await batchDelete(await this.#connect(), locations);
         return;
       } catch (error) {
         if (!(error instanceof BlobError) || !isNotImplemented(error.cause)) throw error;
-        this.#deletesMany = false;
+        this.#supportsBatchDelete = false;
       }
     }
-    await deleteEach(this, addresses);
+    await deleteOneByOne(this, locations);
   }
 
-  async *list({ uri, root, container, key }: BlobAddress): AsyncGenerator<BlobEntry> {
-    const { sdk, client } = await this.#load();
+  async *list({ uri, root, bucket, key }: BlobLocation): AsyncGenerator<BlobEntry> {
+    const { sdk, client } = await this.#connect();
     let token: string | undefined;
     do {
-      const page = await guarded(uri, () =>
+      const page = await mapErrors(uri, () =>
         client.send(
           new sdk.ListObjectsV2Command({
-            Bucket: container,
+            Bucket: bucket,
             Prefix: key,
             // XML cannot represent all keys.
             EncodingType: "url",
@@ -149,9 +153,9 @@ export class S3Driver implements BlobDriver {
       );
       for (const item of page.Contents ?? []) {
         yield {
-          uri: `${root}${decoded(item.Key ?? "", page.EncodingType)}`,
+          uri: `${root}${decodeKey(item.Key ?? "", page.EncodingType)}`,
           size: item.Size ?? 0,
-          etag: unquoted(item.ETag),
+          etag: unquote(item.ETag),
           modifiedAt: item.LastModified ?? new Date(0),
         };
       }
@@ -159,32 +163,32 @@ export class S3Driver implements BlobDriver {
     } while (token !== undefined);
   }
 
-  async signPut(
-    { uri, container, key }: BlobAddress,
-    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
-  ): Promise<SignedRequest> {
-    const { sdk } = await this.#load();
+  async presignPut(
+    { uri, bucket, key }: BlobLocation,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: PresignPutOptions,
+  ): Promise<PresignedRequest> {
+    const { sdk } = await this.#connect();
     const command = new sdk.PutObjectCommand({
-      Bucket: container,
+      Bucket: bucket,
       Key: key,
       Metadata: { ...metadata },
       ...(contentMd5 === undefined ? {} : { ContentMD5: contentMd5 }),
       ...(createOnly && { IfNoneMatch: "*" }),
     });
     const headers = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]));
-    const url = await this.#sign({ uri, command, expiresInSeconds, signedHeaders: Object.keys(headers) });
+    const url = await this.#presign({ uri, command, expiresInSeconds, signedHeaders: Object.keys(headers) });
     const conditions = { ...(contentMd5 !== undefined && { "Content-MD5": contentMd5 }), ...(createOnly && { "If-None-Match": "*" }) };
     return { url, headers: { ...headers, ...conditions } };
   }
 
-  async signGet({ uri, container, key }: BlobAddress, { expiresInSeconds }: SignGetOptions): Promise<SignedRequest> {
-    const { sdk } = await this.#load();
-    const command = new sdk.GetObjectCommand({ Bucket: container, Key: key });
-    return { url: await this.#sign({ uri, command, expiresInSeconds, signedHeaders: [] }), headers: {} };
+  async presignGet({ uri, bucket, key }: BlobLocation, { expiresInSeconds }: PresignGetOptions): Promise<PresignedRequest> {
+    const { sdk } = await this.#connect();
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+    return { url: await this.#presign({ uri, command, expiresInSeconds, signedHeaders: [] }), headers: {} };
   }
 
   close(): void {
-    for (const client of [this.#loading?.then((loaded) => loaded.client), this.#signing]) {
+    for (const client of [this.#connecting.loaded?.then((loaded) => loaded.client), this.#presigning]) {
       client?.then(
         (loaded) => loaded.destroy(),
         () => undefined,
@@ -192,10 +196,10 @@ export class S3Driver implements BlobDriver {
     }
   }
 
-  async #sign({ uri, command, expiresInSeconds, signedHeaders }: SignInput): Promise<string> {
+  async #presign({ uri, command, expiresInSeconds, signedHeaders }: PresignRequest): Promise<string> {
     const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner");
-    const client = await this.#signingClient();
-    return guarded(uri, () =>
+    const client = await this.#presigningClient();
+    return mapErrors(uri, () =>
       getSignedUrl(client, command, {
         expiresIn: Math.round(expiresInSeconds),
         // The service stores metadata only from headers; by default the signer would move it into the query.
@@ -204,21 +208,20 @@ export class S3Driver implements BlobDriver {
     );
   }
 
-  async #signingClient(): Promise<Sdk.S3Client> {
-    const { sdk, client } = await this.#load();
+  async #presigningClient(): Promise<Sdk.S3Client> {
+    const { sdk, client } = await this.#connect();
     const { publicEndpoint } = this.#config;
     if (publicEndpoint === undefined || publicEndpoint === "") return client;
-    this.#signing ??= Promise.resolve(new sdk.S3Client(clientConfig({ ...this.#config, endpoint: publicEndpoint })));
-    return this.#signing;
+    this.#presigning ??= Promise.resolve(new sdk.S3Client(clientConfig({ ...this.#config, endpoint: publicEndpoint })));
+    return this.#presigning;
   }
 
-  #load(): Promise<Loaded> {
-    this.#loading ??= import("@aws-sdk/client-s3").then((sdk) => ({ sdk, client: new sdk.S3Client(clientConfig(this.#config)) }));
-    return this.#loading;
+  #connect(): Promise<Connection> {
+    return this.#connecting.get();
   }
 }
 
-interface SignInput {
+interface PresignRequest {
   readonly uri: string;
   readonly command: Sdk.PutObjectCommand | Sdk.GetObjectCommand;
   readonly expiresInSeconds: number;
@@ -243,11 +246,11 @@ function clientConfig(config: S3Config): Sdk.S3ClientConfig {
   };
 }
 
-function unquoted(etag: string | undefined): string {
+function unquote(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }
 
 /** Decodes a key, in which a plus is a space, as in forms. Services that do not know the encoding send keys as they are. */
-function decoded(key: string, encoding: string | undefined): string {
+function decodeKey(key: string, encoding: string | undefined): string {
   return encoding === "url" ? decodeURIComponent(key.replaceAll("+", "%20")) : key;
 }

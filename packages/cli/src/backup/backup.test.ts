@@ -8,14 +8,14 @@ import { afterAll, expect, test } from "vitest";
 import { backupCommand, restoreCommand } from "./command.js";
 import { clustersOf, databasesOf } from "./config.js";
 import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
-import { asNew, makeWorkflows } from "./workflows.js";
+import { stripServerFields, importWorkflows } from "./workflows.js";
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const silent = () => undefined;
 
-test("databases are taken in the order in which none is newer than what refers to it", () => {
+test("databases are dumped so that none is newer than one that refers to it", () => {
   const databases = { admin: "postgresql://a", scheduler: "postgresql://s" };
   expect(databasesOf({ databases, clusters: [] }).map(({ name }) => name)).toEqual(["scheduler", "admin"]);
   expect(clustersOf({ databases: {}, kubeconfig: "file", clusters: [{ name: "east", kubeconfig: "other" }] })).toEqual([
@@ -24,18 +24,18 @@ test("databases are taken in the order in which none is newer than what refers t
   ]);
 });
 
-test("what the server gave an object is not restored, what others rely on is", () => {
+test("server-managed fields are not restored, and other metadata are", () => {
   const metadata = { name: "e", namespace: "p-d", labels: { a: "b" }, finalizers: ["f"], uid: "u", resourceVersion: "7", generation: 3 };
   const workflow = { apiVersion: "v", kind: "k", metadata, status: { phase: 1 } };
-  expect(asNew(workflow)).toEqual({
+  expect(stripServerFields(workflow)).toEqual({
     ...workflow,
     metadata: { name: "e", namespace: "p-d", labels: { a: "b" }, finalizers: ["f"] },
   });
 });
 
-test("a folder that is there is not written to, one without its manifest is not read", async () => {
+test("an existing folder is not overwritten, and one without a manifest is not restored", async () => {
   await expect(backupCommand(["--to", folder, "--kubeconfig", "x"], silent)).rejects.toThrow(`${folder} is there already`);
-  await expect(restoreCommand(["--from", folder, "--kubeconfig", "x"], silent)).rejects.toThrow("holds no whole backup");
+  await expect(restoreCommand(["--from", folder, "--kubeconfig", "x"], silent)).rejects.toThrow("holds no complete backup");
   const times = { begunAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:01Z" };
   writeManifest(folder, { format: 1, ...times, databases: [], clusters: [] });
   expect(readManifest(folder)).toMatchObject(times);
@@ -45,21 +45,21 @@ test("a folder that is there is not written to, one without its manifest is not 
   expect(await backupCommand(["--to", join(folder, "new")], silent)).toBe(2);
 });
 
-test("a backup that fails leaves nothing, so that the next one may have its name", async () => {
+test("a failed backup leaves nothing behind", async () => {
   const place = join(folder, "nightly", "today");
   const words = ["--to", `${place}/`, "--kubeconfig", join(folder, "no-kubeconfig")];
   for (let night = 0; night < 2; night++) await expect(backupCommand(words, silent)).rejects.toThrow(/no-kubeconfig/);
   expect(readdirSync(join(folder, "nightly"))).toEqual([]);
 });
 
-test("a manifest that was broken off is none", () => {
+test("a truncated manifest is rejected", () => {
   const cut = join(folder, "cut");
   mkdirSync(cut);
   writeFileSync(join(cut, "manifest.json"), '{"format": 1, "beg');
   expect((): Manifest => readManifest(cut)).toThrow(BackupError);
 });
 
-test("a refusal that comes while the next line is read ends the restore, as does a file that cannot be read", async () => {
+test("a rejected resource and an unreadable file end the restore", async () => {
   const refused = Promise.withResolvers<void>();
   // The second namespace is created after the first workflow has been refused.
   const api = createServer((request, response: ServerResponse) => {
@@ -96,10 +96,10 @@ test("a refusal that comes while the next line is read ends the restore, as does
   try {
     writeFileSync(file, content);
     const cluster = { name: "local", kubeconfig };
-    await expect(makeWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
+    await expect(importWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
     writeFileSync(file, content.subarray(0, 20));
-    await expect(makeWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
-    await expect(makeWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
+    await expect(importWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
+    await expect(importWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
   } finally {
     api.closeAllConnections();
     api.close();

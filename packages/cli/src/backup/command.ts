@@ -3,13 +3,14 @@ import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "@flyte-ts/config";
 import { createLogger } from "@flyte-ts/telemetry";
 import { backupConfigSchema, clustersOf, databasesOf, restoreConfigSchema } from "./config.js";
-import { dumpDatabase, fillDatabase } from "./databases.js";
+import { dumpDatabase, restoreDatabase } from "./databases.js";
 import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
-import { makeWorkflows, saveWorkflows } from "./workflows.js";
+import { importWorkflows, exportWorkflows } from "./workflows.js";
 
 type Write = (text: string) => void;
 
-const NOTHING = "nothing was named: --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig or --clusters\n";
+const NOTHING_NAMED =
+  "nothing to process; name at least one of --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig, --clusters\n";
 const logger = () => createLogger({ service: "backup", level: "silent" });
 
 /**
@@ -20,16 +21,16 @@ export async function backupCommand(argv: readonly string[], write: Write): Prom
   const config = loadConfig(backupConfigSchema, { service: "backup", argv, env: process.env });
   const [databases, clusters] = [databasesOf(config), clustersOf(config)];
   if (databases.length + clusters.length === 0) {
-    write(NOTHING);
+    write(NOTHING_NAMED);
     return 2;
   }
-  if (existsSync(config.to)) throw new BackupError(`${config.to} is there already: a backup goes into a folder of its own`);
+  if (existsSync(config.to)) throw new BackupError(`${config.to} exists already; name a new folder for the backup`);
   const to = resolve(config.to);
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   // Renamed when complete. For its owner alone: rows hold users' data and the issuer's keys.
   const folder = mkdtempSync(`${to}.incomplete-`);
   try {
-    await fillFolder(folder, { databases, clusters, write });
+    await writeBackup(folder, { databases, clusters, write });
     renameSync(folder, to);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -44,22 +45,22 @@ interface Contents {
   readonly write: Write;
 }
 
-async function fillFolder(folder: string, { databases, clusters, write }: Contents): Promise<void> {
-  const begunAt = new Date().toISOString();
-  const manifest: Manifest = { format: 1, begunAt, endedAt: begunAt, databases: [], clusters: [] };
+async function writeBackup(dir: string, { databases, clusters, write }: Contents): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const manifest: Manifest = { format: 1, begunAt: startedAt, endedAt: startedAt, databases: [], clusters: [] };
   for (const { name, url } of databases) {
     const file = `${name}.dump`;
-    await dumpDatabase({ name, url, file: join(folder, file), logger: logger() });
+    await dumpDatabase({ name, url, file: join(dir, file), logger: logger() });
     manifest.databases.push({ name, file });
     write(`database ${name}: ${file}\n`);
   }
   for (const cluster of clusters) {
     const file = `workflows-${cluster.name}.jsonl.gz`;
-    const workflows = await saveWorkflows(cluster, join(folder, file));
+    const workflows = await exportWorkflows(cluster, join(dir, file));
     manifest.clusters.push({ name: cluster.name, file, workflows });
     write(`data plane ${cluster.name}: ${workflows} FlyteWorkflows, ${file}\n`);
   }
-  writeManifest(folder, { ...manifest, endedAt: new Date().toISOString() });
+  writeManifest(dir, { ...manifest, endedAt: new Date().toISOString() });
 }
 
 /** `flyte-ts restore`: restores the named parts of a backup, to empty databases and to data planes whose services do not run yet. */
@@ -67,26 +68,26 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
   const config = loadConfig(restoreConfigSchema, { service: "restore", argv, env: process.env });
   const [databases, clusters] = [databasesOf(config), clustersOf(config)];
   if (databases.length + clusters.length === 0) {
-    write(NOTHING);
+    write(NOTHING_NAMED);
     return 2;
   }
   const manifest = readManifest(config.from);
   const fileOf = (kind: "databases" | "clusters", name: string) => {
-    const file = manifest[kind].find((each) => each.name === name)?.file;
+    const file = manifest[kind].find((entry) => entry.name === name)?.file;
     if (file === undefined)
-      throw new BackupError(`${config.from} holds nothing of ${kind === "databases" ? "database" : "data plane"} ${name}`);
+      throw new BackupError(`${config.from} holds no backup of ${kind === "databases" ? "database" : "data plane"} ${name}`);
     return join(config.from, file);
   };
   // Checked before anything is changed.
   for (const { name } of databases) fileOf("databases", name);
   for (const { name } of clusters) fileOf("clusters", name);
   for (const { name, url } of databases) {
-    await fillDatabase({ name, url, file: fileOf("databases", name), logger: logger() });
+    await restoreDatabase({ name, url, file: fileOf("databases", name), logger: logger() });
     write(`database ${name}: as of ${manifest.begunAt}\n`);
   }
   for (const cluster of clusters) {
-    const { made, there } = await makeWorkflows(cluster, fileOf("clusters", cluster.name));
-    write(`data plane ${cluster.name}: ${made} FlyteWorkflows made${there === 0 ? "" : `, ${there} were there`}\n`);
+    const { made: created, there: existing } = await importWorkflows(cluster, fileOf("clusters", cluster.name));
+    write(`data plane ${cluster.name}: ${created} FlyteWorkflows created${existing === 0 ? "" : `, ${existing} existed already`}\n`);
   }
   return 0;
 }

@@ -1,4 +1,6 @@
+import { loadServices } from "@flyte-ts/service-manifest";
 import { z } from "zod";
+import { repositoryRoot } from "@flyte-ts/local-stack";
 
 const cluster = z.strictObject({
   /** Name in admin's `clusters`. */
@@ -7,11 +9,17 @@ const cluster = z.strictObject({
   context: z.string().optional(),
 });
 
-const places = {
+/** Backup order: a later database may hold facts that earlier ones lack, never the reverse. */
+export const DATABASES: readonly string[] = (await loadServices(repositoryRoot))
+  .flatMap(({ manifest: { id, requires } }) =>
+    requires.database === undefined ? [] : [{ id, position: requires.database.backupPosition }],
+  )
+  .toSorted((a, b) => a.position - b.position)
+  .map(({ id }) => id);
+
+const targetSettings = {
   /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
-  databases: z
-    .strictObject({ scheduler: z.string().optional(), datacatalog: z.string().optional(), admin: z.string().optional() })
-    .prefault({}),
+  databases: z.strictObject(Object.fromEntries(DATABASES.map((name) => [name, z.string().optional()]))).prefault({}),
   /** The only data plane. */
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
@@ -22,24 +30,20 @@ const places = {
 export const backupConfigSchema = z.strictObject({
   /** A folder that does not exist yet. */
   to: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
 export const restoreConfigSchema = z.strictObject({
   /** A folder that a backup wrote. */
   from: z.string().min(1),
-  ...places,
+  ...targetSettings,
 });
 
-type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
+type TargetSettings = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
 
 export type NamedCluster = z.infer<typeof cluster>;
 
-/** Backup order: later databases may hold facts that earlier ones lack, never the reverse. */
-export const DATABASES = ["scheduler", "datacatalog", "admin"] as const;
-export type DatabaseName = (typeof DATABASES)[number];
-
-export function databasesOf({ databases }: Places): readonly { readonly name: DatabaseName; readonly url: string }[] {
+export function databasesOf({ databases }: TargetSettings): readonly { readonly name: string; readonly url: string }[] {
   return DATABASES.flatMap((name) => {
     const url = databases[name];
     return url === undefined ? [] : [{ name, url }];
@@ -47,6 +51,6 @@ export function databasesOf({ databases }: Places): readonly { readonly name: Da
 }
 
 /** The only data plane has the name `local`. */
-export function clustersOf({ kubeconfig, context, clusters }: Places): readonly NamedCluster[] {
+export function clustersOf({ kubeconfig, context, clusters }: TargetSettings): readonly NamedCluster[] {
   return kubeconfig === undefined ? clusters : [{ name: "local", kubeconfig, ...(context && { context }) }, ...clusters];
 }

@@ -6,7 +6,7 @@ import { createPool, ensureDatabase } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import { BackupError } from "./manifest.js";
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 export interface DatabaseFile {
   readonly name: string;
@@ -17,9 +17,9 @@ export interface DatabaseFile {
 
 /** Dumps a consistent snapshot of a database in use to a file. */
 export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
-  const { major } = await look(url, logger);
+  const { major } = await inspectDatabase(url, logger);
   // Comments of extensions belong to the server's administrator.
-  await client(major, "pg_dump", {
+  await runPostgresTool(major, "pg_dump", {
     name,
     url,
     args: ["--format=custom", "--no-owner", "--no-privileges", "--no-comments", "--file", file],
@@ -31,23 +31,23 @@ export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): P
  *
  * @throws BackupError when it holds tables.
  */
-export async function fillDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
+export async function restoreDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
   await ensureDatabase(url);
-  const { major, tables } = await look(url, logger);
-  if (tables > 0) throw new BackupError(`database ${name} holds ${tables} tables: a backup is restored to an empty one`);
+  const { major, tables } = await inspectDatabase(url, logger);
+  if (tables > 0) throw new BackupError(`database ${name} holds ${tables} tables; restore into an empty database`);
   const args = [
     "--no-owner",
     "--no-privileges",
     "--exit-on-error",
     "--single-transaction",
     "--dbname",
-    settingsOf(url)["PGDATABASE"] ?? "",
+    libpqEnvironment(url)["PGDATABASE"] ?? "",
     file,
   ];
-  await client(major, "pg_restore", { name, url, args });
+  await runPostgresTool(major, "pg_restore", { name, url, args });
 }
 
-async function look(url: string, logger: Logger): Promise<{ readonly major: number; readonly tables: number }> {
+async function inspectDatabase(url: string, logger: Logger): Promise<{ readonly major: number; readonly tables: number }> {
   const db = createPool({ url, logger });
   try {
     const { rows } = await db.query<{ version: number; tables: number }>({
@@ -59,17 +59,17 @@ async function look(url: string, logger: Logger): Promise<{ readonly major: numb
   }
 }
 
-interface Call {
+interface ToolCall {
   readonly name: string;
   readonly url: string;
   readonly args: readonly string[];
 }
 
-async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: Call): Promise<void> {
+async function runPostgresTool(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: ToolCall): Promise<void> {
   const command = join(await findPostgresClient(serverMajor), program);
   try {
     // Passed in the environment, not as arguments, which all users of the machine may read.
-    await run(command, args, { env: { ...process.env, ...settingsOf(url) }, maxBuffer: 64 << 20 });
+    await execFileAsync(command, args, { env: { ...process.env, ...libpqEnvironment(url) }, maxBuffer: 64 << 20 });
   } catch (error) {
     const { stderr = "", message } = error as { readonly stderr?: string; readonly message: string };
     throw new BackupError(`${program} of database ${name} failed: ${stderr.trim() || message}`, { cause: error });
@@ -77,7 +77,7 @@ async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { 
 }
 
 /** Converts a connection URL to variables of libpq. */
-function settingsOf(url: string): Record<string, string> {
+function libpqEnvironment(url: string): Record<string, string> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const settings: Record<string, string> = {
     PGHOST: hostname.replace(/^\[(.*)\]$/, "$1"),

@@ -19,21 +19,21 @@ const schema = z.object({
 /** Contents of a backup folder. Written last: a folder without it holds an interrupted backup. */
 export type Manifest = z.infer<typeof schema>;
 
-const NAME = "manifest.json";
+const FILE_NAME = "manifest.json";
 
 export function writeManifest(folder: string, manifest: Manifest): void {
-  writeFileSync(join(folder, NAME), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  writeFileSync(join(folder, FILE_NAME), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 /** @throws BackupError when the folder holds no complete backup. */
 export function readManifest(folder: string): Manifest {
   let written: unknown;
   try {
-    written = JSON.parse(readFileSync(join(folder, NAME), "utf8"));
+    written = JSON.parse(readFileSync(join(folder, FILE_NAME), "utf8"));
   } catch (cause) {
-    throw new BackupError(`${folder} holds no whole backup: there is no ${NAME}, which is written last, or not all of it`, { cause });
+    throw new BackupError(`${folder} holds no complete backup: ${FILE_NAME}, which is written last, is missing or truncated`, { cause });
   }
   const { data, error } = schema.safeParse(written);
-  if (data === undefined) throw new BackupError(`${join(folder, NAME)}: ${z.prettifyError(error)}`);
+  if (data === undefined) throw new BackupError(`${join(folder, FILE_NAME)}: ${z.prettifyError(error)}`);
   return data;
 }

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip, createGzip } from "node:zlib";
+import { forEachConcurrent, mapConcurrent, SingleFlight } from "@flyte-ts/async";
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   createKubeClient,
@@ -16,11 +17,22 @@ import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-
 import type { NamedCluster } from "./config.js";
 import { BackupError } from "./manifest.js";
 
-const AT_ONCE = 16;
-const SERVED_AFTER_MS = 30_000;
+/** Maximum of concurrent requests. */
+const CONCURRENCY = 16;
+/** Workflows in memory before they are written. */
+const BATCH = 64;
+const CRD_SERVED_TIMEOUT_MS = 30_000;
 
 /** Metadata set by the former server, or of an object being deleted: a restored object is new. */
-const OF_THE_SERVER = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp", "selfLink"];
+const SERVER_MANAGED_FIELDS = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "managedFields",
+  "deletionTimestamp",
+  "selfLink",
+];
 
 async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (client: KubeClient) => Promise<T>): Promise<T> {
   const client = await createKubeClient({ kubeconfig, context });
@@ -32,15 +44,14 @@ async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (clien
 }
 
 /** Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; returns their number. */
-export function saveWorkflows(cluster: NamedCluster, file: string): Promise<number> {
+export function exportWorkflows(cluster: NamedCluster, file: string): Promise<number> {
   return withClient(cluster, async (client) => {
     const { items } = await client.list(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true });
     let count = 0;
     const lines = async function* () {
-      for (let from = 0; from < items.length; from += AT_ONCE) {
-        const part = items.slice(from, from + AT_ONCE);
-        const found = await Promise.all(
-          part.map(({ metadata: { namespace, name } }) => client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name })),
+      for (let from = 0; from < items.length; from += BATCH) {
+        const found = await mapConcurrent(items.slice(from, from + BATCH), CONCURRENCY, ({ metadata: { namespace, name } }) =>
+          client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name }),
         );
         // A workflow deleted meanwhile is not restored.
         for (const workflow of found) {
@@ -56,35 +67,34 @@ export function saveWorkflows(cluster: NamedCluster, file: string): Promise<numb
 }
 
 /** Creates the FlyteWorkflows of a file. Existing ones are kept. */
-export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
+export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
   return withClient(cluster, async (client) => {
     await ensureDefinition(client);
-    const namespaces = new Set<string>();
-    const result = { made: 0, there: 0 };
-    let under: Promise<void>[] = [];
-    for await (const line of linesOf(file)) {
-      const workflow = JSON.parse(line) as KubeObject;
-      const { namespace = "" } = workflow.metadata;
-      if (!namespaces.has(namespace))
-        await ensure(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
-      namespaces.add(namespace);
-      const making = ensure(() => client.create(FLYTE_WORKFLOW_RESOURCE, asNew(workflow), { metadataOnly: true })).then(
-        (made) => void (made ? result.made++ : result.there++),
+    const namespaces = new SingleFlight<boolean>();
+    const known = new Set<string>();
+    const ensureNamespace = async (name: string) => {
+      if (known.has(name)) return;
+      await namespaces.run(name, () =>
+        createUnlessExists(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } })),
       );
-      // Prevents an unhandled rejection while the next line is read; the final wait reports the error.
-      making.catch(() => undefined);
-      under.push(making);
-      if (under.length < AT_ONCE) continue;
-      await Promise.all(under);
-      under = [];
-    }
-    await Promise.all(under);
+      known.add(name);
+    };
+    const result = { made: 0, there: 0 };
+    await forEachConcurrent(readGzipLines(file), CONCURRENCY, async (line) => {
+      const workflow = JSON.parse(line) as KubeObject;
+      await ensureNamespace(workflow.metadata.namespace ?? "");
+      const made = await createUnlessExists(() =>
+        client.create(FLYTE_WORKFLOW_RESOURCE, stripServerFields(workflow), { metadataOnly: true }),
+      );
+      if (made) result.made++;
+      else result.there++;
+    });
     return result;
   });
 }
 
 /** @throws BackupError naming the file. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* readGzipLines(file: string): AsyncGenerator<string> {
   const text = createGunzip();
   // A failure of the pipeline also ends the text.
   pipeline(createReadStream(file), text).catch(() => undefined);
@@ -95,17 +105,17 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-export function asNew(workflow: KubeObject): KubeObject {
-  const metadata = Object.fromEntries(Object.entries(workflow.metadata).filter(([key]) => !OF_THE_SERVER.includes(key)));
+export function stripServerFields(workflow: KubeObject): KubeObject {
+  const metadata = Object.fromEntries(Object.entries(workflow.metadata).filter(([key]) => !SERVER_MANAGED_FIELDS.includes(key)));
   return { ...workflow, metadata: metadata as unknown as KubeObject["metadata"] };
 }
 
 async function ensureDefinition(client: KubeClient): Promise<void> {
-  await ensure(() => client.create(CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
+  await createUnlessExists(() => client.create(CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new definition is served shortly after it was created.
-  for (const deadline = Date.now() + SERVED_AFTER_MS; ; await sleep(100)) {
+  for (const deadline = Date.now() + CRD_SERVED_TIMEOUT_MS; ; await sleep(100)) {
     try {
-      await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+      await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
       return;
     } catch (error) {
       if (!isNotFound(error) || Date.now() > deadline) throw error;
@@ -114,7 +124,7 @@ async function ensureDefinition(client: KubeClient): Promise<void> {
 }
 
 /** False when it existed. */
-async function ensure(create: () => Promise<unknown>): Promise<boolean> {
+async function createUnlessExists(create: () => Promise<unknown>): Promise<boolean> {
   try {
     await create();
     return true;

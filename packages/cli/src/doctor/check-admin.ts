@@ -1,22 +1,23 @@
 import { Code, createFlyteClient, RpcError } from "@flyte-ts/client";
-import { clockFinding, type Finding, ill, reasonOf, well } from "./finding.js";
+import { clockFinding, type Finding, failed, rootCauseMessage, passed } from "./finding.js";
 
-const WHAT = "admin";
+const SUBJECT = "admin";
 
 /** Checks whether admin answers, its version, and its clock. */
-export async function checkAdmin(endpoint: string, patienceMs: number): Promise<readonly Finding[]> {
-  const client = createFlyteClient({ endpoint, deadlineMs: patienceMs });
+export async function checkAdmin(endpoint: string, timeoutMs: number): Promise<readonly Finding[]> {
+  const client = createFlyteClient({ endpoint, deadlineMs: timeoutMs });
   try {
-    const answer = await client.admin.getVersion({});
-    const { version, build } = { version: answer.controlPlaneVersion?.Version, build: answer.controlPlaneVersion?.Build };
-    const found = well(WHAT, `${endpoint} answers: Flyte ${version || "unknown"}${build && build !== "unknown" ? `, ${build}` : ""}`);
-    return [found, ...(await clock(endpoint, patienceMs))];
+    const response = await client.admin.getVersion({});
+    const { version, build } = { version: response.controlPlaneVersion?.Version, build: response.controlPlaneVersion?.Build };
+    const found = passed(SUBJECT, `${endpoint} answers: Flyte ${version || "unknown"}${build && build !== "unknown" ? `, ${build}` : ""}`);
+    return [found, ...(await checkClock(endpoint, timeoutMs))];
   } catch (error) {
-    if (error instanceof RpcError && error.code === Code.UNAUTHENTICATED) return [well(WHAT, `${endpoint} answers, and asks who you are`)];
+    if (error instanceof RpcError && error.code === Code.UNAUTHENTICATED)
+      return [passed(SUBJECT, `${endpoint} answers and requires sign-in`)];
     return [
-      ill(
-        WHAT,
-        `${endpoint}: ${reasonOf(error)}`,
+      failed(
+        SUBJECT,
+        `${endpoint}: ${rootCauseMessage(error)}`,
         "is it the address of its gRPC port, are its replicas ready (/readyz at port 10254), does what stands before it let HTTP/2 through?",
       ),
     ];
@@ -26,15 +27,15 @@ export async function checkAdmin(endpoint: string, patienceMs: number): Promise<
 }
 
 /** HTTP dates have whole seconds. */
-async function clock(endpoint: string, patienceMs: number): Promise<readonly Finding[]> {
+async function checkClock(endpoint: string, timeoutMs: number): Promise<readonly Finding[]> {
   const address = endpoint.includes("://") ? endpoint : `http://${endpoint}`;
   try {
     const before = Date.now();
-    const answer = await fetch(`${address}/api/v1/version`, { signal: AbortSignal.timeout(patienceMs) });
+    const response = await fetch(`${address}/api/v1/version`, { signal: AbortSignal.timeout(timeoutMs) });
     const after = Date.now();
-    const date = Date.parse(answer.headers.get("date") ?? "");
+    const date = Date.parse(response.headers.get("date") ?? "");
     if (Number.isNaN(date)) return [];
-    return [clockFinding(WHAT, date + 500 - (before + after) / 2, 500 + (after - before) / 2)];
+    return [clockFinding(SUBJECT, date + 500 - (before + after) / 2, 500 + (after - before) / 2)];
   } catch {
     // The port serves only gRPC.
     return [];

@@ -1,11 +1,11 @@
 import { createPool, type Database } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
-import { clockFinding, type Finding, ill, reasonOf, warning, well } from "./finding.js";
+import { clockFinding, type Finding, failed, rootCauseMessage, warning, passed } from "./finding.js";
 
-const WHAT = "database";
-const OLDEST = 15;
+const SUBJECT = "database";
+const MIN_MAJOR = 15;
 /** Each replica of admin uses 20 by default. */
-const FEW_CONNECTIONS = 60;
+const MIN_CONNECTIONS = 60;
 
 interface Facts {
   readonly version: number;
@@ -30,10 +30,14 @@ export async function checkDatabase(url: string, logger: Logger): Promise<readon
     });
     const after = Date.now();
     const facts = rows[0] as Facts;
-    return [...findings(facts), clockFinding(WHAT, Number(facts.now) - (before + after) / 2, (after - before) / 2)];
+    return [...findings(facts), clockFinding(SUBJECT, Number(facts.now) - (before + after) / 2, (after - before) / 2)];
   } catch (error) {
     return [
-      ill(WHAT, reasonOf(error), "are address, user and password right, does pg_hba.conf let this machine in, is the database there?"),
+      failed(
+        SUBJECT,
+        rootCauseMessage(error),
+        "are address, user and password right, does pg_hba.conf let this machine in, is the database there?",
+      ),
     ];
   } finally {
     await db?.close().catch(() => undefined);
@@ -41,14 +45,10 @@ export async function checkDatabase(url: string, logger: Logger): Promise<readon
 }
 
 function* findings({ version, name, standby, connections, may_create: mayCreate }: Facts): Generator<Finding> {
-  if (version < OLDEST) yield ill(WHAT, `PostgreSQL ${version}`, `PostgreSQL ${OLDEST} or newer is needed`);
-  else yield well(WHAT, `${name} on PostgreSQL ${version}`);
-  if (standby) yield ill(WHAT, "is a standby, which takes no writes", "name the primary");
-  if (!mayCreate) yield ill(WHAT, "the user may not make tables", "GRANT CREATE ON SCHEMA public, or make it the database's owner");
-  if (connections < FEW_CONNECTIONS)
-    yield warning(
-      WHAT,
-      `takes ${connections} connections in all`,
-      "raise max_connections, or lower database.maxConnections of the services",
-    );
+  if (version < MIN_MAJOR) yield failed(SUBJECT, `PostgreSQL ${version}`, `PostgreSQL ${MIN_MAJOR} or newer is needed`);
+  else yield passed(SUBJECT, `${name} on PostgreSQL ${version}`);
+  if (standby) yield failed(SUBJECT, "is a read-only standby", "name the primary");
+  if (!mayCreate) yield failed(SUBJECT, "the user cannot create tables", "GRANT CREATE ON SCHEMA public, or make it the database's owner");
+  if (connections < MIN_CONNECTIONS)
+    yield warning(SUBJECT, `max_connections is ${connections}`, "raise max_connections, or lower database.maxConnections of the services");
 }

@@ -1,35 +1,36 @@
 /** Result of one check. */
 export interface Finding {
   /** Subject of the check. */
-  readonly what: string;
+  readonly subject: string;
   /** `warning`: works now, but will cause trouble. */
-  readonly verdict: "well" | "warning" | "ill";
+  readonly severity: "ok" | "warning" | "error";
   readonly detail: string;
   /** Remedy, unless the check passed. */
-  readonly remedy?: string;
+  readonly hint?: string;
 }
 
-export const well = (what: string, detail: string): Finding => ({ what, verdict: "well", detail });
-export const warning = (what: string, detail: string, remedy: string): Finding => ({ what, verdict: "warning", detail, remedy });
-export const ill = (what: string, detail: string, remedy: string): Finding => ({ what, verdict: "ill", detail, remedy });
+export const passed = (subject: string, detail: string): Finding => ({ subject, severity: "ok", detail });
+export const warning = (subject: string, detail: string, hint: string): Finding => ({ subject, severity: "warning", detail, hint });
+export const failed = (subject: string, detail: string, hint: string): Finding => ({ subject, severity: "error", detail, hint });
 
 /** Clock skew above this makes signed requests, tokens and Leases fail eventually, ms. */
-const SKEW_MS = 2_000;
+const MAX_CLOCK_SKEW_MS = 2_000;
 
 /** @param differenceMs time by which the other clock is ahead; `blurMs` is the error of that measurement */
-export function clockFinding(what: string, differenceMs: number, blurMs: number): Finding {
+export function clockFinding(subject: string, differenceMs: number, uncertaintyMs: number): Finding {
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
-  if (Math.abs(differenceMs) - blurMs <= SKEW_MS) return well(`${what}: clock`, `differs by no more than ${seconds} s`);
+  if (Math.abs(differenceMs) - uncertaintyMs <= MAX_CLOCK_SKEW_MS)
+    return passed(`${subject}: clock`, `differs by no more than ${seconds} s`);
   const side = differenceMs > 0 ? "ahead" : "behind";
   return warning(
-    `${what}: clock`,
+    `${subject}: clock`,
     `${seconds} s ${side} of this machine's`,
-    "set both clocks by NTP: signatures, tokens and Leases go by them",
+    "synchronize both clocks with NTP: signatures, tokens and Leases depend on them",
   );
 }
 
 /** The innermost reason of an error, in one line. */
-export function reasonOf(error: unknown): string {
+export function rootCauseMessage(error: unknown): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error && inner.cause.message !== "") inner = inner.cause;
   const text = inner instanceof Error ? inner.message || inner.name : String(inner);

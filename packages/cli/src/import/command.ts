@@ -2,22 +2,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { type ChannelOptions, createClient, createFlyteClient, openChannel } from "@flyte-ts/client";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { loadConfig } from "@flyte-ts/config";
-import { booleanFlags } from "../boolean-flags.js";
+import { normalizeBooleanFlags } from "../boolean-flags.js";
 import { importConfigSchema } from "./config.js";
-import { runImport } from "./run.js";
+import { runImport } from "./run-import.js";
 
-const CONNECT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 
 /** `flyte-ts import`: resolves to the exit status, which is 0 also when something was skipped; the report lists it. */
 export async function importCommand(argv: readonly string[]): Promise<number> {
-  const config = loadConfig(importConfigSchema, { service: "import", argv: booleanFlags(argv, ["executions"]), env: process.env });
-  const from = createFlyteClient(side(config.from, config.fromTokenFile));
-  const target = side(config.to, config.toTokenFile);
+  const config = loadConfig(importConfigSchema, { service: "import", argv: normalizeBooleanFlags(argv, ["executions"]), env: process.env });
+  const from = createFlyteClient(channelOptions(config.from, config.fromTokenFile));
+  const target = channelOptions(config.to, config.toTokenFile);
   const to = createFlyteClient(target);
   const channel = openChannel(target);
   const history = createClient({ channel, service: HistoryService });
   try {
-    await Promise.all([from.ready(CONNECT_MS), to.ready(CONNECT_MS)]);
+    await Promise.all([from.ready(CONNECT_TIMEOUT_MS), to.ready(CONNECT_TIMEOUT_MS)]);
     const report = await runImport({ from, to, history, config, progress: (text) => process.stderr.write(`${text}\n`) });
     process.stdout.write(report.text());
     if (config.report !== undefined) writeFileSync(config.report, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -29,7 +29,7 @@ export async function importCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-function side(endpoint: string, tokenFile: string | undefined): ChannelOptions {
+function channelOptions(endpoint: string, tokenFile: string | undefined): ChannelOptions {
   if (tokenFile === undefined) return { endpoint };
   const metadata = () => {
     const token = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;

@@ -1,141 +1,145 @@
+import { forEachConcurrent } from "@flyte-ts/async";
 import { Code } from "@flyte-ts/client";
 import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { type LaunchPlan, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { allOf, eachOf, found, isCode, patiently, refusalOf } from "./calls.js";
-import type { Import, Place } from "./run.js";
-import { asRegistered } from "./as-registered.js";
+import { paginate, undefinedIfNotFound, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
+import type { ImportContext, ProjectDomain } from "./run-import.js";
+import { toRegisteredTemplate } from "./to-registered-template.js";
 
 /** A versioned entity, and how to register it. */
 interface Registration {
   readonly kind: "task" | "workflow" | "launch plan";
   readonly id: Identifier;
   /** Milliseconds since the epoch: dependencies are older. */
-  readonly madeAt: number;
+  readonly createdAtMs: number;
   readonly register: () => Promise<unknown>;
 }
 
 const OLDEST_FIRST = { sortBy: { key: "created_at", direction: Sort_Direction.ASCENDING } };
 const nameOf = ({ project, domain, name, version }: Identifier) => `${project}/${domain}/${name}/${version}`;
-const at = (time: { seconds: bigint; nanos: number } | undefined) => Number(time?.seconds ?? 0n) * 1e3 + (time?.nanos ?? 0) / 1e6;
+const milliseconds = (time: { seconds: bigint; nanos: number } | undefined) => Number(time?.seconds ?? 0n) * 1e3 + (time?.nanos ?? 0) / 1e6;
 
 /** Imports tasks, workflows and launch plans, with their descriptions, in dependency order. */
-export async function importEntities(work: Import, places: readonly Place[]): Promise<void> {
+export async function importEntities(context: ImportContext, projectDomains: readonly ProjectDomain[]): Promise<void> {
   const tasks: Registration[] = [];
   const others: Registration[] = [];
-  for (const place of places) {
-    work.progress(`entities of ${place.project}/${place.domain}`);
-    tasks.push(...(await tasksOf(work, place)));
-    others.push(...(await workflowsOf(work, place)), ...(await launchPlansOf(work, place)));
+  for (const projectDomain of projectDomains) {
+    context.progress(`entities of ${projectDomain.project}/${projectDomain.domain}`);
+    tasks.push(...(await listTasks(context, projectDomain)));
+    others.push(...(await listWorkflows(context, projectDomain)), ...(await listLaunchPlans(context, projectDomain)));
   }
-  await eachOf(tasks, work.config.concurrency, async (task) => {
-    const why = await tryOne(work, task);
-    if (why !== undefined) work.report.skip({ kind: task.kind, what: nameOf(task.id), why });
+  await forEachConcurrent(tasks, context.config.concurrency, async (task) => {
+    const why = await registerOne(context, task);
+    if (why !== undefined) context.report.skip({ kind: task.kind, what: nameOf(task.id), why });
   });
-  await inOrder(
-    work,
-    others.sort((a, b) => a.madeAt - b.madeAt),
+  await registerUntilStable(
+    context,
+    others.sort((a, b) => a.createdAtMs - b.createdAtMs),
   );
 }
 
 /** Registers one after the other; those with missing dependencies are retried until a round makes no progress. */
-async function inOrder(work: Import, wanted: readonly Registration[]): Promise<void> {
-  let left = wanted;
+async function registerUntilStable(context: ImportContext, registrations: readonly Registration[]): Promise<void> {
+  let remaining = registrations;
   for (;;) {
-    const refused: { readonly registration: Registration; readonly why: string }[] = [];
-    for (const registration of left) {
-      const why = await tryOne(work, registration);
-      if (why !== undefined) refused.push({ registration, why });
+    const rejected: { readonly registration: Registration; readonly why: string }[] = [];
+    for (const registration of remaining) {
+      const why = await registerOne(context, registration);
+      if (why !== undefined) rejected.push({ registration, why });
     }
-    if (refused.length === 0) return;
-    if (refused.length === left.length) {
-      for (const { registration, why } of refused) work.report.skip({ kind: registration.kind, what: nameOf(registration.id), why });
+    if (rejected.length === 0) return;
+    if (rejected.length === remaining.length) {
+      for (const { registration, why } of rejected) context.report.skip({ kind: registration.kind, what: nameOf(registration.id), why });
       return;
     }
-    left = refused.map(({ registration }) => registration);
+    remaining = rejected.map(({ registration }) => registration);
   }
 }
 
 /** Returns the reason of a refusal; undefined when it is registered. */
-async function tryOne({ report }: Import, { kind, register }: Registration): Promise<string | undefined> {
+async function registerOne({ report }: ImportContext, { kind, register }: Registration): Promise<string | undefined> {
   try {
-    await patiently(register);
-    report.note(kind, "imported");
+    await retryWhileUnavailable(register);
+    report.record(kind, "imported");
   } catch (error) {
-    if (!isCode(error, Code.ALREADY_EXISTS)) return refusalOf(error);
-    report.note(kind, "there");
+    if (!isCode(error, Code.ALREADY_EXISTS)) return permanentErrorMessage(error);
+    report.record(kind, "there");
   }
   return undefined;
 }
 
 /** Admins may answer with the description of another kind of entity when the requested kind has none. */
-async function descriptionOf({ from }: Import, id: Identifier): Promise<{ readonly description?: DescriptionEntity }> {
-  const description = await found(() => from.admin.getDescriptionEntity({ id }));
+async function readDescription({ from }: ImportContext, id: Identifier): Promise<{ readonly description?: DescriptionEntity }> {
+  const description = await undefinedIfNotFound(() => from.admin.getDescriptionEntity({ id }));
   return description?.id?.resourceType === id.resourceType ? { description } : {};
 }
 
-async function tasksOf(work: Import, place: Place): Promise<Registration[]> {
-  const { from, to } = work;
+async function listTasks(context: ImportContext, projectDomain: ProjectDomain): Promise<Registration[]> {
+  const { from, to } = context;
   const registrations: Registration[] = [];
-  const listed = allOf(
-    (page) => from.admin.listTasks({ id: place, ...page, ...OLDEST_FIRST }),
-    (answer) => answer.tasks,
+  const listed = paginate(
+    (page) => from.admin.listTasks({ id: projectDomain, ...page, ...OLDEST_FIRST }),
+    (response) => response.tasks,
   );
   for await (const { id, closure } of listed) {
     const template = closure?.compiledTask?.template;
     if (id === undefined || template === undefined) continue;
-    const register = async () => to.admin.createTask({ id, spec: { template, ...(await descriptionOf(work, id)) } });
-    registrations.push({ kind: "task", id, madeAt: at(closure?.createdAt), register });
+    const register = async () => to.admin.createTask({ id, spec: { template, ...(await readDescription(context, id)) } });
+    registrations.push({ kind: "task", id, createdAtMs: milliseconds(closure?.createdAt), register });
   }
   return registrations;
 }
 
-async function workflowsOf(work: Import, place: Place): Promise<Registration[]> {
-  const { from, to } = work;
+async function listWorkflows(context: ImportContext, projectDomain: ProjectDomain): Promise<Registration[]> {
+  const { from, to } = context;
   const registrations: Registration[] = [];
-  const listed = allOf(
-    (page) => from.admin.listWorkflows({ id: place, ...page, ...OLDEST_FIRST }),
-    (answer) => answer.workflows,
+  const listed = paginate(
+    (page) => from.admin.listWorkflows({ id: projectDomain, ...page, ...OLDEST_FIRST }),
+    (response) => response.workflows,
   );
   for await (const { id, closure } of listed) {
     if (id === undefined) continue;
     // Lists may omit the graph, and all graphs at once may exceed the memory: each is fetched when it is registered.
     const register = async () => {
-      const whole = await patiently(() => from.admin.getWorkflow({ id: { ...id, resourceType: ResourceType.WORKFLOW } }));
+      const whole = await retryWhileUnavailable(() => from.admin.getWorkflow({ id: { ...id, resourceType: ResourceType.WORKFLOW } }));
       const compiled = whole.closure?.compiledWorkflow;
       const template = compiled?.primary?.template;
       if (compiled === undefined || template === undefined) throw new Error(`the source has no graph of ${nameOf(id)}`);
-      const subWorkflows = compiled.subWorkflows.flatMap(({ template: sub }) => (sub === undefined ? [] : [asRegistered(sub)]));
-      return to.admin.createWorkflow({ id, spec: { template: asRegistered(template), subWorkflows, ...(await descriptionOf(work, id)) } });
+      const subWorkflows = compiled.subWorkflows.flatMap(({ template: sub }) => (sub === undefined ? [] : [toRegisteredTemplate(sub)]));
+      return to.admin.createWorkflow({
+        id,
+        spec: { template: toRegisteredTemplate(template), subWorkflows, ...(await readDescription(context, id)) },
+      });
     };
-    registrations.push({ kind: "workflow", id, madeAt: at(closure?.createdAt), register });
+    registrations.push({ kind: "workflow", id, createdAtMs: milliseconds(closure?.createdAt), register });
   }
   return registrations;
 }
 
-function allLaunchPlans({ from }: Import, place: Place): AsyncGenerator<LaunchPlan> {
-  return allOf(
-    (page) => from.admin.listLaunchPlans({ id: place, ...page, ...OLDEST_FIRST }),
-    (answer) => answer.launchPlans,
+function iterateLaunchPlans({ from }: ImportContext, projectDomain: ProjectDomain): AsyncGenerator<LaunchPlan> {
+  return paginate(
+    (page) => from.admin.listLaunchPlans({ id: projectDomain, ...page, ...OLDEST_FIRST }),
+    (response) => response.launchPlans,
   );
 }
 
-async function launchPlansOf(work: Import, place: Place): Promise<Registration[]> {
+async function listLaunchPlans(context: ImportContext, projectDomain: ProjectDomain): Promise<Registration[]> {
   const registrations: Registration[] = [];
-  for await (const { id, spec, closure } of allLaunchPlans(work, place)) {
+  for await (const { id, spec, closure } of iterateLaunchPlans(context, projectDomain)) {
     if (id === undefined || spec === undefined) continue;
-    const register = () => work.to.admin.createLaunchPlan({ id, spec });
-    registrations.push({ kind: "launch plan", id, madeAt: at(closure?.createdAt), register });
+    const register = () => context.to.admin.createLaunchPlan({ id, spec });
+    registrations.push({ kind: "launch plan", id, createdAtMs: milliseconds(closure?.createdAt), register });
   }
   return registrations;
 }
 
 /** Activates the launch plans that are active in the source, as configured: their schedules begin to fire. */
-export async function activateLaunchPlans(work: Import, place: Place): Promise<void> {
-  const { to, config, report } = work;
+export async function activateLaunchPlans(context: ImportContext, projectDomain: ProjectDomain): Promise<void> {
+  const { to, config, report } = context;
   if (config.activate === "none") return;
-  for await (const { id, spec, closure } of allLaunchPlans(work, place)) {
+  for await (const { id, spec, closure } of iterateLaunchPlans(context, projectDomain)) {
     if (id === undefined || closure?.state !== LaunchPlanState.ACTIVE) continue;
     const schedule = spec?.entityMetadata?.schedule?.ScheduleExpression;
     if (schedule?.case !== undefined && config.activate === "unscheduled") {
@@ -147,10 +151,10 @@ export async function activateLaunchPlans(work: Import, place: Place): Promise<v
       continue;
     }
     try {
-      await patiently(() => to.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE }));
-      report.note("activation", "imported");
+      await retryWhileUnavailable(() => to.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE }));
+      report.record("activation", "imported");
     } catch (error) {
-      report.skip({ kind: "activation", what: nameOf(id), why: refusalOf(error) });
+      report.skip({ kind: "activation", what: nameOf(id), why: permanentErrorMessage(error) });
     }
   }
 }

@@ -1,16 +1,16 @@
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { allOf, patiently, refusalOf } from "./calls.js";
-import type { Import, Place } from "./run.js";
+import { paginate, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
+import type { ImportContext, ProjectDomain } from "./run-import.js";
 
-const KINDS = [ResourceType.TASK, ResourceType.WORKFLOW, ResourceType.LAUNCH_PLAN] as const;
-const EVERY_STATE = `value_in(state,${NamedEntityState.NAMED_ENTITY_ACTIVE};${NamedEntityState.NAMED_ENTITY_ARCHIVED};${NamedEntityState.SYSTEM_GENERATED})`;
+const ENTITY_KINDS = [ResourceType.TASK, ResourceType.WORKFLOW, ResourceType.LAUNCH_PLAN] as const;
+const ANY_STATE_FILTER = `value_in(state,${NamedEntityState.NAMED_ENTITY_ACTIVE};${NamedEntityState.NAMED_ENTITY_ARCHIVED};${NamedEntityState.SYSTEM_GENERATED})`;
 
 /** Imports descriptions and states of names. */
-export async function importNames({ from, to, report }: Import, { project, domain }: Place): Promise<void> {
-  for (const resourceType of KINDS) {
-    const listed = allOf(
-      (page) => from.admin.listNamedEntities({ resourceType, project, domain, ...page, filters: EVERY_STATE }),
+export async function importNames({ from, to, report }: ImportContext, { project, domain }: ProjectDomain): Promise<void> {
+  for (const resourceType of ENTITY_KINDS) {
+    const listed = paginate(
+      (page) => from.admin.listNamedEntities({ resourceType, project, domain, ...page, filters: ANY_STATE_FILTER }),
       (answer) => answer.entities,
     );
     for await (const { id, metadata } of listed) {
@@ -18,10 +18,14 @@ export async function importNames({ from, to, report }: Import, { project, domai
       // Default metadata of a name.
       if (metadata.description === "" && metadata.state === NamedEntityState.NAMED_ENTITY_ACTIVE) continue;
       try {
-        await patiently(() => to.admin.updateNamedEntity({ resourceType, id, metadata }));
-        report.note("name", "imported");
+        await retryWhileUnavailable(() => to.admin.updateNamedEntity({ resourceType, id, metadata }));
+        report.record("name", "imported");
       } catch (error) {
-        report.skip({ kind: "name", what: `${ResourceType[resourceType]} ${project}/${domain}/${id.name}`, why: refusalOf(error) });
+        report.skip({
+          kind: "name",
+          what: `${ResourceType[resourceType]} ${project}/${domain}/${id.name}`,
+          why: permanentErrorMessage(error),
+        });
       }
     }
   }

@@ -1,7 +1,7 @@
 import { type Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { Code } from "@flyte-ts/client";
-import { allOf, isCode, patiently, refusalOf } from "./calls.js";
-import type { Import } from "./run.js";
+import { paginate, isCode, retryWhileUnavailable, permanentErrorMessage } from "./admin-calls.js";
+import type { ImportContext } from "./run-import.js";
 
 /** A project of the source, with the requested domains that the target also has. */
 export interface ImportedProject {
@@ -10,13 +10,13 @@ export interface ImportedProject {
 }
 
 /** Archived projects are listed only with this filter. */
-const EVERY_STATE = `value_in(state,${Project_ProjectState.ACTIVE};${Project_ProjectState.ARCHIVED};${Project_ProjectState.SYSTEM_GENERATED};${Project_ProjectState.SYSTEM_ARCHIVED})`;
+const ANY_STATE_FILTER = `value_in(state,${Project_ProjectState.ACTIVE};${Project_ProjectState.ARCHIVED};${Project_ProjectState.SYSTEM_GENERATED};${Project_ProjectState.SYSTEM_ARCHIVED})`;
 
-export async function importProjects({ from, to, config, report, progress }: Import): Promise<ImportedProject[]> {
-  const there = new Set((await patiently(() => to.admin.getDomains({}))).domains.map(({ id }) => id));
+export async function importProjects({ from, to, config, report, progress }: ImportContext): Promise<ImportedProject[]> {
+  const targetDomains = new Set((await retryWhileUnavailable(() => to.admin.getDomains({}))).domains.map(({ id }) => id));
   const projects: ImportedProject[] = [];
-  const listed = allOf(
-    (page) => from.admin.listProjects({ ...page, filters: EVERY_STATE }),
+  const listed = paginate(
+    (page) => from.admin.listProjects({ ...page, filters: ANY_STATE_FILTER }),
     (answer) => answer.projects,
   );
   for await (const project of listed) {
@@ -24,21 +24,21 @@ export async function importProjects({ from, to, config, report, progress }: Imp
     if (config.projects !== undefined && !config.projects.includes(id)) continue;
     progress(`project ${id}`);
     try {
-      await patiently(() => to.admin.registerProject({ project: { id, name, description, ...(labels && { labels }) } }));
-      report.note("project", "imported");
+      await retryWhileUnavailable(() => to.admin.registerProject({ project: { id, name, description, ...(labels && { labels }) } }));
+      report.record("project", "imported");
     } catch (error) {
       if (!isCode(error, Code.ALREADY_EXISTS)) {
-        report.skip({ kind: "project", what: id, why: refusalOf(error) });
+        report.skip({ kind: "project", what: id, why: permanentErrorMessage(error) });
         continue;
       }
-      report.note("project", "there");
+      report.record("project", "there");
       // An earlier import archived it at its end.
       if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ACTIVE);
     }
     const domains: string[] = [];
     for (const { id: domain } of project.domains) {
       if (config.domains !== undefined && !config.domains.includes(domain)) continue;
-      if (there.has(domain)) domains.push(domain);
+      if (targetDomains.has(domain)) domains.push(domain);
       else
         report.skip({
           kind: "domain",
@@ -56,12 +56,12 @@ export async function importProjects({ from, to, config, report, progress }: Imp
 }
 
 /** Runs last: an archived project accepts no registrations. */
-export async function archiveProjects({ to }: Import, projects: readonly ImportedProject[]): Promise<void> {
+export async function archiveProjects({ to }: ImportContext, projects: readonly ImportedProject[]): Promise<void> {
   for (const { project } of projects) {
     if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ARCHIVED);
   }
 }
 
-async function setState(to: Import["to"], { id, name, description, labels }: Project, state: Project_ProjectState): Promise<void> {
-  await patiently(() => to.admin.updateProject({ id, name, description, ...(labels && { labels }), state }));
+async function setState(to: ImportContext["to"], { id, name, description, labels }: Project, state: Project_ProjectState): Promise<void> {
+  await retryWhileUnavailable(() => to.admin.updateProject({ id, name, description, ...(labels && { labels }), state }));
 }

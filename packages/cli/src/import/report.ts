@@ -1,7 +1,7 @@
 /** Result for one entity. */
 export type Outcome = "imported" | "there" | "skipped";
 
-export interface Skipped {
+export interface SkippedEntity {
   readonly kind: string;
   /** `project/domain/name/version`, as far as it has them. */
   readonly what: string;
@@ -9,21 +9,21 @@ export interface Skipped {
 }
 
 /** Counts the results of an import, by kind. */
-export class Report {
+export class ImportReport {
   readonly #counts = new Map<string, Record<Outcome, number>>();
-  readonly skipped: Skipped[] = [];
+  readonly skipped: SkippedEntity[] = [];
 
-  note(kind: string, outcome: Exclude<Outcome, "skipped">): void {
-    this.#of(kind)[outcome]++;
+  record(kind: string, outcome: Exclude<Outcome, "skipped">): void {
+    this.#countsOf(kind)[outcome]++;
   }
 
-  skip(skipped: Skipped): void {
-    this.#of(skipped.kind).skipped++;
+  skip(skipped: SkippedEntity): void {
+    this.#countsOf(skipped.kind).skipped++;
     this.skipped.push(skipped);
   }
 
   count(kind: string): Readonly<Record<Outcome, number>> {
-    return { ...this.#of(kind) };
+    return { ...this.#countsOf(kind) };
   }
 
   toJSON(): object {
@@ -42,7 +42,7 @@ export class Report {
     return `${[...table, ...left].join("\n")}\n`;
   }
 
-  #of(kind: string): Record<Outcome, number> {
+  #countsOf(kind: string): Record<Outcome, number> {
     const counts = this.#counts.get(kind) ?? { imported: 0, there: 0, skipped: 0 };
     this.#counts.set(kind, counts);
     return counts;

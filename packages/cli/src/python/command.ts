@@ -1,8 +1,14 @@
 import { join } from "node:path";
-import { makeFolders } from "../stack/data-folder.js";
-import { repositoryRoot, stackFolders } from "../stack/paths.js";
-import { ensurePythonEnvironment } from "../stack/python-environment.js";
-import { installPackages, listPackages, type StackPython, uninstallPackages } from "./own-packages.js";
+import {
+  createStackDirs,
+  repositoryRoot,
+  stackPaths,
+  ensurePythonEnvironment,
+  installPackages,
+  listPackages,
+  type StackPython,
+  uninstallPackages,
+} from "@flyte-ts/local-stack";
 
 /**
  * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the
@@ -12,18 +18,18 @@ import { installPackages, listPackages, type StackPython, uninstallPackages } fr
  */
 export async function pythonCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const [action, ...rest] = argv;
-  const { data, words } = dataFlag(rest);
+  const { data, words: args } = extractDataFlag(rest);
   const isChange = action === "install" || action === "uninstall";
-  if (isChange ? words.length === 0 : action !== "list" || words.length > 0) return 2;
-  const folders = stackFolders(data ?? join(repositoryRoot, ".flyte-ts"));
-  makeFolders(folders);
-  const ending = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => ending.abort());
-  const { signal } = ending;
+  if (isChange ? args.length === 0 : action !== "list" || args.length > 0) return 2;
+  const folders = stackPaths(data ?? join(repositoryRoot, ".flyte-ts"));
+  createStackDirs(folders);
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
+  const { signal } = interrupted;
   const { folder: shared } = await ensurePythonEnvironment({ onInstall: (text) => write(`${text} …\n`), signal });
   const python: StackPython = { own: folders.python, shared, signal };
-  if (action === "install") await installPackages(python, words);
-  else if (action === "uninstall") await uninstallPackages(python, words);
+  if (action === "install") await installPackages(python, args);
+  else if (action === "uninstall") await uninstallPackages(python, args);
   const listed = await listPackages(python);
   write(`of this stack (${folders.python}):\n${lines(listed.own)}`);
   if (action === "list") write(`shared by all stacks (${shared}):\n${lines(listed.shared)}`);
@@ -34,10 +40,13 @@ const lines = (packages: readonly string[]): string =>
   packages.length === 0 ? "  none\n" : packages.map((line) => `  ${line}\n`).join("");
 
 /** Extracts `--data DIR` or `--data=DIR` from the arguments; the rest is for pip. */
-function dataFlag(argv: readonly string[]): { data: string | undefined; words: string[] } {
-  const at = argv.findIndex((word) => word === "--data" || word.startsWith("--data="));
-  if (at < 0) return { data: undefined, words: [...argv] };
-  const word = argv[at] ?? "";
-  const alone = word === "--data";
-  return { data: alone ? argv[at + 1] : word.slice("--data=".length), words: [...argv.slice(0, at), ...argv.slice(at + (alone ? 2 : 1))] };
+function extractDataFlag(argv: readonly string[]): { data: string | undefined; words: string[] } {
+  const index = argv.findIndex((flag) => flag === "--data" || flag.startsWith("--data="));
+  if (index < 0) return { data: undefined, words: [...argv] };
+  const flag = argv[index] ?? "";
+  const alone = flag === "--data";
+  return {
+    data: alone ? argv[index + 1] : flag.slice("--data=".length),
+    words: [...argv.slice(0, index), ...argv.slice(index + (alone ? 2 : 1))],
+  };
 }

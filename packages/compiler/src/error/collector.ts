@@ -17,7 +17,7 @@ export class ErrorCollector {
   }
 
   /** True when a check reports nothing. */
-  passes(check: () => void): boolean {
+  addsNoErrors(check: () => void): boolean {
     const before = this.reports;
     check();
     return this.reports === before;

@@ -18,7 +18,7 @@ function errorsOf(init: Init): string[] {
 }
 
 describe("compileTask", () => {
-  it("gives the template back when it is well formed", () => {
+  it("returns a valid template", () => {
     const task = template({ ...withInput, ...container({ image: "i", args: ["run"] }) });
     expect(compileTask(task)).toMatchObject({ ok: true, compiled: { template: task } });
   });
@@ -65,13 +65,13 @@ describe("compileTask", () => {
     ["null for what is absent", pod({ containers: [{ name: "p", args: null }], volumes: null }), []],
   ])("judges %s", (_, init, errors) => expect(errorsOf(init)).toEqual(errors));
 
-  it("names the field and the rule", () => {
+  it("an error names the field and the rule", () => {
     const result = compileTask(template(pod({ containers: [{ name: "ok" }, { name: "_" }] })));
     const description = expect.stringMatching(/k8s_pod\.pod_spec\.containers\[1\]\.name.*DNS-1123/);
     expect(result).toMatchObject({ ok: false, errors: [{ description }] });
   });
 
-  it("refuses a template nested beyond the limit", () => {
+  it("rejects a template nested beyond the limit", () => {
     const task = template({});
     let custom: Record<string, object> = {};
     for (let i = 0; i < 10_000; i++) custom = { a: custom };
@@ -81,7 +81,7 @@ describe("compileTask", () => {
 });
 
 describe("isQuantity", () => {
-  it("reads what Kubernetes reads", () => {
+  it("accepts the quantities that Kubernetes accepts", () => {
     for (const good of ["0", "1", "-1", "+1", "1.5", ".5", "1.", "500m", "2Gi", "1E", "1e3", "1E-3", "12k", "1n"]) {
       expect.soft(isQuantity(good), good).toBe(true);
     }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { isQuantity, nestsDeeperThan } from "@flyte-ts/domain";
+import { isQuantity, exceedsDepth } from "@flyte-ts/domain";
 import { type CompiledTask, CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import {
   type Container,
@@ -10,8 +10,8 @@ import {
 import { ErrorCollector } from "../error/collector.js";
 import type { CompileErrors } from "../error/compile-error.js";
 import { invalidValue, unrecognizedValue, valueRequired } from "../error/errors.js";
-import { MAX_OBJECT_NESTING, tooDeep } from "../nesting.js";
-import { podSpecFaults } from "./pod-spec.js";
+import { MAX_OBJECT_NESTING, nestingTooDeep } from "../nesting.js";
+import { validatePodSpec } from "./validate-pod-spec.js";
 
 export type TaskCompilation =
   | { readonly ok: true; readonly compiled: CompiledTask }
@@ -24,7 +24,7 @@ export type TaskCompilation =
  */
 export function compileTask(template: TaskTemplate): TaskCompilation {
   const errors = new ErrorCollector();
-  if (nestsDeeperThan(template, MAX_OBJECT_NESTING)) errors.add(tooDeep());
+  if (exceedsDepth(template, MAX_OBJECT_NESTING)) errors.add(nestingTooDeep());
   else checkTask(template, errors);
   if (errors.count > 0) return { ok: false, errors: errors.list() };
   return { ok: true, compiled: create(CompiledTaskSchema, { template }) };
@@ -34,7 +34,8 @@ function checkTask(template: TaskTemplate, errors: ErrorCollector): void {
   if (template.id === undefined) errors.add(valueRequired("root", "Id"));
   if (template.target.case === "container") checkContainer(template, template.target.value, errors);
   if (template.target.case === "k8sPod") {
-    for (const { field, rule } of podSpecFaults(template.target.value.podSpec)) errors.add(invalidValue("root", `k8s_pod.${field}`, rule));
+    for (const { field, rule } of validatePodSpec(template.target.value.podSpec))
+      errors.add(invalidValue("root", `k8s_pod.${field}`, rule));
   }
 }
 

@@ -33,7 +33,7 @@ import {
   word,
   workflow,
 } from "../template.fixture.js";
-import { compileTask, compileWorkflow, requirementsOf } from "../index.js";
+import { compileTask, compileWorkflow, compileDependencies } from "../index.js";
 
 /** A node: its upstream nodes, and whether its input is bound. */
 interface Vertex {
@@ -77,7 +77,7 @@ function isAcyclic(vertices: readonly Vertex[]): boolean {
 }
 
 describe("any graph", () => {
-  it("compiles exactly when it has no cycle and all its inputs are bound", () => {
+  it("compiles if and only if it has no cycle and all inputs are bound", () => {
     fc.assert(
       fc.property(graph, (vertices) => {
         const errors = errorsOf(template(vertices));
@@ -90,7 +90,7 @@ describe("any graph", () => {
     );
   });
 
-  it("is linked both ways alike, from the start to the end", () => {
+  it("has the same edges in both directions, from start to end", () => {
     fc.assert(
       fc.property(acyclicGraph, (vertices) => {
         const primary = compiled(template(vertices));
@@ -105,7 +105,7 @@ describe("any graph", () => {
     );
   });
 
-  it("has one form whatever the order of its nodes", () => {
+  it("compiles to the same closure for any order of its nodes", () => {
     fc.assert(
       fc.property(
         acyclicGraph.chain((vertices) =>
@@ -184,7 +184,7 @@ const anyTemplate = fc
 describe("any template", () => {
   const source = (template: WorkflowTemplate) => ({ template, subWorkflows, tasks: manyTasks, launchPlans });
 
-  it("is compiled or refused with sorted errors, each once, and never throws", () => {
+  it("compiles or is rejected with sorted, unique errors, and never throws", () => {
     fc.assert(
       fc.property(anyTemplate, (template) => {
         const result = compileWorkflow(source(template));
@@ -194,20 +194,20 @@ describe("any template", () => {
         expect(result.ok ? [] : result.errors.map(({ code }) => code)).toEqual(
           result.ok ? [] : result.errors.map(({ code }) => code).sort(),
         );
-        expect(requirementsOf(template, subWorkflows).errors).toEqual([]);
+        expect(compileDependencies(template, subWorkflows).errors).toEqual([]);
       }),
       { numRuns: 1000 },
     );
   });
 
-  it("is compiled the same each time, and is not changed unless it may be", () => {
+  it("compiles deterministically and is changed only with mutateTemplates", () => {
     fc.assert(
       fc.property(anyTemplate, (template) => {
         const before = structuredClone(template);
         const [first, second] = [compileWorkflow(source(template)), compileWorkflow(source(template))];
         expect(second).toEqual(first);
         expect(template).toEqual(before);
-        expect(compileWorkflow({ ...source(template), templatesMayChange: true })).toEqual(first);
+        expect(compileWorkflow({ ...source(template), mutateTemplates: true })).toEqual(first);
         expect(first.ok ? toJson(CompiledWorkflowClosureSchema, first.closure) : {}).toBeDefined();
       }),
       { numRuns: 300 },
@@ -215,7 +215,7 @@ describe("any template", () => {
   });
 });
 
-describe("sizes", () => {
+describe("large graphs", () => {
   const chain = (length: number): readonly Vertex[] => Array.from({ length }, (_, i) => ({ after: i === 0 ? [] : [i - 1], bound: true }));
 
   it("compiles long chains and wide fans", () => {
@@ -224,13 +224,13 @@ describe("sizes", () => {
     expect(upstreamOf(compiled(template(fan)))["end-node"]).toHaveLength(10_000);
   });
 
-  it("finds the cycle that a long chain ends in", () => {
+  it("finds the cycle at the end of a long chain", () => {
     const vertices = [...chain(10_000)];
     vertices[5000] = { after: [4999, 9999], bound: true };
     expect(errorsOf(template(vertices))).toEqual(["CycleDetected start-node"]);
   });
 
-  it("refuses what nests beyond the limit, with one error and without recursion", () => {
+  it("rejects nesting beyond the limit with one error and without recursion", () => {
     const branch = workflow("w", { nodes: [{ id: "n0", target: runs("z") }] });
     const binding = workflow("w", { nodes: [{ id: "n0", inputs: bind({ a: number(1) }), target: runs("list") }] });
     const typed = workflow("w", { inputs: { x: int }, nodes: [{ id: "n0", target: runs("z") }] });
@@ -244,13 +244,13 @@ describe("sizes", () => {
     }
     for (const deep of [branch, binding, typed]) {
       expect(errorsOf(deep)).toEqual(["InvalidValue root"]);
-      expect(requirementsOf(deep, []).errors).toMatchObject([{ code: "InvalidValue" }]);
+      expect(compileDependencies(deep, []).errors).toMatchObject([{ code: "InvalidValue" }]);
     }
   });
 });
 
 describe("any task", () => {
-  it("is compiled or refused, and never throws", () => {
+  it("compiles or is rejected, and never throws", () => {
     const values = fc
       .jsonValue()
       .map((value) => (typeof value === "object" && value !== null && !Array.isArray(value) ? value : { containers: value }));

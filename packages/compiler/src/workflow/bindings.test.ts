@@ -90,19 +90,19 @@ describe("bindings", () => {
     ["an index into a data class", int, promise("n0", "d", 0), ["FieldNotFound n1"]],
   ])("judges %s", (_, type, binding, errors) => expect(errorsOfBinding(type, binding)).toEqual(errors));
 
-  it("must be one for each input", () => {
+  it("each input needs one binding", () => {
     const inputs = [...bind({ a: number(1) }), ...bind({ a: number(2) }), ...bind({ q: number(3) })];
     const nodes: Node[] = [{ id: "n1", inputs, target: runs("sink") }];
     expect(errorsOf(workflow("w", { nodes }), { tasks: tasks(int) })).toEqual(["ParameterBoundMoreThanOnce n1", "VariableNameNotFound n1"]);
   });
 
-  it("may be left out where the input may be None, and only there", () => {
+  it("only an input that accepts None may be unbound", () => {
     const nodes: Node[] = [{ id: "n1", target: runs("sink") }];
     expect(errorsOf(workflow("w", { nodes }), { tasks: tasks(union(int, none)) })).toEqual([]);
     expect(errorsOf(workflow("w", { nodes }), { tasks: tasks(union(int, listOf(int))) })).toEqual(["ParameterNotBound n1"]);
   });
 
-  it("link to the nodes of the variant that fits, and of no other", () => {
+  it("a binding links to the nodes of the matching variant only", () => {
     const nodes: Node[] = [
       { id: "n0", target: runs("source") },
       { id: "n1", inputs: bind({ a: items(promise("n0", "i")) }), target: runs("sink") },
@@ -111,7 +111,7 @@ describe("bindings", () => {
     expect(upstreamOf(compiled(template, { tasks: tasks(union(listOf(text), listOf(int))) }))["n1"]).toEqual(["n0"]);
   });
 
-  it("tell both names and both types when they do not fit", () => {
+  it("a type mismatch names both variables and both types", () => {
     const nodes: Node[] = [
       { id: "n0", metadata: { name: "load" }, target: runs("source") },
       { id: "n1", metadata: { name: "use" }, inputs: bind({ a: promise("n0", "l") }), target: runs("sink") },

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { castable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
+import { isCastable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
 import { VariableSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, type BindingData, BindingDataSchema, type Scalar } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
@@ -49,7 +49,7 @@ export function checkBindings(
 ): Variables {
   const { errors, graph } = workflow;
   const nodeId = consumer.node.id;
-  const bound = new Set<string>();
+  const boundInputs = new Set<string>();
   const resolved: [string, LiteralType][] = [];
   for (const { var: name, binding } of bindings) {
     const variable = rules.declared?.get(name);
@@ -57,10 +57,10 @@ export function checkBindings(
       errors.add(variableNotFound(nodeId, name));
     } else if (binding === undefined) {
       errors.add(valueRequired(nodeId, "Binding"));
-    } else if (bound.has(name)) {
+    } else if (boundInputs.has(name)) {
       errors.add(boundTwice(nodeId, name));
     } else {
-      bound.add(name);
+      boundInputs.add(name);
       const expected = rules.declared === undefined ? undefined : (variable?.type ?? create(LiteralTypeSchema));
       const check = new BindingCheck(workflow, consumer, { name, errors });
       const type = check.data(binding, expected);
@@ -73,7 +73,7 @@ export function checkBindings(
     }
   }
   for (const [name, { type }] of rules.declared ?? []) {
-    if (!bound.has(name) && !isOptional(type)) errors.add(notBound(nodeId, name));
+    if (!boundInputs.has(name) && !isOptional(type)) errors.add(notBound(nodeId, name));
   }
   return new Map(resolved.map(([name, type]) => [name, create(VariableSchema, { type })]));
 }
@@ -82,7 +82,7 @@ function isOptional(type: LiteralType | undefined): boolean {
   return type?.type.case === "unionType" && type.type.value.variants.some(isNoneType);
 }
 
-interface Target {
+interface BindingSite {
   readonly name: string;
   readonly errors: ErrorCollector;
 }
@@ -94,7 +94,7 @@ class BindingCheck {
   constructor(
     private readonly workflow: WorkflowBuilder,
     private readonly consumer: NodeBuilder,
-    private readonly target: Target,
+    private readonly site: BindingSite,
   ) {}
 
   /** Without an expected type, any value with a type is accepted. */
@@ -109,23 +109,23 @@ class BindingCheck {
     if (value.case === "map" && expected?.type.case === "mapValueType") {
       return this.elements(Object.values(value.value.bindings), expected, expected.type.value);
     }
-    return this.fail(mismatchingBindings(this.nodeId, this.wanted(expected), protoText(BindingDataSchema, data)));
+    return this.fail(mismatchingBindings(this.nodeId, this.expectedName(expected), protoText(BindingDataSchema, data)));
   }
 
   private get nodeId(): string {
     return this.consumer.node.id;
   }
 
-  private wanted(type: LiteralType | undefined): TypedName {
-    return { name: this.target.name, type };
+  private expectedName(type: LiteralType | undefined): TypedName {
+    return { name: this.site.name, type };
   }
 
   private fail(error: Parameters<ErrorCollector["add"]>[0]): undefined {
-    this.target.errors.add(error);
+    this.site.errors.add(error);
   }
 
   private elements(items: readonly BindingData[], expected: LiteralType, element: LiteralType): LiteralType | undefined {
-    const ok = this.target.errors.passes(() => {
+    const ok = this.site.errors.addsNoErrors(() => {
       for (const item of items) this.data(item, element);
     });
     return ok ? expected : undefined;
@@ -133,25 +133,26 @@ class BindingCheck {
 
   /** A literal list or map must fit exactly one variant. Errors of single variants are hidden: one error replaces them. */
   private union(data: BindingData, expected: LiteralType, union: UnionType): LiteralType | undefined {
-    let found: { readonly variant: LiteralType; readonly type: LiteralType; readonly upstream: readonly string[] } | undefined;
+    let match: { readonly variant: LiteralType; readonly type: LiteralType; readonly upstream: readonly string[] } | undefined;
     for (const variant of union.variants) {
-      const attempt = new BindingCheck(this.workflow, this.consumer, { name: this.target.name, errors: new ErrorCollector() });
+      const attempt = new BindingCheck(this.workflow, this.consumer, { name: this.site.name, errors: new ErrorCollector() });
       const type = attempt.data(data, variant);
       if (type === undefined) continue;
-      if (found !== undefined) return this.fail(ambiguousUnion(this.nodeId, this.wanted(expected), [found.variant, variant]));
-      found = { variant, type, upstream: attempt.upstream };
+      if (match !== undefined) return this.fail(ambiguousUnion(this.nodeId, this.expectedName(expected), [match.variant, variant]));
+      match = { variant, type, upstream: attempt.upstream };
     }
-    if (found === undefined) return this.fail(incompatibleUnion(this.nodeId, this.wanted(expected), protoText(BindingDataSchema, data)));
-    for (const id of found.upstream) this.upstream.push(id);
-    return found.type;
+    if (match === undefined)
+      return this.fail(incompatibleUnion(this.nodeId, this.expectedName(expected), protoText(BindingDataSchema, data)));
+    for (const id of match.upstream) this.upstream.push(id);
+    return match.type;
   }
 
   private scalar(scalar: Scalar, expected: LiteralType | undefined): LiteralType | undefined {
-    const { name, errors } = this.target;
+    const { name, errors } = this.site;
     const type = scalarTypeOf(scalar);
-    return errors.passes(() => {
+    return errors.addsNoErrors(() => {
       if (type === undefined) errors.add(unrecognizedValue(this.nodeId, scalar.value.case ?? "scalar", `is no value for input [${name}]`));
-      else if (expected !== undefined && !castable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
+      else if (expected !== undefined && !isCastable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
       if (expected?.type.case !== "enumType") return;
       const primitive = scalar.value.case === "primitive" ? scalar.value.value.value : undefined;
       const text = primitive?.case === "stringValue" ? primitive.value : "";
@@ -163,7 +164,7 @@ class BindingCheck {
   }
 
   private promise(promise: OutputReference, expected: LiteralType | undefined): LiteralType | undefined {
-    const { name, errors } = this.target;
+    const { name, errors } = this.site;
     const source = this.workflow.nodeOf(promise.nodeId);
     if (source === undefined) {
       errors.add(nodeNotFound(promise.nodeId));
@@ -184,7 +185,7 @@ class BindingCheck {
     if (element === undefined) return this.fail(mismatchingOutput(this.nodeId, { name: from, type: output.type }, to));
     const type = this.attribute(element, promise);
     if (type === undefined) return undefined;
-    if (expected !== undefined && !castable(type, expected)) return this.fail(mismatchingOutput(this.nodeId, { name: from, type }, to));
+    if (expected !== undefined && !isCastable(type, expected)) return this.fail(mismatchingOutput(this.nodeId, { name: from, type }, to));
     promise.nodeId = source.node.id;
     this.upstream.push(source.node.id);
     return type;
@@ -192,20 +193,20 @@ class BindingCheck {
 
   /** Returns the type at the end of an attribute path. A type that does not define its content stands for its parts too. */
   private attribute(type: LiteralType, promise: OutputReference): LiteralType | undefined {
-    let found = type;
+    let match = type;
     for (const { value } of promise.attrPath) {
-      const element = elementOf(found, "collectionType") ?? elementOf(found, "mapValueType");
-      const fields = found.structure?.dataclassType ?? {};
+      const element = elementOf(match, "collectionType") ?? elementOf(match, "mapValueType");
+      const fields = match.structure?.dataclassType ?? {};
       if (element !== undefined) {
-        found = element;
+        match = element;
       } else if (Object.keys(fields).length > 0) {
         const key = value.case === "stringValue" ? value.value : String(value.value ?? "");
         const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-        if (field === undefined) return this.fail(fieldNotFound(this.nodeId, { name: promise.var, type: found }, key));
-        found = field;
+        if (field === undefined) return this.fail(fieldNotFound(this.nodeId, { name: promise.var, type: match }, key));
+        match = field;
       }
     }
-    return found;
+    return match;
   }
 }
 

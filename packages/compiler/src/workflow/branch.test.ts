@@ -32,7 +32,7 @@ const branch = (target: Node["target"], inputs: Parameters<typeof bind>[0] = { c
 const errorsOfBranch = (node: Node): string[] => errorsOf(workflow("w", { inputs: { x: int }, nodes: [node] }));
 
 describe("a branch", () => {
-  it("names its arms after itself and links them upstream only", () => {
+  it("prefixes the ids of its arms with its own and links them upstream only", () => {
     const inner = {
       ...branch(branches([arm("a"), { id: "b", inputs: bind({ a: promise("n0", "o") }), target: runs("t") }]), { c: promise("n0", "o") }),
       id: "in",
@@ -54,7 +54,7 @@ describe("a branch", () => {
     expect(nested?.target.case === "branchNode" && nested.target.value.ifElse?.other[0]?.thenNode?.id).toBe("n1-in-b");
   });
 
-  it("gives the outputs that all arms give", () => {
+  it("has the outputs that all its arms have", () => {
     const two = task("two", { a: int }, { o: int, p: int });
     const nodes = [branch(branches([arm("a"), arm("b", "two")]))];
     const template = (output: string) => workflow("w", { outputs: { r: int }, bound: { r: promise("n1", output) }, nodes });
@@ -103,7 +103,7 @@ describe("a branch", () => {
     ],
   ])("judges %s", (_, node, errors) => expect(errorsOfBranch(node)).toEqual(errors));
 
-  it("can be bound to nodes before it only", () => {
+  it("can be bound only to nodes before it", () => {
     const nodes = [branch(branches([arm("a")]), { c: promise("n2", "o") }), { ...arm("n2") }];
     expect(errorsOf(workflow("w", { nodes }))).toContain("NodeReferenceNotFound n2");
     expect(errorsOf(workflow("w", { nodes: nodes.toReversed() }))).toEqual([]);
@@ -149,7 +149,7 @@ describe("a condition", () => {
     ],
   ])("of %s", (_, expression, errors) => expect(errorsOfCondition(expression)).toEqual(errors));
 
-  it("sees the type at the end of an attribute path", () => {
+  it("uses the type at the end of an attribute path", () => {
     const record = task("record", {}, { d: dataclass({ count: int, ok: bool }) });
     const nodes = (field: string): Node[] => [
       { id: "n0", target: runs("record") },
@@ -172,7 +172,7 @@ describe("a gate", () => {
     return errorsOf(workflow("w", { nodes }));
   };
 
-  it("lets what it approves through", () => {
+  it("outputs the approved inputs", () => {
     expect(after(gate({ case: "approve", value: { signalId: "s" } }, { v: promise("n0", "o") }), "v")).toEqual([]);
     expect(after(gate({ case: "approve", value: { signalId: "s" } }, { v: promise("n0", "o") }), "v", "text")).toEqual([
       "MismatchingTypes n2",
@@ -180,7 +180,7 @@ describe("a gate", () => {
     expect(after(gate({ case: "approve", value: {} }), "v")).toEqual(["ParameterNotBound n2", "VariableNameNotFound n1"]);
   });
 
-  it("gives the value of a signal", () => {
+  it("outputs the value of a signal", () => {
     expect(after(gate({ case: "signal", value: { signalId: "s", type: int, outputVariableName: "v" } }), "v")).toEqual([]);
     expect(after(gate({ case: "signal", value: { signalId: "s", type: text, outputVariableName: "v" } }), "v")).toEqual([
       "MismatchingTypes n2",
@@ -199,7 +199,7 @@ describe("a gate", () => {
     ],
   ])("of %s", (_, node, errors) => expect(errorsOf(workflow("w", { nodes: [node] }))).toEqual(errors));
 
-  it("passes the type at the end of an attribute path on", () => {
+  it("outputs the type at the end of an attribute path", () => {
     const lists = task("lists", {}, { l: listOf(int) });
     const nodes: Node[] = [
       { id: "n0", target: runs("lists") },

@@ -18,30 +18,30 @@ export interface Interface {
 export const NO_VARIABLES: Variables = new Map();
 
 /** State shared by all workflows of one compilation. */
-export interface Surroundings {
+export interface CompileContext {
   readonly tasks: ReadonlyMap<string, TaskTemplate>;
   readonly launchPlans: ReadonlyMap<string, LaunchPlanInterface>;
   readonly subWorkflows: SubWorkflowIndex;
-  readonly wrapOriginalInterfaces: boolean;
-  readonly templatesMayChange: boolean;
+  readonly liftArrayInterfaces: boolean;
+  readonly mutateTemplates: boolean;
   readonly errors: ErrorCollector;
   readonly interfaces: InterfaceCache;
 }
 
 /** Reads the interface of a task once, however many nodes use it. */
 export class InterfaceCache {
-  private readonly known = new Map<VariableMap, Variables>();
+  private readonly cache = new Map<VariableMap, Variables>();
 
-  of(typed: TypedInterface | undefined): Interface {
+  interfaceOf(typed: TypedInterface | undefined): Interface {
     return { inputs: this.variables(typed?.inputs), outputs: this.variables(typed?.outputs) };
   }
 
   variables(map: VariableMap | undefined): Variables {
     if (map === undefined) return NO_VARIABLES;
-    const known = this.known.get(map);
+    const known = this.cache.get(map);
     if (known !== undefined) return known;
     const variables = new Map(Object.entries(map.variables));
-    this.known.set(map, variables);
+    this.cache.set(map, variables);
     return variables;
   }
 }
@@ -53,7 +53,7 @@ export class NodeBuilder {
   /** True once a branch has given its arms their full ids. */
   armsNamed = false;
   private outputs: Variables | undefined;
-  private outputsOk = false;
+  private outputsValid = false;
 
   constructor(readonly node: Node) {}
 
@@ -65,16 +65,16 @@ export class NodeBuilder {
     if (this.interface === undefined) return NO_VARIABLES;
     if (this.outputs === undefined) {
       const { outputs } = this.interface;
-      const ok = errors.passes(() => {
-        this.outputs = aliased(this.node, outputs, errors);
+      const ok = errors.addsNoErrors(() => {
+        this.outputs = applyAliases(this.node, outputs, errors);
       });
-      this.outputsOk = ok;
+      this.outputsValid = ok;
     }
-    return this.outputsOk ? this.outputs : undefined;
+    return this.outputsValid ? this.outputs : undefined;
   }
 }
 
-function aliased({ id, outputAliases }: Node, outputs: Variables, errors: ErrorCollector): Variables {
+function applyAliases({ id, outputAliases }: Node, outputs: Variables, errors: ErrorCollector): Variables {
   if (outputAliases.length === 0) return outputs;
   const aliases = new Map<string, string>();
   for (const { var: name, alias } of outputAliases) {
@@ -93,10 +93,10 @@ export class WorkflowBuilder {
   private readonly nodes = new Map<string, NodeBuilder>();
   private readonly builders = new Map<Node, NodeBuilder>();
 
-  constructor(readonly surroundings: Surroundings) {}
+  constructor(readonly context: CompileContext) {}
 
   get errors(): ErrorCollector {
-    return this.surroundings.errors;
+    return this.context.errors;
   }
 
   /** Returns the builder of a node, always the same one; also for nodes within branches. */

@@ -4,7 +4,7 @@ import { type CompiledWorkflow, CompiledWorkflowSchema } from "@flyte-ts/idl/fly
 import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { cycle, noNodes, unreachable } from "../error/errors.js";
-import { NO_VARIABLES, type Surroundings, WorkflowBuilder } from "./builder.js";
+import { NO_VARIABLES, type CompileContext, WorkflowBuilder } from "./builder.js";
 import { END_NODE, START_NODE } from "./graph.js";
 import { identifierText } from "./identifier.js";
 import { checkNode, linkNode } from "./node.js";
@@ -17,32 +17,32 @@ import { checkVariables } from "./node-interface.js";
  *
  * Nodes are checked in the order of the template, and a branch or an approval may only be bound to nodes before it.
  */
-export function compileTemplate(source: WorkflowTemplate, surroundings: Surroundings): CompiledWorkflow | undefined {
-  const { errors, interfaces, templatesMayChange } = surroundings;
+export function compileTemplate(source: WorkflowTemplate, context: CompileContext): CompiledWorkflow | undefined {
+  const { errors, interfaces, mutateTemplates } = context;
   if (source.nodes.length === 0) {
     errors.add(noNodes(identifierText(source.id)));
     return undefined;
   }
-  const template = templatesMayChange ? { ...source } : clone(WorkflowTemplateSchema, source);
+  const template = mutateTemplates ? { ...source } : clone(WorkflowTemplateSchema, source);
   template.interface = create(TypedInterfaceSchema, {
     inputs: template.interface?.inputs ?? create(VariableMapSchema),
     outputs: template.interface?.outputs ?? create(VariableMapSchema),
   });
-  const own = interfaces.of(template.interface);
-  const workflow = new WorkflowBuilder(surroundings);
-  if (!errors.passes(() => checkVariables(workflow, START_NODE, own))) return undefined;
+  const interfaceVariables = interfaces.interfaceOf(template.interface);
+  const workflow = new WorkflowBuilder(context);
+  if (!errors.addsNoErrors(() => checkVariables(workflow, START_NODE, interfaceVariables))) return undefined;
 
   const start = workflow.builderOf(create(NodeSchema, { id: START_NODE }));
-  start.interface = { inputs: NO_VARIABLES, outputs: own.inputs };
+  start.interface = { inputs: NO_VARIABLES, outputs: interfaceVariables.inputs };
   const end = workflow.builderOf(create(NodeSchema, { id: END_NODE }));
   end.node.inputs = template.outputs;
-  end.interface = { inputs: own.outputs, outputs: NO_VARIABLES };
+  end.interface = { inputs: interfaceVariables.outputs, outputs: NO_VARIABLES };
 
   const builders = template.nodes.map((node) => workflow.builderOf(node));
   template.nodes = [start.node, end.node];
   workflow.addNode(start);
   workflow.addNode(end);
-  const ok = errors.passes(() => {
+  const ok = errors.addsNoErrors(() => {
     for (const builder of builders) {
       if (workflow.addNode(builder)) template.nodes.push(builder.node);
       checkNode(workflow, builder);
@@ -57,13 +57,13 @@ export function compileTemplate(source: WorkflowTemplate, surroundings: Surround
       checkNode(workflow, failure);
       linkNode(workflow, failure, "upstream");
     }
-    linkLooseEnds(workflow, ids);
+    connectToStartAndEnd(workflow, ids);
     checkReachable(workflow, ids);
   });
   return ok ? create(CompiledWorkflowSchema, { template, connections: workflow.graph.connections() }) : undefined;
 }
 
-function linkLooseEnds({ graph }: WorkflowBuilder, ids: readonly string[]): void {
+function connectToStartAndEnd({ graph }: WorkflowBuilder, ids: readonly string[]): void {
   for (const id of ids) {
     if (id === START_NODE || id === END_NODE) continue;
     if (!graph.hasUpstream(id)) graph.addEdge(START_NODE, id);
@@ -72,11 +72,11 @@ function linkLooseEnds({ graph }: WorkflowBuilder, ids: readonly string[]): void
 }
 
 function checkReachable({ graph, errors }: WorkflowBuilder, ids: readonly string[]): void {
-  const walk = graph.walk();
-  if ("cycle" in walk) {
-    errors.add(cycle(START_NODE, walk.cycle));
+  const traversal = graph.findCycleOrVisited();
+  if ("cycle" in traversal) {
+    errors.add(cycle(START_NODE, traversal.cycle));
     return;
   }
-  const lost = ids.filter((id) => id !== END_NODE && !walk.visited.has(id));
-  if (lost.length > 0) errors.add(unreachable(START_NODE, lost));
+  const unvisited = ids.filter((id) => id !== END_NODE && !traversal.visited.has(id));
+  if (unvisited.length > 0) errors.add(unreachable(START_NODE, unvisited));
 }

@@ -24,13 +24,13 @@ import {
   upstreamOf,
   workflow,
 } from "../template.fixture.js";
-import { compileWorkflow, formatCompileErrors, requirementsOf } from "../index.js";
+import { compileWorkflow, formatCompileErrors, compileDependencies } from "../index.js";
 
 const step = (id: string, from: string, output = "o"): Node => ({ id, inputs: bind({ a: promise(from, output) }), target: runs("t") });
 const idle = (id: string, ...upstreamNodeIds: string[]): Node => ({ id, upstreamNodeIds, target: runs("z") });
 
 describe("the compiled graph", () => {
-  it("begins at the start node and ends at the end node", () => {
+  it("starts at the start node and ends at the end node", () => {
     const template = workflow("w", {
       inputs: { x: int },
       outputs: { r: int },
@@ -43,7 +43,7 @@ describe("the compiled graph", () => {
     expect(upstreamOf(primary)).toEqual({ n0: ["start-node"], n1: ["n0"], n2: ["start-node"], "end-node": ["n1", "n2"] });
   });
 
-  it("gives the end node the workflow's outputs, and the start node's name to promises without one", () => {
+  it("the end node has the workflow's outputs, and promises without a node refer to the start node", () => {
     const template = workflow("w", {
       inputs: { x: int },
       outputs: { r: int },
@@ -56,7 +56,7 @@ describe("the compiled graph", () => {
     expect(nodes[1]?.inputs[0]?.binding?.value).toMatchObject({ value: { nodeId: "start-node" } });
   });
 
-  it("joins upstream nodes that are named and those that are bound to, sorted", () => {
+  it("merges declared and bound upstream nodes in sorted order", () => {
     const template = workflow("w", {
       nodes: [
         idle("b"),
@@ -79,19 +79,19 @@ describe("the compiled graph", () => {
     expect(upstreamOf(compiled(template))["n1"]).toEqual(["n0"]);
   });
 
-  it("leaves its arguments as they are", () => {
+  it("does not change its arguments", () => {
     const make = () => workflow("w", { inputs: { x: int }, nodes: [step("n1", "", "x"), idle("n2", "n1", "start-node")] });
     const template = make();
     compiled(template);
     expect(equals(WorkflowTemplateSchema, template, make())).toBe(true);
   });
 
-  it("keeps the first of two nodes with one id, and the start and end nodes its own", () => {
+  it("keeps the first of two nodes with one id, and its own start and end nodes", () => {
     const template = workflow("w", { nodes: [idle("n0"), step("n0", "nowhere"), idle("start-node"), idle("end-node")] });
     expect(compiled(template).template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
   });
 
-  it("is safe for ids and names that objects inherit", () => {
+  it("handles ids and names such as __proto__", () => {
     const odd = task("odd", { constructor: int }, { toString: int });
     const template = workflow("w", {
       nodes: [
@@ -105,7 +105,7 @@ describe("the compiled graph", () => {
   });
 });
 
-describe("faults of the graph", () => {
+describe("errors of the graph", () => {
   it.each<[string, Node[], string[]]>([
     ["no nodes", [], ['NoNodesFound resource_type:WORKFLOW project:"p" domain:"d" name:"w" version:"v"']],
     [
@@ -126,13 +126,13 @@ describe("faults of the graph", () => {
     ["a sub-workflow that is not given", [{ id: "n0", target: calls("absent") }], ["WorkflowReferenceNotFound n0"]],
   ])("%s", (_, nodes, errors) => expect(errorsOf(workflow("w", { nodes }))).toEqual(errors));
 
-  it("shows the way into a cycle", () => {
+  it("show the path into a cycle", () => {
     const template = workflow("w", { nodes: [idle("n9"), idle("n0", "n9", "n2"), idle("n1", "n0"), idle("n2", "n1")] });
     const result = compileWorkflow({ template, subWorkflows: [], tasks, launchPlans: [] });
     expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("[start-node>n9>n0>n1>n2>n0]");
   });
 
-  it("are told all at once, sorted, in the layout that clients know", () => {
+  it("are reported together, sorted, in the format of Flyte's clients", () => {
     const template = workflow("w", { nodes: [{ id: "n1", target: runs("t") }, { id: "n0", target: runs("t") }, { id: "n2" }] });
     const result = compileWorkflow({ template, subWorkflows: [], tasks, launchPlans: [] });
     expect(result.ok ? "" : formatCompileErrors(result.errors)).toMatch(
@@ -149,13 +149,13 @@ describe("the workflow's interface", () => {
     ["an input that no node uses", { inputs: { x: int }, nodes: [idle("n0")] }, []],
   ])("%s", (_, parts, errors) => expect(errorsOf(workflow("w", parts))).toEqual(errors));
 
-  it("needs types, and says so before anything else", () => {
+  it("without types is rejected before other checks", () => {
     const template = workflow("w", { inputs: { x: int }, nodes: [{ id: "n0" }] });
     if (template.interface?.inputs?.variables["x"]) template.interface.inputs.variables["x"].type = undefined;
     expect(errorsOf(template)).toEqual(["ValueRequired start-node"]);
   });
 
-  it("is filled in where it is absent, in tasks too", () => {
+  it("is completed where it is absent, also in tasks", () => {
     const template = workflow("w", { nodes: [idle("n0")] });
     template.interface = undefined;
     const bare = task("z", {}, {});
@@ -175,7 +175,7 @@ describe("the workflow's interface", () => {
 describe("the failure node", () => {
   const failing = (failureNode: Node) => workflow("w", { inputs: { x: int }, nodes: [idle("n0")], failureNode });
 
-  it("has upstream nodes and no way to it", () => {
+  it("has upstream nodes but is on no path", () => {
     const primary = compiled(failing(step("fn", "", "x")));
     expect(upstreamOf(primary)["fn"]).toEqual(["start-node"]);
     expect(downstreamOf(primary)).toEqual({ "start-node": ["n0"], n0: ["end-node"] });
@@ -183,7 +183,7 @@ describe("the failure node", () => {
     expect(upstreamOf(compiled(failing(idle("fn"))))["fn"]).toBeUndefined();
   });
 
-  it("is checked as other nodes are", () => {
+  it("is checked like other nodes", () => {
     expect(errorsOf(failing({ id: "fn", target: runs("t") }))).toEqual(["ParameterNotBound fn"]);
     expect(errorsOf(failing({ id: "fn", target: runs("absent") }))).toEqual(["TaskReferenceNotFound start-node"]);
   });
@@ -201,7 +201,7 @@ describe("launch plan nodes", () => {
     ["give values of the right type", node({ x: number(1), y: items() }), ["MismatchingBindings n0"]],
   ])("%s", (_, n0, errors) => expect(errorsOf(workflow("w", { nodes: [n0] }), { launchPlans })).toEqual(errors));
 
-  it("may not give what is fixed", () => {
+  it("may not bind a fixed input", () => {
     const fixed = launchPlan("lp", { x: int });
     const fixedInputs = {
       ...fixed.fixedInputs,
@@ -213,7 +213,7 @@ describe("launch plan nodes", () => {
     ]);
   });
 
-  it("give the workflow's outputs", () => {
+  it("have the outputs of the launch plan's workflow", () => {
     const template = workflow("w", { outputs: { r: int }, bound: { r: promise("n0", "r") }, nodes: [node({ x: number(1) })] });
     expect(errorsOf(template, { launchPlans })).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe("array nodes", () => {
     expect(errorsOf(workflow("w", { nodes: [{ id: "n0", target: array(undefined) }] }))).toEqual(["ValueRequired "]);
   });
 
-  it("take lists for single values only when asked, but for their bound inputs", () => {
+  it("lift inputs into lists only with the option, except bound inputs", () => {
     const launchPlans = [launchPlan("lp", { x: int, y: int }, { defaults: ["y"], outputs: { r: int } })];
     const target = array({ id: "sn", target: launches("lp") }, { isOriginalSubNodeInterface: true, boundInputs: ["y"] });
     const template = workflow("w", {
@@ -244,7 +244,7 @@ describe("array nodes", () => {
       nodes: [{ id: "n0", inputs: bind({ x: list, y: number(1) }), target }],
     });
     expect(errorsOf(template, { launchPlans })).toEqual(["MismatchingBindings n0", "MismatchingTypes end-node", "VariableNameNotFound n0"]);
-    expect(errorsOf(template, { launchPlans, wrapOriginalInterfaces: true })).toEqual([]);
+    expect(errorsOf(template, { launchPlans, liftArrayInterfaces: true })).toEqual([]);
   });
 });
 
@@ -254,7 +254,7 @@ describe("sub-workflows", () => {
   const use = (name: string, inputs: Parameters<typeof bind>[0] = {}) =>
     workflow("w", { nodes: [{ id: "n0", inputs: bind(inputs), target: calls(name) }] });
 
-  it("are compiled, those in use, in the order given", () => {
+  it("are compiled if they are used, in the given order", () => {
     const unused = workflow("unused", { nodes: [idle("n0")] });
     const result = compileWorkflow({ template: use("middle"), subWorkflows: [middle, unused, sub], tasks, launchPlans: [] });
     const subWorkflows = result.ok ? result.closure.subWorkflows : [];
@@ -265,7 +265,7 @@ describe("sub-workflows", () => {
     ]);
   });
 
-  it("bring the tasks that they use, each once, sorted, and no others", () => {
+  it("add the tasks that they use, each once and sorted", () => {
     const result = compileWorkflow({ template: use("middle"), subWorkflows: [sub, middle], tasks: [...tasks, ...tasks], launchPlans: [] });
     expect(result.ok ? result.closure.tasks.map(({ template }) => template?.id?.name) : []).toEqual(["t"]);
   });
@@ -296,7 +296,7 @@ describe("sub-workflows", () => {
     ],
   ])("%s", (_, args, errors) => expect(errorsOf(...args)).toEqual(errors));
 
-  it("are named, from the one that is met again, where they use themselves", () => {
+  it("that use themselves are reported as a cycle", () => {
     const loop = ["a", "b", "c"].map((name, i) =>
       workflow(name, { nodes: [{ id: `${name}0`, target: calls(["b", "c", "b"][i] as string) }] }),
     );
@@ -304,15 +304,15 @@ describe("sub-workflows", () => {
     expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("Node Id: c0, Description: The graph runs in a circle [b>c>b].");
   });
 
-  it("may use one another thousands deep", () => {
+  it("may nest thousands of levels deep", () => {
     const chain = Array.from({ length: 5000 }, (_, i) =>
       workflow(`s${i}`, { nodes: [i === 4999 ? { id: "n0", target: sleeps } : { id: "n0", target: calls(`s${i + 1}`) }] }),
     );
     expect(errorsOf(use("s0"), { subWorkflows: chain })).toEqual([]);
-    expect(requirementsOf(use("s0"), chain)).toEqual({ tasks: [], launchPlans: [], errors: [] });
+    expect(compileDependencies(use("s0"), chain)).toEqual({ tasks: [], launchPlans: [], errors: [] });
   });
 
-  it("are followed once, however many ways lead to them", () => {
+  it("are visited once, whatever the number of references", () => {
     const doubling = Array.from({ length: 60 }, (_, i) =>
       workflow(`s${i}`, { nodes: ["n0", "n1"].map((id) => (i === 59 ? { id, target: runs("z") } : { id, target: calls(`s${i + 1}`) })) }),
     );
@@ -320,8 +320,8 @@ describe("sub-workflows", () => {
   });
 });
 
-describe("requirementsOf", () => {
-  it("lists what all nodes refer to, once and sorted", () => {
+describe("compileDependencies", () => {
+  it("lists the references of all nodes, once and sorted", () => {
     const branch: Node["target"] = {
       case: "branchNode",
       value: {
@@ -343,11 +343,11 @@ describe("requirementsOf", () => {
       failureNode: { id: "fn", target: runs("f") },
     });
     const sub = workflow("sub", { nodes: [{ id: "s0", target: runs("c") }] });
-    expect(requirementsOf(template, [sub, workflow("unused", { nodes: [{ target: runs("x") }] })])).toEqual({
+    expect(compileDependencies(template, [sub, workflow("unused", { nodes: [{ target: runs("x") }] })])).toEqual({
       tasks: ["a", "b", "c", "f"].map((name) => identifier(1, name)),
       launchPlans: ["l1", "l2"].map((name) => identifier(3, name)),
       errors: [],
     });
-    expect(requirementsOf(template, [sub, sub]).errors).toMatchObject([{ code: "DuplicateId" }]);
+    expect(compileDependencies(template, [sub, sub]).errors).toMatchObject([{ code: "DuplicateId" }]);
   });
 });

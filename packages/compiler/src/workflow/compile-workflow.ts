@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { nestsDeeperThan } from "@flyte-ts/domain";
+import { exceedsDepth } from "@flyte-ts/domain";
 import {
   type CompiledTask,
   CompiledTaskSchema,
@@ -10,24 +10,24 @@ import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { ErrorCollector } from "../error/collector.js";
 import { taskNotFound, valueRequired, workflowNotFound } from "../error/errors.js";
-import { MAX_OBJECT_NESTING, tooDeep } from "../nesting.js";
-import { InterfaceCache, type Surroundings } from "./builder.js";
+import { MAX_OBJECT_NESTING, nestingTooDeep } from "../nesting.js";
+import { InterfaceCache, type CompileContext } from "./builder.js";
 import { compileTemplate } from "./compile-template.js";
 import { START_NODE } from "./graph.js";
 import { identifierText, keyOf } from "./identifier.js";
-import { idsOf } from "./requirements.js";
+import { idsOf } from "./dependencies.js";
 import type { WorkflowCompilation, WorkflowSource } from "./source.js";
-import { indexSubWorkflows, type Reachable, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
+import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
 
 /**
  * Checks a workflow with everything that it references and links its graph. Returns all errors at once, but a missing
  * reference ends the check early. The closure holds the used sub-workflows, in the given order, and the used tasks,
- * sorted. The arguments are not changed unless `templatesMayChange` is set.
+ * sorted. The arguments are not changed unless `mutateTemplates` is set.
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
-  if (nestsDeeperThan(source, MAX_OBJECT_NESTING)) {
-    errors.add(tooDeep());
+  if (exceedsDepth(source, MAX_OBJECT_NESTING)) {
+    errors.add(nestingTooDeep());
     return { ok: false, errors: errors.list() };
   }
   const tasks = indexTasks(source.tasks, errors);
@@ -35,28 +35,28 @@ export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   if (errors.count > 0) return { ok: false, errors: errors.list() };
 
   const launchPlans = new Map(source.launchPlans.map((launchPlan) => [keyOf(launchPlan.id), launchPlan]));
-  const { wrapOriginalInterfaces = false, templatesMayChange = false } = source;
+  const { liftArrayInterfaces = false, mutateTemplates = false } = source;
   const interfaces = new InterfaceCache();
-  const given = { tasks, launchPlans, subWorkflows, wrapOriginalInterfaces, templatesMayChange };
-  const surroundings: Surroundings = { ...given, errors, interfaces };
+  const inputs = { tasks, launchPlans, subWorkflows, liftArrayInterfaces, mutateTemplates };
+  const context: CompileContext = { ...inputs, errors, interfaces };
   const reachable = reachableFrom(source.template, subWorkflows, errors);
-  checkGiven(reachable, surroundings);
+  checkReferences(reachable, context);
   if (errors.count > 0) return { ok: false, errors: errors.list() };
 
   const compiled = new Map<string, CompiledWorkflow>();
   for (const key of reachable.order) {
     const template = subWorkflows.get(key);
-    const result = template && compileTemplate(template, surroundings);
+    const result = template && compileTemplate(template, context);
     if (result !== undefined) compiled.set(key, result);
   }
-  const primary = compileTemplate(source.template, surroundings);
+  const primary = compileTemplate(source.template, context);
   if (errors.count > 0 || primary === undefined) return { ok: false, errors: errors.list() };
   const closure = create(CompiledWorkflowClosureSchema, {
     primary,
-    subWorkflows: inOrderGiven(subWorkflows, compiled),
+    subWorkflows: inInputOrder(subWorkflows, compiled),
     tasks: idsOf(reachable.references, "task").flatMap((id) => {
       const template = tasks.get(keyOf(id));
-      return template === undefined ? [] : create(CompiledTaskSchema, { template: withWholeInterface(template) });
+      return template === undefined ? [] : create(CompiledTaskSchema, { template: withBothVariableMaps(template) });
     }),
   });
   return { ok: true, closure };
@@ -76,7 +76,7 @@ function indexTasks(tasks: readonly CompiledTask[], errors: ErrorCollector): Rea
   return index;
 }
 
-function checkGiven({ references }: Reachable, { tasks, launchPlans, errors }: Surroundings): void {
+function checkReferences({ references }: ReachableWorkflows, { tasks, launchPlans, errors }: CompileContext): void {
   for (const id of idsOf(references, "launchPlan")) {
     if (!launchPlans.has(keyOf(id))) errors.add(workflowNotFound(START_NODE, identifierText(id)));
   }
@@ -85,12 +85,12 @@ function checkGiven({ references }: Reachable, { tasks, launchPlans, errors }: S
   }
 }
 
-function inOrderGiven(index: SubWorkflowIndex, compiled: ReadonlyMap<string, CompiledWorkflow>): CompiledWorkflow[] {
+function inInputOrder(index: SubWorkflowIndex, compiled: ReadonlyMap<string, CompiledWorkflow>): CompiledWorkflow[] {
   return [...index.keys()].flatMap((key) => compiled.get(key) ?? []);
 }
 
 /** Completes an existing interface, so that it names inputs and outputs even when there are none. */
-function withWholeInterface(template: TaskTemplate): TaskTemplate {
+function withBothVariableMaps(template: TaskTemplate): TaskTemplate {
   const typed = template.interface;
   if (typed === undefined || (typed.inputs !== undefined && typed.outputs !== undefined)) return template;
   const inputs = typed.inputs ?? create(VariableMapSchema);

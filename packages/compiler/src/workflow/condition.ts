@@ -1,5 +1,5 @@
 import { equals } from "@bufbuild/protobuf";
-import { primitiveSimpleType, simpleType } from "@flyte-ts/domain";
+import { simpleTypeOfPrimitive, simpleType } from "@flyte-ts/domain";
 import type { BooleanExpression, Operand } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { branchHasNoCondition, mismatchingTypes, valueRequired, variableNotFound } from "../error/errors.js";
@@ -29,18 +29,18 @@ export function checkCondition(workflow: WorkflowBuilder, branch: NodeBuilder, e
   }
 }
 
-interface Side {
+interface ComparisonOperand {
   readonly field: "LeftValue" | "RightValue";
   readonly operand: Operand | undefined;
 }
 
 /** Undefined after an error, and where the variable's binding has an error already. */
-function operandType({ errors }: WorkflowBuilder, branch: NodeBuilder, { field, operand }: Side): LiteralType | undefined {
+function operandType({ errors }: WorkflowBuilder, branch: NodeBuilder, { field, operand }: ComparisonOperand): LiteralType | undefined {
   const { node } = branch;
   if (operand === undefined) {
     errors.add(valueRequired(node.id, field));
   } else if (operand.val.case === "primitive") {
-    return simpleType(primitiveSimpleType(operand.val.value));
+    return simpleType(simpleTypeOfPrimitive(operand.val.value));
   } else if (operand.val.case !== "var" || operand.val.value === "") {
     errors.add(valueRequired(node.id, `${field}.Val`));
   } else if (branch.interface === undefined) {

@@ -14,14 +14,14 @@ import { nodesOf } from "./nodes.js";
 export function closureExpansion({ primary, subWorkflows }: CompiledWorkflowClosure): Expansion {
   const templates = new Map<string, WorkflowTemplate>();
   for (const { template } of subWorkflows) if (template?.id !== undefined) templates.set(keyOf(template.id), template);
-  const used = (key: string) => {
+  const findGraphUse = (key: string) => {
     const template = templates.get(key);
-    return template && useOf(template);
+    return template && graphUse(template);
   };
-  return expansionOf(primary?.template === undefined ? { name: "", nodes: 0, subWorkflows: [] } : useOf(primary.template), used);
+  return expansionOf(primary?.template === undefined ? { name: "", nodes: 0, subWorkflows: [] } : graphUse(primary.template), findGraphUse);
 }
 
-function useOf(template: WorkflowTemplate): GraphUse {
+function graphUse(template: WorkflowTemplate): GraphUse {
   const subWorkflows: string[] = [];
   let nodes = 0;
   for (const { target } of nodesOf(template)) {

@@ -18,12 +18,12 @@ export class Graph {
   private readonly upstream: Adjacency = new Map();
 
   addEdge(from: string, to: string): void {
-    add(this.downstream, from, to);
+    addNeighbour(this.downstream, from, to);
     this.addUpstream(from, to);
   }
 
   addUpstream(from: string, to: string): void {
-    add(this.upstream, to, from);
+    addNeighbour(this.upstream, to, from);
   }
 
   hasUpstream(id: string): boolean {
@@ -47,7 +47,7 @@ export class Graph {
    * visited nodes. Neighbours are visited in order of their ids. Linear, without recursion: a chain may have any
    * length.
    */
-  walk(): { readonly cycle: readonly string[] } | { readonly visited: ReadonlySet<string> } {
+  findCycleOrVisited(): { readonly cycle: readonly string[] } | { readonly visited: ReadonlySet<string> } {
     const visited = new Set([START_NODE]);
     const onPath = new Set([START_NODE]);
     const stack = [{ id: START_NODE, next: this.neighbours(START_NODE), at: 0 }];
@@ -72,7 +72,7 @@ export class Graph {
   }
 }
 
-function add(adjacency: Adjacency, key: string, value: string): void {
+function addNeighbour(adjacency: Adjacency, key: string, value: string): void {
   const values = adjacency.get(key);
   if (values === undefined) adjacency.set(key, new Set([value]));
   else values.add(value);

@@ -15,12 +15,12 @@ import { armsOf } from "./nodes.js";
  */
 export function interfaceOf(workflow: WorkflowBuilder, builder: NodeBuilder): Interface | undefined {
   if (builder.interface !== undefined) return builder.interface;
-  let found: Interface | undefined;
-  const ok = workflow.errors.passes(() => {
-    found = targetInterface(workflow, builder);
-    if (found !== undefined) checkVariables(workflow, builder.node.id, found);
+  let result: Interface | undefined;
+  const ok = workflow.errors.addsNoErrors(() => {
+    result = targetInterface(workflow, builder);
+    if (result !== undefined) checkVariables(workflow, builder.node.id, result);
   });
-  if (ok) builder.interface = found;
+  if (ok) builder.interface = result;
   return builder.interface;
 }
 
@@ -60,14 +60,14 @@ function fail(workflow: WorkflowBuilder, error: Parameters<WorkflowBuilder["erro
 }
 
 function taskInterface(workflow: WorkflowBuilder, nodeId: string, id: Identifier): Interface | undefined {
-  const { tasks, interfaces } = workflow.surroundings;
+  const { tasks, interfaces } = workflow.context;
   const task = tasks.get(keyOf(id));
   if (task === undefined) return fail(workflow, taskNotFound(nodeId, identifierText(id)));
-  return interfaces.of(task.interface);
+  return interfaces.interfaceOf(task.interface);
 }
 
 function workflowInterface(workflow: WorkflowBuilder, node: Node, { reference }: WorkflowNode): Interface | undefined {
-  const { interfaces, launchPlans, subWorkflows } = workflow.surroundings;
+  const { interfaces, launchPlans, subWorkflows } = workflow.context;
   switch (reference.case) {
     case "launchplanRef": {
       const launchPlan = launchPlans.get(keyOf(reference.value));
@@ -85,7 +85,7 @@ function workflowInterface(workflow: WorkflowBuilder, node: Node, { reference }:
       const template = subWorkflows.get(keyOf(reference.value));
       if (template === undefined) return fail(workflow, workflowNotFound(node.id, identifierText(reference.value)));
       if (template.interface === undefined) return fail(workflow, valueRequired(node.id, "WorkflowNode.Template.Interface"));
-      return interfaces.of(template.interface);
+      return interfaces.interfaceOf(template.interface);
     }
     case undefined:
       return fail(workflow, workflowNotFound(node.id, "<nil>/<nil>"));
@@ -105,21 +105,21 @@ function branchInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { ifEl
   builder.armsNamed = true;
   let outputs: Variables | undefined;
   for (const arm of arms) {
-    const found = interfaceOf(workflow, workflow.builderOf(arm));
-    if (found !== undefined) outputs = outputs === undefined ? found.outputs : agreed(workflow, arm.id, outputs, found.outputs);
+    const result = interfaceOf(workflow, workflow.builderOf(arm));
+    if (result !== undefined) outputs = outputs === undefined ? result.outputs : commonOutputs(workflow, arm.id, outputs, result.outputs);
   }
   const inputs = checkBindings(workflow, builder, node.inputs, { declared: undefined, edges: "upstream" });
   return outputs && { inputs, outputs };
 }
 
-function agreed(workflow: WorkflowBuilder, armId: string, sofar: Variables, arm: Variables): Variables {
-  const both = [...sofar].filter(([name]) => arm.has(name));
-  for (const [name, { type: expected }] of both) {
-    const given = arm.get(name)?.type;
-    if (expected === undefined || given === undefined || equals(LiteralTypeSchema, expected, given)) continue;
-    workflow.errors.add(mismatchingTypes(armId, name, given, expected));
+function commonOutputs(workflow: WorkflowBuilder, armId: string, previous: Variables, arm: Variables): Variables {
+  const shared = [...previous].filter(([name]) => arm.has(name));
+  for (const [name, { type: expected }] of shared) {
+    const actual = arm.get(name)?.type;
+    if (expected === undefined || actual === undefined || equals(LiteralTypeSchema, expected, actual)) continue;
+    workflow.errors.add(mismatchingTypes(armId, name, actual, expected));
   }
-  return new Map(both);
+  return new Map(shared);
 }
 
 function gateInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { condition }: GateNode): Interface | undefined {
@@ -147,19 +147,19 @@ function gateInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { condit
 function arrayInterface(workflow: WorkflowBuilder, node: Node, array: ArrayNode): Interface | undefined {
   const inner = array.node;
   if (inner === undefined) return fail(workflow, valueRequired("", "Target"));
-  const wraps = workflow.surroundings.wrapOriginalInterfaces && array.isOriginalSubNodeInterface === true;
-  if (!wraps) return interfaceOf(workflow, workflow.builderOf(inner));
+  const lifts = workflow.context.liftArrayInterfaces && array.isOriginalSubNodeInterface === true;
+  if (!lifts) return interfaceOf(workflow, workflow.builderOf(inner));
   // Inputs without a default in the launch plan are bound at the array node, not at the inner node.
-  const found = targetInterface(workflow, workflow.builderOf({ ...inner, inputs: node.inputs }));
-  const unwrapped = new Set(array.boundInputs);
-  return found && { inputs: listsOf(found.inputs, unwrapped), outputs: listsOf(found.outputs, new Set()) };
+  const result = targetInterface(workflow, workflow.builderOf({ ...inner, inputs: node.inputs }));
+  const boundInputs = new Set(array.boundInputs);
+  return result && { inputs: toLists(result.inputs, boundInputs), outputs: toLists(result.outputs, new Set()) };
 }
 
-function listsOf(variables: Variables, except: ReadonlySet<string>): Variables {
-  return new Map([...variables].map(([name, variable]) => [name, except.has(name) ? variable : listOf(variable)]));
+function toLists(variables: Variables, except: ReadonlySet<string>): Variables {
+  return new Map([...variables].map(([name, variable]) => [name, except.has(name) ? variable : toList(variable)]));
 }
 
-function listOf(variable: Variable): Variable {
+function toList(variable: Variable): Variable {
   if (variable.type === undefined) return variable;
   return { ...variable, type: create(LiteralTypeSchema, { type: { case: "collectionType", value: variable.type } }) };
 }

@@ -29,7 +29,7 @@ export function linkNode(workflow: WorkflowBuilder, builder: NodeBuilder, edges:
 function checkBranch(workflow: WorkflowBuilder, builder: NodeBuilder, { ifElse }: BranchNode): void {
   const { errors } = workflow;
   const nodeId = builder.node.id;
-  const ok = errors.passes(() => {
+  const ok = errors.addsNoErrors(() => {
     if (ifElse?.case === undefined) errors.add(branchHasNoCondition(nodeId));
     for (const block of [ifElse?.case, ...(ifElse?.other ?? [])]) {
       if (block === undefined) continue;

@@ -14,15 +14,15 @@ export interface Reference {
  * not in sub-workflows.
  */
 export function referencesOf(template: WorkflowTemplate): readonly Reference[] {
-  const found: Reference[] = [];
+  const references: Reference[] = [];
   for (const { id: nodeId, target } of nodesOf(template)) {
     if (target.case === "taskNode") {
       const { case: kind, value: id } = target.value.reference;
-      if (kind) found.push({ kind: "task", id, nodeId });
+      if (kind) references.push({ kind: "task", id, nodeId });
     } else if (target.case === "workflowNode") {
       const { case: kind, value: id } = target.value.reference;
-      if (kind) found.push({ kind: kind === "launchplanRef" ? "launchPlan" : "subWorkflow", id, nodeId });
+      if (kind) references.push({ kind: kind === "launchplanRef" ? "launchPlan" : "subWorkflow", id, nodeId });
     }
   }
-  return found;
+  return references;
 }

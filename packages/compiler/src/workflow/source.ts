@@ -18,17 +18,17 @@ export interface LaunchPlanInterface {
 export interface WorkflowSource {
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
-  /** At least those of `requirementsOf`; the closure omits unused ones. */
+  /** At least those of `compileDependencies`; the closure omits unused ones. */
   readonly tasks: readonly CompiledTask[];
   readonly launchPlans: readonly LaunchPlanInterface[];
   /**
    * True when an array node with `is_original_sub_node_interface` takes and returns lists of its inner node's inputs
    * and outputs, except for its bound inputs: flytekit's meaning when it maps over a launch plan. Flyte 1.16 never
-   * reads the flag and refuses such workflows, as does this compiler by default.
+   * reads the flag and rejects such workflows, as does this compiler by default.
    */
-  readonly wrapOriginalInterfaces?: boolean;
+  readonly liftArrayInterfaces?: boolean;
   /** The caller does not need the templates afterwards: their nodes are reused in the closure without a copy. */
-  readonly templatesMayChange?: boolean;
+  readonly mutateTemplates?: boolean;
 }
 
 export type WorkflowCompilation =

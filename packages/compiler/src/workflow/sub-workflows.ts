@@ -21,7 +21,7 @@ export function indexSubWorkflows(templates: readonly WorkflowTemplate[], errors
   return index;
 }
 
-export interface Reachable {
+export interface ReachableWorkflows {
   /** Keys of the used sub-workflows, each after those that it uses. */
   readonly order: readonly string[];
   /** References of the workflow and these sub-workflows. */
@@ -39,10 +39,10 @@ interface Visit {
  * Follows the references from a workflow through its sub-workflows, each visited once. A missing sub-workflow, or one
  * that uses itself, is an error. Uses an explicit stack, since sub-workflows may nest thousands of levels deep.
  */
-export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowIndex, errors: ErrorCollector): Reachable {
+export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowIndex, errors: ErrorCollector): ReachableWorkflows {
   const order: string[] = [];
   const references: Reference[] = [];
-  const begun = new Set<string>();
+  const started = new Set<string>();
   const done = new Set<string>();
   const path = [visit(template, undefined)];
   references.push(...(path[0] as Visit).references);
@@ -60,10 +60,10 @@ export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowInde
     const used = index.get(key);
     if (used === undefined) {
       errors.add(workflowNotFound(reference.nodeId, identifierText(reference.id)));
-    } else if (begun.has(key)) {
-      if (!done.has(key)) errors.add(cycle(reference.nodeId, circle(path, key)));
+    } else if (started.has(key)) {
+      if (!done.has(key)) errors.add(cycle(reference.nodeId, cyclePath(path, key)));
     } else {
-      begun.add(key);
+      started.add(key);
       const next = visit(used, key);
       for (const inner of next.references) references.push(inner);
       path.push(next);
@@ -77,7 +77,7 @@ function visit(template: WorkflowTemplate, key: string | undefined): Visit {
 }
 
 /** Names of the sub-workflows of a cycle, from the repeated one back to it. */
-function circle(path: readonly Visit[], key: string): readonly string[] {
+function cyclePath(path: readonly Visit[], key: string): readonly string[] {
   const members = path.slice(path.findIndex((visited) => visited.key === key)).map(({ name }) => name);
   return [...members, members[0] ?? ""];
 }

@@ -2,7 +2,7 @@ import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { describe, expect, test } from "vitest";
-import { cachedCall } from "./cached-call.js";
+import { cacheKeyOf } from "./cached-call.js";
 import { hashInputs } from "./literal-hash.js";
 
 const map = (literals: JsonValue) => fromJson(LiteralMapSchema, { literals });
@@ -39,27 +39,27 @@ describe("recorded keys", () => {
       { version: "1-_cT5OzRF-YwHesPaA", tag: "flyte_cached-SRmup65B7NUCklzsGueTozIjVUsKdbIKJjgQG--mdEM" },
     ],
   ])("of %s", (name, type, value, { version, tag }) => {
-    const call = cachedCall(template(type, name), map({ [name]: value }));
+    const call = cacheKeyOf(template(type, name), map({ [name]: value }));
     expect(call).toEqual({ dataset: { project: "flytesnacks", domain: "development", name: "flyte_task-t", version }, tag });
   });
 });
 
 test("without a cache version there is no place", () => {
   const versionless = template({ simple: "INTEGER" }, "a", { discoveryVersion: "  " });
-  expect(cachedCall(versionless, map({ a: integer(1) }))).toBeUndefined();
+  expect(cacheKeyOf(versionless, map({ a: integer(1) }))).toBeUndefined();
 });
 
 test("spaces around a cache version do not count", () => {
   const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: " 1 " });
-  expect(cachedCall(spaced, map({ a: integer(1) }))?.dataset.version).toBe("1-rJudYX8l-PmK8qF6C");
+  expect(cacheKeyOf(spaced, map({ a: integer(1) }))?.dataset.version).toBe("1-rJudYX8l-PmK8qF6C");
 });
 
 test("ignored inputs do not count", () => {
   const ignoring = template({ simple: "INTEGER" }, "a", { cacheIgnoreInputVars: ["b"] });
-  expect(cachedCall(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(
-    cachedCall(ignoring, map({ a: integer(1), b: integer(3) }))?.tag,
+  expect(cacheKeyOf(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(
+    cacheKeyOf(ignoring, map({ a: integer(1), b: integer(3) }))?.tag,
   );
-  expect(cachedCall(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(`flyte_cached-${hashInputs(map({ a: integer(1) }))}`);
+  expect(cacheKeyOf(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(`flyte_cached-${hashInputs(map({ a: integer(1) }))}`);
 });
 
 describe("literals with a hash", () => {
@@ -89,5 +89,5 @@ test("no inputs have a hash too", () => {
 test("a million spaces within a cache version are read once", { timeout: 20_000 }, () => {
   const version = `a${" ".repeat(1_000_000)}b`;
   const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: ` ${version} ` });
-  expect(cachedCall(spaced, create(LiteralMapSchema))?.dataset.version.startsWith(`${version}-`)).toBe(true);
+  expect(cacheKeyOf(spaced, create(LiteralMapSchema))?.dataset.version.startsWith(`${version}-`)).toBe(true);
 });

@@ -6,7 +6,7 @@ import { hashInputs } from "./literal-hash.js";
 import { objectHash } from "./object-hash.js";
 
 /** Address of a call's outputs in the data catalog (Go Flyte 1.16's names). */
-export interface CachedCall {
+export interface CacheKey {
   readonly dataset: { readonly project: string; readonly domain: string; readonly name: string; readonly version: string };
   readonly tag: string;
 }
@@ -17,7 +17,7 @@ export interface CachedCall {
  *
  * @returns undefined when the task has no cache version, which is required.
  */
-export function cachedCall(template: TaskTemplate, inputs: LiteralMap): CachedCall | undefined {
+export function cacheKeyOf(template: TaskTemplate, inputs: LiteralMap): CacheKey | undefined {
   const { id, metadata, interface: types } = template;
   const cacheVersion = trimSpaces(metadata?.discoveryVersion ?? "");
   if (id === undefined || cacheVersion === "") return undefined;

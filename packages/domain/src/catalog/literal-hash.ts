@@ -14,20 +14,22 @@ import { objectHash } from "./object-hash.js";
  */
 export function hashInputs(inputs: LiteralMap, ignored: readonly string[] = []): string {
   const literals = Object.entries(inputs.literals).filter(([name]) => !ignored.includes(name));
-  const counted = create(LiteralMapSchema, { literals: Object.fromEntries(literals.map(([name, literal]) => [name, countedAs(literal)])) });
+  const counted = create(LiteralMapSchema, {
+    literals: Object.fromEntries(literals.map(([name, literal]) => [name, hashableForm(literal)])),
+  });
   return objectHash(toJson(LiteralMapSchema, counted)).toString("base64url");
 }
 
-function countedAs(literal: Literal): Literal {
+function hashableForm(literal: Literal): Literal {
   const { hash, value } = literal;
   if (hash !== "") return create(LiteralSchema, { hash });
   switch (value.case) {
     case "collection": {
-      const literals = value.value.literals.map(countedAs);
+      const literals = value.value.literals.map(hashableForm);
       return create(LiteralSchema, { value: { case: "collection", value: create(LiteralCollectionSchema, { literals }) } });
     }
     case "map": {
-      const literals = Object.fromEntries(Object.entries(value.value.literals).map(([key, item]) => [key, countedAs(item)]));
+      const literals = Object.fromEntries(Object.entries(value.value.literals).map(([key, item]) => [key, hashableForm(item)]));
       return create(LiteralSchema, { value: { case: "map", value: create(LiteralMapSchema, { literals }) } });
     }
     case "scalar":

@@ -47,7 +47,7 @@ interface Visit {
 export function expansionOf(root: GraphUse, find: (key: string) => GraphUse | undefined): Expansion {
   const known = new Map<string, Expansion>();
   // Uses an explicit stack: sub-workflows may nest thousands of levels deep.
-  const path = [begin(undefined, root)];
+  const path = [newVisit(undefined, root)];
   const onPath = new Set<string>();
   for (;;) {
     const top = path[path.length - 1] as Visit;
@@ -74,7 +74,7 @@ export function expansionOf(root: GraphUse, find: (key: string) => GraphUse | un
       continue;
     }
     onPath.add(key);
-    path.push(begin(key, use));
+    path.push(newVisit(key, use));
   }
 }
 
@@ -90,7 +90,7 @@ export function checkExpansion(name: string, { instances, depth }: Expansion, { 
   }
 }
 
-function begin(key: string | undefined, use: GraphUse): Visit {
+function newVisit(key: string | undefined, use: GraphUse): Visit {
   return { key, use, next: 0, instances: use.nodes, depth: 1 };
 }
 

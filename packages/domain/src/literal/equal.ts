@@ -1,6 +1,6 @@
 import { equals } from "@bufbuild/protobuf";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { MAX_NESTING, nestsDeeperThan } from "../type/nesting.js";
+import { MAX_NESTING, exceedsDepth } from "../type/nesting.js";
 
 /** Levels of plain objects per level of literals: literal, oneof, collection, list. */
 const LEVELS_PER_LITERAL = 4;
@@ -11,5 +11,5 @@ const LEVELS_PER_LITERAL = 4;
  */
 export function literalsEqual(a: Literal, b: Literal): boolean {
   const limit = MAX_NESTING * LEVELS_PER_LITERAL;
-  return a === b || (!nestsDeeperThan(a, limit) && !nestsDeeperThan(b, limit) && equals(LiteralSchema, a, b));
+  return a === b || (!exceedsDepth(a, limit) && !exceedsDepth(b, limit) && equals(LiteralSchema, a, b));
 }

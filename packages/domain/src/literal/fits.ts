@@ -1,8 +1,8 @@
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { type Casting, castsTo, newCasting } from "../type/castable.js";
+import { type CastContext, isCastableWithin, newCastContext } from "../type/castable.js";
 import { MAX_NESTING } from "../type/nesting.js";
-import { literalTypeOf } from "./type-of.js";
+import { literalTypeOf } from "./literal-type.js";
 
 /**
  * True when a literal may be given for an input of this type: `castable` of its own type, with lists and maps checked
@@ -10,18 +10,18 @@ import { literalTypeOf } from "./type-of.js";
  * stated type is trusted.
  */
 export function literalFitsType(literal: Literal, type: LiteralType): boolean {
-  const casting = newCasting();
+  const casting = newCastContext();
   const shown = literalTypeOf(literal);
-  return (shown !== undefined && castsTo(shown, type, casting)) || fits(literal, type, casting, 0);
+  return (shown !== undefined && isCastableWithin(shown, type, casting)) || fits(literal, type, casting, 0);
 }
 
-function fits(literal: Literal, type: LiteralType, casting: Casting, depth: number): boolean {
+function fits(literal: Literal, type: LiteralType, casting: CastContext, depth: number): boolean {
   if (depth > MAX_NESTING) return false;
   const expected = type.type;
   const elements = elementsOf(literal);
   if (elements === undefined) {
     const given = literalTypeOf(literal);
-    return given !== undefined && castsTo(given, type, casting);
+    return given !== undefined && isCastableWithin(given, type, casting);
   }
   if (expected.case === "unionType") {
     let found = 0;

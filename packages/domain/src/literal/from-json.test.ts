@@ -2,7 +2,7 @@ import { create, type JsonValue } from "@bufbuild/protobuf";
 import { type LiteralType, LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { expect, test } from "vitest";
 import { literalFitsType } from "./fits.js";
-import { atPointer, JsonLiteralError, literalFromJson } from "./from-json.js";
+import { resolveJsonPointer, JsonLiteralError, literalFromJson } from "./from-json.js";
 
 const simple = (value: SimpleType): LiteralType => create(LiteralTypeSchema, { type: { case: "simple", value } });
 const list = (value: LiteralType) => create(LiteralTypeSchema, { type: { case: "collectionType", value } });
@@ -75,10 +75,10 @@ test.each<[JsonValue, LiteralType, string]>([
 
 test("pointers, as RFC 6901 has them", () => {
   const value = { foo: ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, "0": { x: null } };
-  const found = ["", "/foo/1", "/", "/a~1b", "/m~0n", "/0/x"].map((pointer) => atPointer(value, pointer));
+  const found = ["", "/foo/1", "/", "/a~1b", "/m~0n", "/0/x"].map((pointer) => resolveJsonPointer(value, pointer));
   expect(found).toEqual([value, "baz", 0, 1, 8, null]);
   for (const pointer of ["/nothing", "/foo/2", "/foo/01", "/foo/-", "/foo/length", "/toString", "/a~1b/x", "foo", "/m~n", "/m~2n"]) {
-    expect(() => atPointer(value, pointer)).toThrow(JsonLiteralError);
+    expect(() => resolveJsonPointer(value, pointer)).toThrow(JsonLiteralError);
   }
-  expect(() => atPointer(value, "/foo/x")).toThrow('there is nothing at /foo/x: "x" is not in a list');
+  expect(() => resolveJsonPointer(value, "/foo/x")).toThrow('there is nothing at /foo/x: "x" is not in a list');
 });

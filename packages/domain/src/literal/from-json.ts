@@ -43,7 +43,9 @@ export function literalFromJson(value: JsonValue, type: LiteralType, at = ""): L
       return collectionLiteral(value.map((item, i) => literalFromJson(item, kind.value, `${at}/${i}`)));
     case "mapValueType":
       if (!isObject(value)) throw mismatch(value, "an object", at);
-      return mapLiteral(Object.entries(value).map(([key, item]) => [key, literalFromJson(item, kind.value, `${at}/${pointerStep(key)}`)]));
+      return mapLiteral(
+        Object.entries(value).map(([key, item]) => [key, literalFromJson(item, kind.value, `${at}/${escapePointerStep(key)}`)]),
+      );
     case "unionType":
       return unionFromJson(value, { variants: kind.value.variants, at, text: typeToText(type) });
     case "blob":
@@ -62,12 +64,12 @@ export function literalFromJson(value: JsonValue, type: LiteralType, at = ""): L
 }
 
 /** Formats a step of a JSON pointer (RFC 6901). */
-export function pointerStep(key: string): string {
+export function escapePointerStep(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** Splits a JSON pointer into steps. @throws JsonLiteralError when it is invalid. */
-export function pointerSteps(pointer: string): string[] {
+export function parseJsonPointer(pointer: string): string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/"))
     throw new JsonLiteralError(`${JSON.stringify(pointer)} is no JSON pointer: it must be empty or begin with /`);
@@ -81,9 +83,9 @@ export function pointerSteps(pointer: string): string[] {
 }
 
 /** Returns the value at a pointer. @throws JsonLiteralError naming the first step that does not exist. */
-export function atPointer(value: JsonValue, pointer: string): JsonValue {
+export function resolveJsonPointer(value: JsonValue, pointer: string): JsonValue {
   let found = value;
-  for (const step of pointerSteps(pointer)) {
+  for (const step of parseJsonPointer(pointer)) {
     const inside: unknown = Array.isArray(found)
       ? /^(0|[1-9][0-9]*)$/.test(step)
         ? found[Number(step)]

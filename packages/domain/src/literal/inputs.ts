@@ -4,7 +4,7 @@ import { compareText } from "../type/order.js";
 import { typeToText } from "../type/text.js";
 import { literalMap } from "./build.js";
 import { literalFitsType } from "./fits.js";
-import { literalTypeOf } from "./type-of.js";
+import { literalTypeOf } from "./literal-type.js";
 
 export type InputErrorCode =
   /** A name is empty, or a literal holds no value. */

@@ -1,14 +1,14 @@
 import { type DescField, type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { emptyOf, type Fields } from "./empty.js";
-import { Input, Unfamiliar } from "./input.js";
-import { isPlainMessage } from "./kinds.js";
+import { messageFactory, type Fields } from "./empty.js";
+import { ProtoReader, UnsupportedEncodingError } from "./input.js";
+import { isRegularMessage } from "./kinds.js";
 import { type ReadValue, scalarReaders, wireTypes } from "./scalar.js";
 
 interface FieldReader {
   readonly wireType: WireType;
-  readonly read: (message: Fields, input: Input) => void;
+  readonly read: (message: Fields, reader: ProtoReader) => void;
 }
 
 interface Reader {
@@ -31,20 +31,20 @@ const readers = new WeakMap<DescMessage, Reader>();
  */
 export function decodeMessage<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
   try {
-    return readMessage(readerOf(schema), new Input(bytes)) as MessageShape<Desc>;
+    return readMessage(readerOf(schema), new ProtoReader(bytes)) as MessageShape<Desc>;
   } catch {
     // Input unsupported here is left to the library, which accepts it or has the error text.
     return fromBinary(schema, bytes);
   }
 }
 
-function readMessage({ empty, fields }: Reader, input: Input): Fields {
+function readMessage({ empty, fields }: Reader, reader: ProtoReader): Fields {
   const message = empty();
-  while (input.hasMore) {
-    const tag = input.varint();
+  while (reader.hasMore) {
+    const tag = reader.varint();
     const field = fields[tag >>> 3];
-    if (field === undefined || field.wireType !== (tag & 7)) throw new Unfamiliar("a field that is not known");
-    field.read(message, input);
+    if (field === undefined || field.wireType !== (tag & 7)) throw new UnsupportedEncodingError("a field that is not known");
+    field.read(message, reader);
   }
   return message;
 }
@@ -53,7 +53,7 @@ function readerOf(schema: DescMessage): Reader {
   const known = readers.get(schema);
   if (known !== undefined) return known;
   const fields: (FieldReader | undefined)[] = [];
-  const reader: Reader = { empty: emptyOf(schema) as unknown as () => Fields, fields };
+  const reader: Reader = { empty: messageFactory(schema) as unknown as () => Fields, fields };
   // Registered before its fields, which may be of the same type.
   readers.set(schema, reader);
   for (const field of schema.fields) fields[field.number] = fieldReader(field);
@@ -68,30 +68,30 @@ function fieldReader(field: DescField): FieldReader | undefined {
   if (wireType === undefined || read === undefined) return undefined;
   if (field.fieldKind === "list") {
     if (wireType !== WireType.LengthDelimited) return undefined;
-    return { wireType, read: (message, input) => (message[name] as unknown[]).push(read(input)) };
+    return { wireType, read: (message, reader) => (message[name] as unknown[]).push(read(reader)) };
   }
   if (field.oneof !== undefined) {
     const { localName: oneof } = field.oneof;
     return {
       wireType,
-      read: (message, input) => {
+      read: (message, reader) => {
         if (field.message !== undefined && (message[oneof] as { readonly case?: string }).case === name)
-          throw new Unfamiliar("told in parts");
-        message[oneof] = { case: name, value: read(input) };
+          throw new UnsupportedEncodingError("told in parts");
+        message[oneof] = { case: name, value: read(reader) };
       },
     };
   }
   if (field.fieldKind === "message") {
     return {
       wireType,
-      read: (message, input) => {
-        if (message[name] !== undefined) throw new Unfamiliar("told in parts");
-        message[name] = read(input);
+      read: (message, reader) => {
+        if (message[name] !== undefined) throw new UnsupportedEncodingError("told in parts");
+        message[name] = read(reader);
       },
     };
   }
   if (field.presence !== FeatureSet_FieldPresence.IMPLICIT) return undefined;
-  return { wireType, read: (message, input) => (message[name] = read(input)) };
+  return { wireType, read: (message, reader) => (message[name] = read(reader)) };
 }
 
 interface ValueReader {
@@ -101,7 +101,7 @@ interface ValueReader {
 
 /** Reads one value after its tag; for a map field, the value of one entry. */
 function valueReader(field: DescField): ValueReader | undefined {
-  if (field.message !== undefined) return isPlainMessage(field) ? messageReader(field.message) : libraryReader(field);
+  if (field.message !== undefined) return isRegularMessage(field) ? messageReader(field.message) : libraryReader(field);
   const scalar = field.scalar ?? ScalarType.INT32;
   const read = scalarReaders[scalar];
   const wireType = wireTypes[scalar];
@@ -109,14 +109,14 @@ function valueReader(field: DescField): ValueReader | undefined {
 }
 
 function messageReader(schema: DescMessage): ValueReader {
-  let reader: Reader | undefined;
+  let messageShape: Reader | undefined;
   return {
     wireType: WireType.LengthDelimited,
-    read: (input) => {
-      reader ??= readerOf(schema);
-      const outer = input.enter();
-      const message = readMessage(reader, input);
-      input.leave(outer);
+    read: (reader) => {
+      messageShape ??= readerOf(schema);
+      const outer = reader.enter();
+      const message = readMessage(messageShape, reader);
+      reader.leave(outer);
       return message;
     },
   };
@@ -131,14 +131,14 @@ function mapReader(field: DescField & { readonly fieldKind: "map" }): FieldReade
   const valueTag = (2 << 3) | value.wireType;
   return {
     wireType: WireType.LengthDelimited,
-    read: (message, input) => {
-      const outer = input.enter();
-      if (input.varint() !== keyTag) throw new Unfamiliar("an entry without a key");
-      const own = key(input) as string;
-      if (own === "__proto__" || input.varint() !== valueTag) throw new Unfamiliar("an entry out of the ordinary");
-      (message[name] as Fields)[own] = value.read(input);
-      if (input.hasMore) throw new Unfamiliar("an entry that goes on");
-      input.leave(outer);
+    read: (message, reader) => {
+      const outer = reader.enter();
+      if (reader.varint() !== keyTag) throw new UnsupportedEncodingError("an entry without a key");
+      const own = key(reader) as string;
+      if (own === "__proto__" || reader.varint() !== valueTag) throw new UnsupportedEncodingError("an entry out of the ordinary");
+      (message[name] as Fields)[own] = value.read(reader);
+      if (reader.hasMore) throw new UnsupportedEncodingError("an entry that goes on");
+      reader.leave(outer);
     },
   };
 }
@@ -153,8 +153,8 @@ function libraryReader(field: DescField): ValueReader | undefined {
   const nothing = behindTag(new Uint8Array());
   return {
     wireType: WireType.LengthDelimited,
-    read: (input) => {
-      const value = input.raw();
+    read: (reader) => {
+      const value = reader.raw();
       const message = fromBinary(parent, value.length === 0 ? nothing : behindTag(value)) as unknown as Fields;
       return oneof === undefined ? message[name] : (message[oneof.localName] as { readonly value: unknown }).value;
     },

@@ -10,7 +10,7 @@ export type Fields = Record<string, unknown>;
  * gets more than a dozen properties by computed names, as the library's do, becomes a hash table, which is larger and
  * slower.
  */
-export function emptyOf<Desc extends DescMessage>(schema: Desc): () => MessageShape<Desc> {
+export function messageFactory<Desc extends DescMessage>(schema: Desc): () => MessageShape<Desc> {
   const unset = create(schema) as unknown as Fields;
   const names = ["$typeName", ...schema.members.map(({ localName }) => localName)];
   const model = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as Fields;

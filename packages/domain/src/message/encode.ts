@@ -10,15 +10,15 @@ import {
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { WireType } from "@bufbuild/protobuf/wire";
-import { isPlainMessage } from "./kinds.js";
-import { Scratch } from "./scratch.js";
+import { isRegularMessage } from "./kinds.js";
+import { ProtoWriter } from "./scratch.js";
 import { isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
 
 /** Encodes the set fields of a message, or one field of it. */
 type Write = (message: Fields) => void;
 type Fields = Message & Readonly<Record<string, unknown>>;
 
-const scratch = new Scratch();
+const scratch = new ProtoWriter();
 const scalars = scalarWriters(scratch);
 const writers = new WeakMap<DescMessage, Write>();
 
@@ -92,7 +92,7 @@ function fieldWriter(field: DescField): Write | undefined {
 
 /** Writes one value with its tag; for a map field, the value of one entry. */
 function valueWriter(field: DescField, number: number): WriteValue | undefined {
-  if (field.message !== undefined) return isPlainMessage(field) ? messageWriter(number, field.message) : undefined;
+  if (field.message !== undefined) return isRegularMessage(field) ? messageWriter(number, field.message) : undefined;
   const scalar = field.scalar ?? ScalarType.INT32;
   const write = scalars[scalar];
   const wireType = wireTypes[scalar];

@@ -1,5 +1,5 @@
 /** The input is malformed, or of a kind that this decoder does not support. */
-export class Unfamiliar extends Error {
+export class UnsupportedEncodingError extends Error {
   override readonly name = "Unfamiliar";
 }
 
@@ -10,7 +10,7 @@ const CONTINUES = 0x80;
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads the values of a message in sequence. Throws on truncated or unexpected bytes. */
-export class Input {
+export class ProtoReader {
   readonly #bytes: Uint8Array;
   /** The same bytes as a Buffer, for its methods. */
   readonly #buffer: Buffer;
@@ -40,7 +40,7 @@ export class Input {
       if (byte < CONTINUES) return value;
     }
     const last = this.#byte();
-    if (last > 0x0f) throw new Unfamiliar("an integer of more than 32 bits");
+    if (last > 0x0f) throw new UnsupportedEncodingError("an integer of more than 32 bits");
     return (value | (last << 28)) >>> 0;
   }
 
@@ -69,7 +69,7 @@ export class Input {
       whole |= BigInt(byte & 0x7f) << shift;
       if (byte < CONTINUES) return BigInt.asUintN(64, whole);
     }
-    throw new Unfamiliar("an integer of more than 64 bits");
+    throw new UnsupportedEncodingError("an integer of more than 64 bits");
   }
 
   double(): number {
@@ -96,7 +96,7 @@ export class Input {
 
   /** Begins a length-prefixed message; pass the result to `leave` to end it. */
   enter(): number {
-    if (++this.#depth >= DEEPEST) throw new Unfamiliar("too many messages inside each other");
+    if (++this.#depth >= DEEPEST) throw new UnsupportedEncodingError("too many messages inside each other");
     const length = this.varint();
     const outer = this.#end;
     const from = this.#pass(length);
@@ -111,14 +111,14 @@ export class Input {
   }
 
   #byte(): number {
-    if (this.#at >= this.#end) throw new Unfamiliar("ends too early");
+    if (this.#at >= this.#end) throw new UnsupportedEncodingError("ends too early");
     return this.#bytes[this.#at++] as number;
   }
 
   /** Skips bytes; returns their offset. */
   #pass(length: number): number {
     const from = this.#at;
-    if (length > this.#end - from) throw new Unfamiliar("ends too early");
+    if (length > this.#end - from) throw new UnsupportedEncodingError("ends too early");
     this.#at = from + length;
     return from;
   }

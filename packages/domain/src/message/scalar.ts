@@ -1,10 +1,10 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
-import type { Input } from "./input.js";
-import type { Scratch } from "./scratch.js";
+import type { ProtoReader } from "./input.js";
+import type { ProtoWriter } from "./scratch.js";
 
 export type WriteValue = (value: unknown) => void;
-export type ReadValue = (input: Input) => unknown;
+export type ReadValue = (reader: ProtoReader) => unknown;
 
 /** Wire types of the scalars that have a writer or a reader. */
 export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
@@ -19,51 +19,51 @@ export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
 };
 
 /** Writers of the scalars in frequent messages. They throw when a value is not of the library's type. */
-export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarType, WriteValue>>> {
+export function scalarWriters(writer: ProtoWriter): Readonly<Partial<Record<ScalarType, WriteValue>>> {
   return {
     [ScalarType.STRING]: (value) => {
       if (typeof value !== "string") throw new TypeError("must be a string");
-      scratch.text(value);
+      writer.text(value);
     },
     [ScalarType.BYTES]: (value) => {
       if (!(value instanceof Uint8Array)) throw new TypeError("must be bytes");
-      scratch.varint(value.length);
-      scratch.raw(value);
+      writer.varint(value.length);
+      writer.raw(value);
     },
     [ScalarType.BOOL]: (value) => {
       if (typeof value !== "boolean") throw new TypeError("must be a boolean");
-      scratch.varint(value ? 1 : 0);
+      writer.varint(value ? 1 : 0);
     },
     [ScalarType.INT32]: (value) => {
       if (typeof value !== "number" || (value | 0) !== value) throw new RangeError("must be an integer of 32 bits");
-      if (value < 0) scratch.varint64(BigInt(value));
-      else scratch.varint(value);
+      if (value < 0) writer.varint64(BigInt(value));
+      else writer.varint(value);
     },
     [ScalarType.UINT32]: (value) => {
       if (typeof value !== "number" || value >>> 0 !== value) throw new RangeError("must be an integer of 32 bits");
-      scratch.varint(value);
+      writer.varint(value);
     },
     [ScalarType.INT64]: (value) => {
       if (typeof value !== "bigint" || BigInt.asIntN(64, value) !== value) throw new RangeError("must be an integer of 64 bits");
-      scratch.varint64(value);
+      writer.varint64(value);
     },
     [ScalarType.UINT64]: (value) => {
       if (typeof value !== "bigint" || BigInt.asUintN(64, value) !== value) throw new RangeError("must be an integer of 64 bits");
-      scratch.varint64(value);
+      writer.varint64(value);
     },
   };
 }
 
 /** Readers of the scalars in frequent messages; they throw for unusual encodings. */
 export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
-  [ScalarType.STRING]: (input) => input.text(),
-  [ScalarType.BYTES]: (input) => input.raw(),
-  [ScalarType.BOOL]: (input) => input.varint() !== 0,
-  [ScalarType.INT32]: (input) => input.int32(),
-  [ScalarType.UINT32]: (input) => input.varint(),
-  [ScalarType.INT64]: (input) => BigInt.asIntN(64, input.varint64()),
-  [ScalarType.UINT64]: (input) => input.varint64(),
-  [ScalarType.DOUBLE]: (input) => input.double(),
+  [ScalarType.STRING]: (reader) => reader.text(),
+  [ScalarType.BYTES]: (reader) => reader.raw(),
+  [ScalarType.BOOL]: (reader) => reader.varint() !== 0,
+  [ScalarType.INT32]: (reader) => reader.int32(),
+  [ScalarType.UINT32]: (reader) => reader.varint(),
+  [ScalarType.INT64]: (reader) => BigInt.asIntN(64, reader.varint64()),
+  [ScalarType.UINT64]: (reader) => reader.varint64(),
+  [ScalarType.DOUBLE]: (reader) => reader.double(),
 };
 
 /** True when a field without presence omits this value. */

@@ -6,7 +6,7 @@ const LENGTH_BYTES = 5;
 const VARINT_BYTES = 10;
 
 /** Reusable memory in which messages are encoded one after the other; each is copied out of it. */
-export class Scratch {
+export class ProtoWriter {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #at = 0;
 

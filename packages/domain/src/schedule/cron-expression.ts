@@ -1,5 +1,5 @@
 import { parseGoDuration } from "../duration/go-duration.js";
-import { type CronField, fieldRules, parseField } from "./cron-field.js";
+import { type CronField, cronFieldRules, parseCronField } from "./cron-field.js";
 import { isTimeZone } from "./time-zone.js";
 
 /** Times that match five fields. */
@@ -55,9 +55,9 @@ export function parseCron(text: string): CronParse {
   if (rest.startsWith("@") && !Object.hasOwn(descriptors, rest)) return refused(`unrecognized descriptor: ${rest}`);
   const words = (descriptors[rest] ?? rest).split(/\s+/).filter((word) => word !== "");
   if (words.length !== 5) return refused(`expected exactly 5 fields, found ${words.length}: [${text}]`);
-  const fields = {} as Record<keyof typeof fieldRules, CronField>;
-  for (const [i, name] of (Object.keys(fieldRules) as (keyof typeof fieldRules)[]).entries()) {
-    const field = parseField(words[i] ?? "", fieldRules[name]);
+  const fields = {} as Record<keyof typeof cronFieldRules, CronField>;
+  for (const [i, name] of (Object.keys(cronFieldRules) as (keyof typeof cronFieldRules)[]).entries()) {
+    const field = parseCronField(words[i] ?? "", cronFieldRules[name]);
     if (typeof field === "string") return refused(field);
     fields[name] = field;
   }

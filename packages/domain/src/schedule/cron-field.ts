@@ -14,7 +14,7 @@ interface FieldRule {
   readonly names?: readonly string[];
 }
 
-export const fieldRules = {
+export const cronFieldRules = {
   minute: { name: "minute", min: 0, max: 59 },
   hour: { name: "hour", min: 0, max: 23 },
   dayOfMonth: { name: "day of month", min: 1, max: 31 },
@@ -28,7 +28,7 @@ export const fieldRules = {
 } as const satisfies Record<string, FieldRule>;
 
 /** Parses a field: comma-separated ranges. Returns a text that describes the problem when it is invalid. */
-export function parseField(text: string, rule: FieldRule): CronField | string {
+export function parseCronField(text: string, rule: FieldRule): CronField | string {
   const admits = new Uint8Array(rule.max + 1);
   let isStar = false;
   for (const part of text.split(",")) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "./cron-expression.js";
-import { cronRecurrence, interval, latest, type Recurrence } from "./recurrence.js";
+import { cronRecurrence, intervalRecurrence, latestOccurrence, type Recurrence } from "./recurrence.js";
 import { TimeZones } from "./time-zone.js";
 
 const zones = new TimeZones();
@@ -149,21 +149,21 @@ describe("as a walk from minute to minute finds it", () => {
 
 test("fixed intervals count from the whole second of their beginning", () => {
   const from = Date.parse("2026-11-01T10:00:07.650Z");
-  const schedule = interval(600_000, from);
+  const schedule = intervalRecurrence(600_000, from);
   expect(schedule.next(from)).toBe(Date.parse("2026-11-01T10:10:07Z"));
   expect(schedule.next(Date.parse("2026-11-01T10:10:07Z"))).toBe(Date.parse("2026-11-01T10:20:07Z"));
   expect(schedule.next(Date.parse("2026-11-01T10:10:06.999Z"))).toBe(Date.parse("2026-11-01T10:10:07Z"));
   expect(schedule.next(from - 1e9)).toBe(Date.parse("2026-11-01T10:10:07Z"));
-  expect(interval(4_294_967_295 * 86_400_000, from).next(from)).toBeUndefined();
+  expect(intervalRecurrence(4_294_967_295 * 86_400_000, from).next(from)).toBeUndefined();
 });
 
 test("the latest time of a stretch, however long it is", () => {
   const from = Date.parse("2016-11-01T10:00:30Z");
   const until = Date.parse("2026-11-01T10:00:30Z");
-  expect(latest(recurrence("* * * * *"), from, until)).toBe(Date.parse("2026-11-01T10:00:00Z"));
-  expect(latest(recurrence("0 0 29 2 *"), from, until)).toBe(Date.parse("2024-02-29T00:00:00Z"));
-  expect(latest(recurrence("* * * * *"), until - 30_000, until)).toBeUndefined();
-  expect(latest(recurrence("* * * * *"), until - 30_001, until)).toBe(until - 30_000);
+  expect(latestOccurrence(recurrence("* * * * *"), from, until)).toBe(Date.parse("2026-11-01T10:00:00Z"));
+  expect(latestOccurrence(recurrence("0 0 29 2 *"), from, until)).toBe(Date.parse("2024-02-29T00:00:00Z"));
+  expect(latestOccurrence(recurrence("* * * * *"), until - 30_000, until)).toBeUndefined();
+  expect(latestOccurrence(recurrence("* * * * *"), until - 30_001, until)).toBe(until - 30_000);
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 40 * 86_400 }),
@@ -173,7 +173,7 @@ test("the latest time of a stretch, however long it is", () => {
         let last: number | undefined;
         const end = from + seconds * 1000;
         for (let next = schedule.next(from); next !== undefined && next <= end; next = schedule.next(next)) last = next;
-        expect(latest(schedule, from, end)).toBe(last);
+        expect(latestOccurrence(schedule, from, end)).toBe(last);
       },
     ),
   );

@@ -12,7 +12,7 @@ export interface Recurrence {
 }
 
 /** Recurs every `intervalMs` (whole seconds) after `from`, whose fraction of a second is dropped; not at `from` itself. */
-export function interval(intervalMs: number, from: number): Recurrence {
+export function intervalRecurrence(intervalMs: number, from: number): Recurrence {
   const anchor = Math.floor(from / 1000) * 1000;
   return {
     next: (after) => {
@@ -27,7 +27,7 @@ export function cronRecurrence(
   expression: CronExpression,
   { zones, zone, from }: { zones: TimeZones; zone: string; from: number },
 ): Recurrence {
-  if (expression.kind === "interval") return interval(expression.intervalMs, from);
+  if (expression.kind === "interval") return intervalRecurrence(expression.intervalMs, from);
   const place = zones.get(expression.zone ?? zone);
   return {
     next: (after) => {
@@ -41,7 +41,7 @@ export function cronRecurrence(
  * Returns the last due time after `after` and not after `until`; undefined when there is none. Searches back from
  * `until` in growing steps, so that years of missed minutes cost no more than an hour of them.
  */
-export function latest(recurrence: Recurrence, after: number, until: number): number | undefined {
+export function latestOccurrence(recurrence: Recurrence, after: number, until: number): number | undefined {
   let last: number | undefined;
   for (let back = 1000; ; back *= 4) {
     const from = Math.max(after, until - back);

@@ -1,6 +1,6 @@
 import { FixedRateUnit, type Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
 import { parseCron } from "./cron-expression.js";
-import { cronRecurrence, interval, type Recurrence } from "./recurrence.js";
+import { cronRecurrence, intervalRecurrence, type Recurrence } from "./recurrence.js";
 import type { TimeZones } from "./time-zone.js";
 
 const MINUTE = 60_000;
@@ -17,7 +17,7 @@ export function scheduleRecurrence(
   switch (expression.case) {
     case "rate": {
       const unit = rateUnit(expression.value.unit);
-      return unit === undefined || expression.value.value === 0 ? undefined : interval(expression.value.value * unit, from);
+      return unit === undefined || expression.value.value === 0 ? undefined : intervalRecurrence(expression.value.value * unit, from);
     }
     case "cronSchedule":
     case "cronExpression": {

@@ -8,7 +8,7 @@ import {
   taskEventSubject,
   taskRequestFilter,
   taskRequestSubject,
-  wakeSubject,
+  executionWakeSubject,
 } from "./subject.js";
 
 const text = fc.string({ unit: "binary", minLength: 1 }).filter((given) => given.isWellFormed());
@@ -28,7 +28,7 @@ test("what goes on within a data plane names it, what admin tells does not", () 
   expect(scope?.subject(taskEventSubject(7))).toBe("flyte.event.at.east%2E1.task.7");
   expect(scope?.subject(pluginHelloSubject)).toBe("flyte.plugin.at.east%2E1.hello");
   expect(scope?.subject(executionRecordedSubject(7))).toBe(executionRecordedSubject(7));
-  expect(scope?.subject(wakeSubject(7))).toBe(wakeSubject(7));
+  expect(scope?.subject(executionWakeSubject(7))).toBe(executionWakeSubject(7));
   expect(scope?.durable("plugin-echo")).toBe("plugin-echo=east%2E1");
 });
 

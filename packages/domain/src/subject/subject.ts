@@ -64,6 +64,6 @@ export function executionRecordedSubject(shard: number): string {
 export const executionRecordedFilter = "flyte.recorded.*";
 
 /** Subject on which admin announces an event that a node waits for; volatile. */
-export function wakeSubject(shard: number): string {
+export function executionWakeSubject(shard: number): string {
   return `flyte.wake.${shard}`;
 }

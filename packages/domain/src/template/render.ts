@@ -1,6 +1,6 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { literalText } from "./literal-text.js";
-import { afterText, keptLiteral } from "./variable-reference.js";
+import { escapeAppended, escapeReferences } from "./variable-reference.js";
 
 /** Values of the templates in a task's command and arguments (flyte-contract §6.2). */
 export interface TemplateContext {
@@ -51,7 +51,7 @@ export function renderTemplate(args: readonly string[], context: TemplateContext
         input === undefined
           ? path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace)
           : inputText(whole, input, context.inputs);
-      return value === undefined ? whole : afterText(arg.slice(0, at), keptLiteral(value));
+      return value === undefined ? whole : escapeAppended(arg.slice(0, at), escapeReferences(value));
     }),
   );
 }

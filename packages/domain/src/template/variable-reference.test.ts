@@ -3,7 +3,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderTemplate, type TemplateContext } from "./render.js";
-import { keptLiteral } from "./variable-reference.js";
+import { escapeReferences } from "./variable-reference.js";
 
 /** Expands a text as a kubelet does: `$$` is a dollar, `$(NAME)` the variable's value. */
 const expanded = (text: string): string =>
@@ -46,7 +46,7 @@ const part = fc.array(fc.constantFrom("$", "(SECRET)", "(", ")", "SECRET", "x"),
 test("whatever an input holds, a kubelet hands it on as it is", () => {
   fc.assert(
     fc.property(part, part, (before, value) => {
-      expect(expanded(keptLiteral(value))).toBe(value);
+      expect(expanded(escapeReferences(value))).toBe(value);
       // Where the author's own text begins a reference, the input is part of its name.
       fc.pre(!/\$\([^()]*$/.test(before));
       const text = rendered(`${before}{{.inputs.x}}`, value);

@@ -7,7 +7,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { castable } from "./castable.js";
+import { isCastable } from "./castable.js";
 import { MAX_NESTING } from "./nesting.js";
 import { simpleType } from "./simple.js";
 
@@ -34,7 +34,7 @@ const tagged = (tag: string, { type }: LiteralType) => make({ type, structure: {
 
 /** Numbers of the cases with a wrong answer. */
 function wrong(cases: readonly (readonly [upstream: LiteralType, downstream: LiteralType, fits: boolean])[]): number[] {
-  return cases.flatMap(([upstream, downstream, fits], i) => (castable(upstream, downstream) === fits ? [] : [i]));
+  return cases.flatMap(([upstream, downstream, fits], i) => (isCastable(upstream, downstream) === fits ? [] : [i]));
 }
 
 describe("castable", () => {
@@ -212,16 +212,16 @@ describe("castable", () => {
       return type;
     };
     for (const wrap of [list, map, union, (type: LiteralType) => union(type, int), (type: LiteralType) => dataset("", ["x", type])]) {
-      expect.soft(castable(deep(MAX_NESTING / 2, wrap), deep(MAX_NESTING / 2, wrap))).toBe(true);
-      expect.soft(castable(deep(10_000, wrap), deep(10_000, wrap))).toBe(false);
+      expect.soft(isCastable(deep(MAX_NESTING / 2, wrap), deep(MAX_NESTING / 2, wrap))).toBe(true);
+      expect.soft(isCastable(deep(10_000, wrap), deep(10_000, wrap))).toBe(false);
     }
   });
 
   it("ends for unions that multiply", () => {
     const wide = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`v${i}`)));
     const reversed = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`w${i}`)));
-    expect(castable(wide, structuredClone(wide))).toBe(true);
-    expect(castable(wide, reversed)).toBe(false);
+    expect(isCastable(wide, structuredClone(wide))).toBe(true);
+    expect(isCastable(wide, reversed)).toBe(false);
   });
 });
 
@@ -252,7 +252,7 @@ describe("castable, of any types", () => {
   it("is reflexive", () => {
     fc.assert(
       fc.property(anyType, (type) => {
-        expect(castable(type, type)).toBe(true);
+        expect(isCastable(type, type)).toBe(true);
       }),
     );
   });
@@ -260,7 +260,7 @@ describe("castable, of any types", () => {
   it("depends on content, not on identity", () => {
     fc.assert(
       fc.property(anyType, anyType, (a, b) => {
-        expect(castable(structuredClone(a), structuredClone(b))).toBe(castable(a, b));
+        expect(isCastable(structuredClone(a), structuredClone(b))).toBe(isCastable(a, b));
       }),
     );
   });
@@ -271,8 +271,8 @@ describe("castable, of any types", () => {
         const isNone = a.type.case === "simple" && a.type.value === SimpleType.NONE;
         const single = a.type.case === "unionType" && a.type.value.variants.length === 1;
         fc.pre(!isNone && !single);
-        expect(castable(list(a), list(b))).toBe(castable(a, b));
-        expect(castable(map(a), map(b))).toBe(castable(a, b));
+        expect(isCastable(list(a), list(b))).toBe(isCastable(a, b));
+        expect(isCastable(map(a), map(b))).toBe(isCastable(a, b));
       }),
     );
   });
@@ -280,7 +280,7 @@ describe("castable, of any types", () => {
   it("lets a union be given for any union with more variants", () => {
     fc.assert(
       fc.property(fc.array(anyType, { maxLength: 4 }), fc.array(anyType), (some, more) => {
-        expect(castable(union(...some), union(...more, ...some))).toBe(true);
+        expect(isCastable(union(...some), union(...more, ...some))).toBe(true);
       }),
     );
   });
@@ -289,8 +289,8 @@ describe("castable, of any types", () => {
     const plain = anyType.filter((type) => type.type.case !== "unionType");
     fc.assert(
       fc.property(plain, fc.array(anyType), (type, variants) => {
-        const fitting = variants.filter((variant) => castable(type, variant)).length;
-        expect(castable(type, union(...variants))).toBe(fitting === 1);
+        const fitting = variants.filter((variant) => isCastable(type, variant)).length;
+        expect(isCastable(type, union(...variants))).toBe(fitting === 1);
       }),
     );
   });

@@ -2,18 +2,18 @@ import { type LiteralType, SimpleType, type UnionType } from "@flyte-ts/idl/flyt
 import { sameJson, schemaCovers } from "./json-schema.js";
 import { MAX_NESTING } from "./nesting.js";
 import { isNoneType } from "./simple.js";
-import { datasetAccepts, tableAccepts } from "./table.js";
+import { datasetAccepts, schemaAccepts } from "./table.js";
 
 /** Maximum number of comparisons of two types per question. Unions of unions multiply; no real type needs more. */
 const MAX_COMPARISONS = 2_000_000;
 
 /** State of one question: the comparisons left and the answers found, so that nested unions are compared once per pair. */
-export interface Casting {
+export interface CastContext {
   comparisons: number;
   readonly known: Map<LiteralType, Map<LiteralType, boolean>>;
 }
 
-export function newCasting(): Casting {
+export function newCastContext(): CastContext {
   return { comparisons: MAX_COMPARISONS, known: new Map() };
 }
 
@@ -22,25 +22,25 @@ export function newCasting(): Casting {
  * float); an enum and a string are interchangeable; every variant of an upstream union must fit, a plain type must fit
  * exactly one variant of a downstream union. Types nested deeper than MAX_NESTING fit nothing.
  */
-export function castable(upstream: LiteralType, downstream: LiteralType): boolean {
-  return castsTo(upstream, downstream, newCasting());
+export function isCastable(upstream: LiteralType, downstream: LiteralType): boolean {
+  return isCastableWithin(upstream, downstream, newCastContext());
 }
 
 /** `castable` within a larger question, which shares its known answers. */
-export function castsTo(upstream: LiteralType, downstream: LiteralType, casting: Casting, depth = 0): boolean {
-  const known = casting.known.get(upstream)?.get(downstream);
+export function isCastableWithin(upstream: LiteralType, downstream: LiteralType, context: CastContext, depth = 0): boolean {
+  const known = context.known.get(upstream)?.get(downstream);
   if (known !== undefined) return known;
-  if (depth > MAX_NESTING || --casting.comparisons < 0) return false;
+  if (depth > MAX_NESTING || --context.comparisons < 0) return false;
   const only = singleVariant(upstream);
-  const fits = (only !== undefined && accepts(downstream, only, casting, depth)) || accepts(downstream, upstream, casting, depth);
+  const fits = (only !== undefined && accepts(downstream, only, context, depth)) || accepts(downstream, upstream, context, depth);
   if (upstream.type.case === "unionType" || downstream.type.case === "unionType") {
-    const answers = casting.known.get(upstream) ?? new Map<LiteralType, boolean>();
-    casting.known.set(upstream, answers.set(downstream, fits));
+    const answers = context.known.get(upstream) ?? new Map<LiteralType, boolean>();
+    context.known.set(upstream, answers.set(downstream, fits));
   }
   return fits;
 }
 
-function accepts(downstream: LiteralType, upstream: LiteralType, casting: Casting, depth: number): boolean {
+function accepts(downstream: LiteralType, upstream: LiteralType, context: CastContext, depth: number): boolean {
   const expected = downstream.type;
   const given = upstream.type;
   if (depth > MAX_NESTING) return false;
@@ -48,17 +48,17 @@ function accepts(downstream: LiteralType, upstream: LiteralType, casting: Castin
     case "collectionType":
     case "mapValueType":
       // The element type of an empty list or map is None, and an empty one fits anywhere.
-      return given.case === expected.case && (isNoneType(given.value) || accepts(expected.value, given.value, casting, depth + 1));
+      return given.case === expected.case && (isNoneType(given.value) || accepts(expected.value, given.value, context, depth + 1));
     case "blob":
       return (
         given.case === "blob" && (given.value.format === "" || expected.value.format === "" || given.value.format === expected.value.format)
       );
     case "schema":
-      return tableAccepts(expected.value, given);
+      return schemaAccepts(expected.value, given);
     case "structuredDatasetType":
-      return isNoneType(upstream) || datasetAccepts(expected.value, given, (u, d) => accepts(d, u, casting, depth + 1));
+      return isNoneType(upstream) || datasetAccepts(expected.value, given, (u, d) => accepts(d, u, context, depth + 1));
     case "unionType":
-      return unionAccepts(expected.value, upstream, casting, depth);
+      return unionAccepts(expected.value, upstream, context, depth);
     case "simple":
       return expected.value === SimpleType.NONE ? isNoneType(upstream) : plainAccepts(downstream, upstream);
     case "enumType":
@@ -67,15 +67,15 @@ function accepts(downstream: LiteralType, upstream: LiteralType, casting: Castin
   }
 }
 
-function unionAccepts(union: UnionType, upstream: LiteralType, casting: Casting, depth: number): boolean {
+function unionAccepts(union: UnionType, upstream: LiteralType, context: CastContext, depth: number): boolean {
   if (upstream.type.case === "unionType") {
-    const fits = (u: LiteralType, d: LiteralType | undefined): boolean => d !== undefined && castsTo(u, d, casting, depth + 1);
+    const fits = (u: LiteralType, d: LiteralType | undefined): boolean => d !== undefined && isCastableWithin(u, d, context, depth + 1);
     // Unions are usually given to themselves, so the variant at the same index is tried first.
     return upstream.type.value.variants.every((u, i) => fits(u, union.variants[i]) || union.variants.some((d) => fits(u, d)));
   }
   let found = 0;
   for (const variant of union.variants) {
-    if (castsTo(upstream, variant, casting, depth + 1) && ++found > 1) return false;
+    if (isCastableWithin(upstream, variant, context, depth + 1) && ++found > 1) return false;
   }
   return found === 1;
 }

@@ -5,7 +5,7 @@
 export const MAX_NESTING = 200;
 
 /** True when plain objects and arrays are nested more than `limit` levels deep; does not recurse. */
-export function nestsDeeperThan(value: unknown, limit: number): boolean {
+export function exceedsDepth(value: unknown, limit: number): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth++) {
     if (depth >= limit) return true;

@@ -18,7 +18,7 @@ const simpleOfColumn: ReadonlyMap<ColumnType, SimpleType> = new Map([
 ]);
 
 /** True when a schema accepts this type: a schema, or a data set in parquet or of no format, with at least its columns. */
-export function tableAccepts(expected: SchemaType, given: Given): boolean {
+export function schemaAccepts(expected: SchemaType, given: Given): boolean {
   switch (given.case) {
     case "schema":
       return columnsFit(given.value.columns, expected.columns, (u, d) => u.type === d.type);

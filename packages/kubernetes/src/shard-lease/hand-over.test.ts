@@ -1,6 +1,6 @@
 import { seededRandom } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
-import { ShardBook, type ShardStep } from "./shard-book.js";
+import { ShardAllocator, type LeaseAction } from "./shard-allocator.js";
 
 // Simulates hand-over under faults: late watches, late and lost answers, processes that stop and resume, crashes.
 // SHARD_SEEDS is the number of runs.
@@ -85,7 +85,7 @@ class Process {
   #own: number | undefined;
   readonly #view = new Map<string, Stored>();
   readonly #heard: { at: number; change: Change }[] = [];
-  #book: ShardBook;
+  #book: ShardAllocator;
 
   constructor(
     private readonly world: World,
@@ -104,8 +104,8 @@ class Process {
     return this.#book.held(this.world.now);
   }
 
-  #fresh(): ShardBook {
-    const book = new ShardBook({ member: this.#member, shards: SHARDS, leaseMs: LEASE });
+  #fresh(): ShardAllocator {
+    const book = new ShardAllocator({ member: this.#member, shards: SHARDS, leaseMs: LEASE });
     for (const [lease, stored] of this.#view) this.#note(book, { name: lease, stored });
     return book;
   }
@@ -135,16 +135,16 @@ class Process {
       this.#note(this.#book, change);
     }
     if (world.now >= this.#renewAt) this.#renew();
-    if (world.random() < 0.05) for (const step of this.#book.steps(world.now)) this.#do(step);
+    if (world.random() < 0.05) for (const step of this.#book.nextActions(world.now)) this.#do(step);
   }
 
-  #note(book: ShardBook, { name, stored }: Change): void {
+  #note(book: ShardAllocator, { name, stored }: Change): void {
     const shard = /^shard-(\d+)$/.exec(name)?.[1];
     if (shard !== undefined) {
-      if (stored === undefined) book.shardGone(Number(shard));
-      else book.shardSeen(Number(shard), { member: stored.holder, version: String(stored.version) });
-    } else if (stored === undefined) book.memberGone(name);
-    else book.memberSeen(name, String(stored.version), this.world.now);
+      if (stored === undefined) book.onShardLeaseGone(Number(shard));
+      else book.onShardLease(Number(shard), { member: stored.holder, version: String(stored.version) });
+    } else if (stored === undefined) book.onMemberGone(name);
+    else book.onMember(name, String(stored.version), this.world.now);
   }
 
   /** Delays requests and answers, and loses some answers. */
@@ -176,7 +176,7 @@ class Process {
         const stored = world.leases.get(member);
         if (version !== undefined) {
           this.#own = version;
-          this.#book.renewed(String(version), sentAt);
+          this.#book.onRenewed(String(version), sentAt);
         } else if (stored === undefined) {
           this.#incarnation++;
           this.#own = undefined;
@@ -190,26 +190,26 @@ class Process {
     );
   }
 
-  #do(step: ShardStep): void {
+  #do(step: LeaseAction): void {
     const { world } = this;
     const ignore = () => undefined;
     const member = this.#member;
     switch (step.kind) {
       case "join":
         return;
-      case "expire":
+      case "expireMember":
         if (this.bug === "takesWithoutEnding") {
           for (const [name, { holder, version }] of this.#view)
             if (name.startsWith("shard-") && holder === step.member) this.#send(() => world.write(name, version, member), ignore);
         } else this.#send(() => world.write(step.member, Number(step.version), undefined), ignore);
         return;
-      case "take": {
+      case "acquire": {
         const version = step.version === undefined ? undefined : Number(step.version);
         this.#send(() => world.write(`shard-${step.shard}`, version, member), ignore);
         return;
       }
-      case "giveUp":
-        this.#book.shardSeen(step.shard, { member: "", version: step.version });
+      case "release":
+        this.#book.onShardLease(step.shard, { member: "", version: step.version });
         this.#send(() => world.write(`shard-${step.shard}`, Number(step.version), ""), ignore);
     }
   }

@@ -11,7 +11,7 @@ export { LEASES };
 export const GROUP_LABEL = "flyte.org/lease-group";
 
 /** Label of a membership: the slot of its process, which no other process has at the same time. */
-export const SLOT_LABEL = "flyte.org/lease-slot";
+export const STABLE_IDENTITY_LABEL = "flyte.org/lease-slot";
 
 export interface LeaseNames {
   readonly namespace: string;
@@ -19,33 +19,36 @@ export interface LeaseNames {
   readonly group: string;
 }
 
-export interface MemberFacts {
+export interface MemberLeaseFields {
   readonly member: string;
-  readonly slot?: string | undefined;
+  readonly stableIdentity?: string | undefined;
   readonly leaseMs: number;
   readonly time: Date;
 }
 
-export function memberLease({ namespace, group }: LeaseNames, facts: MemberFacts): Lease {
-  const labels = { [GROUP_LABEL]: group, ...(facts.slot === undefined ? {} : { [SLOT_LABEL]: facts.slot }) };
+export function memberLease({ namespace, group }: LeaseNames, fields: MemberLeaseFields): Lease {
+  const labels = {
+    [GROUP_LABEL]: group,
+    ...(fields.stableIdentity === undefined ? {} : { [STABLE_IDENTITY_LABEL]: fields.stableIdentity }),
+  };
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { namespace, name: memberLeaseName(group, facts.member), labels },
+    metadata: { namespace, name: memberLeaseName(group, fields.member), labels },
     spec: {
-      holderIdentity: facts.member,
-      leaseDurationSeconds: Math.ceil(facts.leaseMs / 1_000),
-      renewTime: microTime(facts.time),
+      holderIdentity: fields.member,
+      leaseDurationSeconds: Math.ceil(fields.leaseMs / 1_000),
+      renewTime: formatMicroTime(fields.time),
     },
   };
 }
 
-export function shardLease({ namespace, group }: LeaseNames, facts: { shard: number; member: string; time: Date }): Lease {
+export function shardLease({ namespace, group }: LeaseNames, fields: { shard: number; member: string; time: Date }): Lease {
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { namespace, name: `${group}-shard-${facts.shard}`, labels: { [GROUP_LABEL]: group } },
-    spec: { holderIdentity: facts.member, acquireTime: microTime(facts.time) },
+    metadata: { namespace, name: `${group}-shard-${fields.shard}`, labels: { [GROUP_LABEL]: group } },
+    spec: { holderIdentity: fields.member, acquireTime: formatMicroTime(fields.time) },
   };
 }
 
@@ -54,7 +57,7 @@ export function memberLeaseName(group: string, member: string): string {
 }
 
 /** Reads a Lease of the group. */
-export function readLease(
+export function parseLeaseName(
   group: string,
   { metadata }: KubeObject,
 ): { kind: "member"; member: string } | { kind: "shard"; shard: number } | undefined {
@@ -65,6 +68,6 @@ export function readLease(
 }
 
 /** RFC 3339 with microseconds, the format of times in Leases. */
-function microTime(time: Date): string {
+function formatMicroTime(time: Date): string {
   return time.toISOString().replace("Z", "000Z");
 }

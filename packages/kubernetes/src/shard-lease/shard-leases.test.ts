@@ -1,5 +1,5 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubeClient, type KubeClient } from "../client.js";
 import { KubeError } from "../errors.js";
@@ -7,7 +7,7 @@ import { NAMESPACES } from "../resources.js";
 import { LEASES, memberLease, shardLease } from "./lease-object.js";
 import { ShardLeases } from "./shard-leases.js";
 
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 
 describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   let server: KubernetesFixture;
@@ -25,7 +25,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   /** Leaves the Leases of a process that was just killed, with minutes left to run. */
   async function killed(group: string, { member, slot }: { member: string; slot: string }): Promise<void> {
     const names = { namespace: "leases", group };
-    await client.create(LEASES, memberLease(names, { member, slot, leaseMs: 600_000, time: new Date() }));
+    await client.create(LEASES, memberLease(names, { member, stableIdentity: slot, leaseMs: 600_000, time: new Date() }));
     for (const shard of [0, 1]) await client.create(LEASES, shardLease(names, { shard, member, time: new Date() }));
   }
 
@@ -43,7 +43,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
       group,
       shards: 2,
       identity: "b-2",
-      slot: "b",
+      stableIdentity: "b",
       leaseMs: 600_000,
       logger: createLogger({ service: "test", level: "silent" }),
       clock: () => performance.now(),
@@ -55,14 +55,14 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     return leases;
   }
 
-  it("takes over from who had its place before at once", async () => {
+  it("a process takes over at once from its predecessor of the same stable identity", async () => {
     await killed("same", { member: "b-1", slot: "b" });
     const leases = start("same");
     await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
     await leases.stop();
   });
 
-  it("tries again soon what got no answer, however long the lease time is", async () => {
+  it("a write without response is retried soon, whatever the lease time", async () => {
     await killed("lossy", { member: "b-1", slot: "b" });
     const tried = new Set<string>();
     const once = (name: string) => {
@@ -89,7 +89,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     await leases.stop();
   });
 
-  it("waits for others, whose end nobody knows", async () => {
+  it("a process waits for the lease time of others", async () => {
     await killed("other", { member: "a-1", slot: "a" });
     const leases = start("other");
     // Its membership exists: it has seen the other process, and leaves its shards to it.

@@ -10,11 +10,11 @@ import {
   LEASES,
   memberLease,
   memberLeaseName,
-  readLease,
+  parseLeaseName,
   shardLease,
-  SLOT_LABEL,
+  STABLE_IDENTITY_LABEL,
 } from "./lease-object.js";
-import { ShardBook, type ShardStep } from "./shard-book.js";
+import { ShardAllocator, type LeaseAction } from "./shard-allocator.js";
 
 export interface ShardLeasesOptions {
   /** Needs its own connections and a request timeout well below the lease time. */
@@ -29,7 +29,7 @@ export interface ShardLeasesOptions {
    * A stable identity that at most one process has at a time, such as the name of a StatefulSet's pod: a process that
    * starts with it knows that its predecessor is dead, and does not wait for the lease time.
    */
-  readonly slot?: string | undefined;
+  readonly stableIdentity?: string | undefined;
   readonly leaseMs: number;
   readonly logger: Logger;
   /** Milliseconds of a clock that also runs while the process is suspended. */
@@ -41,15 +41,15 @@ export interface ShardLeasesOptions {
   readonly onLost: (shard: number) => Promise<void>;
 }
 
-/** Longest delay before an unanswered write is retried, ms, whatever the lease time. */
+/** Maximum delay before a write without response is retried, ms, whatever the lease time. */
 const RETRY_MS = 1_000;
 
-/** Distributes shards evenly among the processes of a group; see ShardBook for the rules. */
+/** Distributes shards evenly among the processes of a group; see ShardAllocator for the rules. */
 export class ShardLeases {
   readonly #abort = new AbortController();
-  readonly #open = new Set<number>();
-  readonly #givingUp = new Set<number>();
-  #book: ShardBook;
+  readonly #held = new Set<number>();
+  readonly #releasing = new Set<number>();
+  #allocator: ShardAllocator;
   #member: string;
   #incarnation = 1;
   /** True once the membership Lease exists. */
@@ -64,17 +64,17 @@ export class ShardLeases {
 
   constructor(private readonly options: ShardLeasesOptions) {
     this.#member = options.identity;
-    this.#book = this.#newBook();
+    this.#allocator = this.#newAllocator();
   }
 
   /** True while this process may act for the shard. When the membership has expired, `onLost` is called before this returns. */
   holds(shard: number): boolean {
-    if (this.#open.size > 0 && !this.#book.valid(this.options.clock())) this.#loseAll();
-    return this.#open.has(shard) && this.#book.holds(shard, this.options.clock());
+    if (this.#held.size > 0 && !this.#allocator.isMember(this.options.clock())) this.#revokeAll();
+    return this.#held.has(shard) && this.#allocator.holds(shard, this.options.clock());
   }
 
   get held(): ReadonlySet<number> {
-    return this.#open;
+    return this.#held;
   }
 
   start(): void {
@@ -85,11 +85,11 @@ export class ShardLeases {
       namespace,
       labelSelector: `${GROUP_LABEL}=${group}`,
       // Also delivers this process's own renewals.
-      silenceMs: leaseMs,
+      idleTimeoutMs: leaseMs,
       logger,
-      onEvent: ({ type, object }) => this.#seen(type === "deleted", object),
+      onEvent: ({ type, object }) => this.#onLeaseEvent(type === "deleted", object),
     });
-    this.#running = Promise.all([this.#renewing(), this.#sharing(), this.#endPredecessors()]);
+    this.#running = Promise.all([this.#renewLoop(), this.#allocateLoop(), this.#expirePredecessors()]);
   }
 
   /** Releases all shards, so that other processes need not wait; resolves when they are released. */
@@ -98,13 +98,13 @@ export class ShardLeases {
     this.#wake();
     await this.#running;
     await this.#informer?.stop();
-    await Promise.all([...this.#open].map((shard) => this.#lose(shard)));
-    this.#book.ended();
+    await Promise.all([...this.#held].map((shard) => this.#revoke(shard)));
+    this.#allocator.onMembershipLost();
     const { client, namespace, group, logger } = this.options;
     try {
       await client.delete(LEASES, { namespace, name: memberLeaseName(group, this.#member) });
     } catch (error) {
-      logger.warn({ error: String(error) }, "membership could not be ended, it will expire");
+      logger.warn({ error: String(error) }, "cannot delete the membership lease; it will expire");
     }
   }
 
@@ -112,54 +112,54 @@ export class ShardLeases {
     return Math.min(RETRY_MS, this.options.leaseMs / 10);
   }
 
-  #newBook(): ShardBook {
+  #newAllocator(): ShardAllocator {
     const { shards, leaseMs, clock } = this.options;
-    const book = new ShardBook({ member: this.#member, shards, leaseMs });
-    for (const object of this.#informer?.list() ?? []) note(book, { group: this.options.group, object, now: clock() });
-    return book;
+    const allocator = new ShardAllocator({ member: this.#member, shards, leaseMs });
+    for (const object of this.#informer?.list() ?? []) recordLease(allocator, { group: this.options.group, object, now: clock() });
+    return allocator;
   }
 
-  #seen(gone: boolean, object: Lease): void {
+  #onLeaseEvent(deleted: boolean, object: Lease): void {
     const { group, clock } = this.options;
-    if (gone) forget(this.#book, group, object);
-    else note(this.#book, { group, object, now: clock() });
+    if (deleted) removeLease(this.#allocator, group, object);
+    else recordLease(this.#allocator, { group, object, now: clock() });
     this.#wake();
   }
 
   /** Renews the membership, three times per lease time. */
-  async #renewing(): Promise<void> {
+  async #renewLoop(): Promise<void> {
     const { leaseMs, random, logger, clock } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
     while (!signal.aborted) {
-      const begun = clock();
+      const startedAt = clock();
       try {
         await this.#renew();
       } catch (error) {
-        logger.warn({ error: String(error) }, "membership could not be renewed");
+        logger.warn({ error: String(error) }, "cannot renew the membership lease");
       }
-      const period = (this.#book.valid(clock()) ? leaseMs / 3 : this.#retryMs) * (0.9 + random() / 5);
+      const period = (this.#allocator.isMember(clock()) ? leaseMs / 3 : this.#retryMs) * (0.9 + random() / 5);
       // Measured from the start of the last renewal: a slow server must not cost the membership.
-      await sleep(Math.max(period - (clock() - begun), period / 10), undefined, { signal }).catch(() => undefined);
+      await sleep(Math.max(period - (clock() - startedAt), period / 10), undefined, { signal }).catch(() => undefined);
     }
   }
 
   async #renew(): Promise<void> {
-    const { client, leaseMs, slot, clock, logger } = this.options;
-    const mine = memberLease(this.options, { member: this.#member, slot, leaseMs, time: new Date() });
+    const { client, leaseMs, stableIdentity, clock, logger } = this.options;
+    const lease = memberLease(this.options, { member: this.#member, stableIdentity, leaseMs, time: new Date() });
     const sentAt = clock();
     try {
-      const written = await (this.#joined ? this.#extend(mine) : client.create<Lease>(LEASES, mine));
+      const written = await (this.#joined ? this.#extend(lease) : client.create<Lease>(LEASES, lease));
       this.#joined = true;
-      this.#book.renewed(written.metadata.resourceVersion ?? "", sentAt);
+      this.#allocator.onRenewed(written.metadata.resourceVersion ?? "", sentAt);
       this.#wake();
     } catch (error) {
       if (isNotFound(error) && this.#joined) {
-        logger.warn("another process has ended this one's membership");
-        this.#loseAll();
+        logger.warn("another process ended the membership of this one");
+        this.#revokeAll();
         this.#member = `${this.options.identity}-${++this.#incarnation}`;
         this.#joined = false;
-        this.#book = this.#newBook();
+        this.#allocator = this.#newAllocator();
         return this.#renew();
       }
       // An earlier attempt succeeded but its answer was lost: the next one extends.
@@ -174,19 +174,21 @@ export class ShardLeases {
   }
 
   /** Until then the predecessors count as alive. */
-  async #endPredecessors(): Promise<void> {
-    const { client, namespace, slot, logger } = this.options;
+  async #expirePredecessors(): Promise<void> {
+    const { client, namespace, stableIdentity, logger } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
     // This process joins only afterwards.
-    const memberships = this.#informer?.list().filter(({ metadata }) => slot !== undefined && metadata.labels?.[SLOT_LABEL] === slot);
+    const memberships = this.#informer
+      ?.list()
+      .filter(({ metadata }) => stableIdentity !== undefined && metadata.labels?.[STABLE_IDENTITY_LABEL] === stableIdentity);
     for (const { metadata } of memberships ?? []) {
       while (!signal.aborted) {
         try {
           await client.delete(LEASES, { namespace, name: metadata.name });
           break;
         } catch (error) {
-          logger.warn({ error: String(error) }, "membership of the process before could not be ended");
+          logger.warn({ error: String(error) }, "cannot delete the membership lease of the previous process");
           await sleep(this.#retryMs, undefined, { signal }).catch(() => undefined);
         }
       }
@@ -194,16 +196,16 @@ export class ShardLeases {
   }
 
   /** Evaluates the Leases on changes and periodically. */
-  async #sharing(): Promise<void> {
+  async #allocateLoop(): Promise<void> {
     const { leaseMs, logger } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
     while (!signal.aborted) {
       this.#changed = false;
-      this.#compare();
-      const taken = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
-      const failed = taken.filter((error) => error !== undefined);
-      for (const error of failed) logger.warn({ error }, "lease could not be written");
+      this.#notifyChanges();
+      const errors = await Promise.all(this.#allocator.nextActions(this.options.clock()).map((action) => this.#tryAction(action)));
+      const failed = errors.filter((error) => error !== undefined);
+      for (const error of failed) logger.warn({ error }, "cannot write a shard lease");
       if (signal.aborted) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, failed.length > 0 ? this.#retryMs : leaseMs / 10);
@@ -220,88 +222,88 @@ export class ShardLeases {
   }
 
   /** Reports shards that were gained or lost. */
-  #compare(): void {
+  #notifyChanges(): void {
     const now = this.options.clock();
-    for (const shard of this.#open) if (!this.#book.holds(shard, now)) void this.#lose(shard);
-    for (const shard of this.#book.held(now)) {
-      if (this.#open.has(shard) || this.#givingUp.has(shard) || this.#abort.signal.aborted) continue;
-      this.#open.add(shard);
+    for (const shard of this.#held) if (!this.#allocator.holds(shard, now)) void this.#revoke(shard);
+    for (const shard of this.#allocator.held(now)) {
+      if (this.#held.has(shard) || this.#releasing.has(shard) || this.#abort.signal.aborted) continue;
+      this.#held.add(shard);
       this.options.onGained(shard);
     }
   }
 
-  #loseAll(): void {
-    for (const shard of this.#open) void this.#lose(shard);
+  #revokeAll(): void {
+    for (const shard of this.#held) void this.#revoke(shard);
   }
 
-  #lose(shard: number): Promise<void> {
-    this.#open.delete(shard);
+  #revoke(shard: number): Promise<void> {
+    this.#held.delete(shard);
     return this.options.onLost(shard);
   }
 
   /** @returns the reason of a failure; undefined also when another process was faster. */
-  async #take(step: ShardStep): Promise<string | undefined> {
+  async #tryAction(action: LeaseAction): Promise<string | undefined> {
     try {
-      await this.#do(step);
+      await this.#applyAction(action);
       return undefined;
     } catch (error) {
       return isConflict(error) || isAlreadyExists(error) || isNotFound(error) ? undefined : String(error);
     }
   }
 
-  async #do(step: ShardStep): Promise<void> {
+  async #applyAction(action: LeaseAction): Promise<void> {
     const { client, logger } = this.options;
     const names: LeaseNames = this.options;
-    switch (step.kind) {
+    switch (action.kind) {
       case "join":
         // The renewal loop does it.
         return;
-      case "expire":
-        logger.warn({ member: step.member }, "a process has fallen silent, its shards are free");
+      case "expireMember":
+        logger.warn({ member: action.member }, "member lease expired, releasing its shards");
         await client.delete(LEASES, {
           namespace: names.namespace,
-          name: memberLeaseName(names.group, step.member),
-          resourceVersion: step.version,
+          name: memberLeaseName(names.group, action.member),
+          resourceVersion: action.version,
         });
         return;
-      case "take": {
-        const lease = shardLease(names, { shard: step.shard, member: this.#member, time: new Date() });
-        if (step.version === undefined) await client.create(LEASES, lease);
-        else await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion: step.version } });
+      case "acquire": {
+        const lease = shardLease(names, { shard: action.shard, member: this.#member, time: new Date() });
+        if (action.version === undefined) await client.create(LEASES, lease);
+        else await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion: action.version } });
         return;
       }
-      case "giveUp":
+      case "release":
         // Not awaited: each shard is released as soon as its own runs are written.
-        if (!this.#givingUp.has(step.shard)) void this.#giveUp(step);
+        if (!this.#releasing.has(action.shard)) void this.#release(action);
         return;
     }
   }
 
-  async #giveUp({ shard, version: resourceVersion }: ShardStep & { kind: "giveUp" }): Promise<void> {
+  async #release({ shard, version: resourceVersion }: LeaseAction & { kind: "release" }): Promise<void> {
     const { client, logger } = this.options;
-    this.#givingUp.add(shard);
+    this.#releasing.add(shard);
     try {
-      await this.#lose(shard);
+      await this.#revoke(shard);
       const lease = shardLease(this.options, { shard, member: "", time: new Date() });
       const { metadata } = await client.replace<Lease>(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion } });
-      this.#book.gaveUp(shard, metadata.resourceVersion ?? "");
+      this.#allocator.onReleased(shard, metadata.resourceVersion ?? "");
     } catch (error) {
-      if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "shard could not be given up");
+      if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "cannot release the shard");
     } finally {
-      this.#givingUp.delete(shard);
+      this.#releasing.delete(shard);
     }
   }
 }
 
-function note(book: ShardBook, { group, object, now }: { group: string; object: Lease; now: number }): void {
-  const read = readLease(group, object);
-  const at = object.metadata.resourceVersion ?? "";
-  if (read?.kind === "member") book.memberSeen(read.member, at, now);
-  if (read?.kind === "shard") book.shardSeen(read.shard, { member: object.spec?.holderIdentity ?? "", version: at });
+function recordLease(allocator: ShardAllocator, { group, object, now }: { group: string; object: Lease; now: number }): void {
+  const parsed = parseLeaseName(group, object);
+  const version = object.metadata.resourceVersion ?? "";
+  if (parsed?.kind === "member") allocator.onMember(parsed.member, version, now);
+  if (parsed?.kind === "shard") allocator.onShardLease(parsed.shard, { member: object.spec?.holderIdentity ?? "", version: version });
 }
 
-function forget(book: ShardBook, group: string, object: Lease): void {
-  const read = readLease(group, object);
-  if (read?.kind === "member") book.memberGone(read.member);
-  if (read?.kind === "shard") book.shardGone(read.shard);
+function removeLease(allocator: ShardAllocator, group: string, object: Lease): void {
+  const parsed = parseLeaseName(group, object);
+  if (parsed?.kind === "member") allocator.onMemberGone(parsed.member);
+  if (parsed?.kind === "shard") allocator.onShardLeaseGone(parsed.shard);
 }

@@ -36,15 +36,15 @@ export function decideCors({ method, headers }: Pick<IncomingMessage, "method" |
   };
   if (!preflight) return { kind: "pass", headers: granted };
 
-  const asked = headers["access-control-request-method"];
-  if (asked === undefined) return answer(400);
-  if (!METHODS.includes(asked)) return answer(405);
+  const requested = headers["access-control-request-method"];
+  if (requested === undefined) return answer(400);
+  if (!METHODS.includes(requested)) return answer(405);
   const names = (headers["access-control-request-headers"] ?? "").split(",").map((name) => name.trim().toLowerCase());
   const special = names.filter((name) => name !== "" && !SIMPLE_HEADERS.includes(name));
   const allowed = new Set(policy.headers.map((name) => name.toLowerCase()));
   if (special.some((name) => !allowed.has(name))) return answer(403);
   if (special.length > 0) granted["Access-Control-Allow-Headers"] = special.map(canonical).join(",");
-  if (!SIMPLE_METHODS.includes(asked)) granted["Access-Control-Allow-Methods"] = asked;
+  if (!SIMPLE_METHODS.includes(requested)) granted["Access-Control-Allow-Methods"] = requested;
   return answer(200, granted);
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 
-export interface EarlyAnswer {
+export interface EarlyResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   /** Empty for answers to HEAD. */
@@ -15,7 +15,7 @@ const DROPPED_MS = 2_000;
  * Sends an answer whether or not the request has arrived completely. If it has not, the connection closes after a
  * delay: closing it while the client still sends would reset it, and the client might never see the answer.
  */
-export function endEarly(request: IncomingMessage, response: ServerResponse, { status, headers, body }: EarlyAnswer): void {
+export function endEarly(request: IncomingMessage, response: ServerResponse, { status, headers, body }: EarlyResponse): void {
   if (request.complete) {
     response.writeHead(status, headers).end(body);
     return;

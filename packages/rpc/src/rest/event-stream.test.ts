@@ -4,7 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { LiveService, type WatchExecutionRequest, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, expect, test } from "vitest";
-import { Code, createClient, createRpcServer, Encoded, implement, openChannel, RpcError } from "../index.js";
+import { Code, createClient, createRpcServer, EncodedMessage, implement, openChannel, RpcError } from "../index.js";
 
 const asked: WatchExecutionRequest[] = [];
 let wrote = 0;
@@ -13,13 +13,13 @@ let stopped = 0;
 /** The name of the execution selects the behavior of its stream. */
 const server = createRpcServer({
   logger: createLogger({ service: "test", level: "silent" }),
-  streamStallMs: 200,
+  streamStallTimeoutMs: 200,
   services: [
     implement(LiveService, {
       async *watchExecution(request, { signal }) {
         asked.push(request);
         const encoded = (cursor: string) =>
-          new Encoded(
+          new EncodedMessage(
             WatchExecutionResponseSchema,
             toBinary(WatchExecutionResponseSchema, create(WatchExecutionResponseSchema, { cursor })),
           );

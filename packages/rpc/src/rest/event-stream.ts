@@ -1,19 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Emit } from "../dispatch.js";
-import { drained } from "../drained.js";
+import { waitForDrain } from "../wait-for-drain.js";
 import { toRpcError } from "../rpc-error.js";
-import { answerText, onceForAll } from "./answer-text.js";
-import { endSoon } from "./end-soon.js";
-import type { StreamOptions } from "./json-lines.js";
+import { responseText, memoizeEncoded } from "./json/response-text.js";
+import { endWithTimeout } from "./end-with-timeout.js";
+import type { StreamOptions } from "./json/json-lines.js";
 
 export const EVENT_STREAM = "text/event-stream";
 /** Field of messages and of the request with the position from which a stream resumes. */
 const CURSOR = "cursor";
 /** Interval of keepalives, ms: proxies close silent connections, and a write detects a dead client. */
-const SILENCE_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 /** Time after which the headers of a silent stream are sent. */
-const OPEN_MS = 500;
+const OPEN_DELAY_MS = 500;
 
 /** True when a client asks for server-sent events, as EventSource does. */
 export function wantsEvents(accept: readonly string[]): boolean {
@@ -32,26 +32,26 @@ export function withLastEventId(input: DescMessage, message: Message, request: I
  * it is closed. A complete stream without messages answers 204, which stops it.
  */
 export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Promise<void>): Promise<void> {
-  const { response, codec, output, stallMs } = options;
+  const { response, codec, output, stallTimeoutMs } = options;
   const begin = (): void => {
     if (response.headersSent || response.destroyed) return;
     response.writeHead(200, { "Content-Type": EVENT_STREAM, "Cache-Control": "no-cache", "X-Accel-Buffering": "no" });
     response.write("retry: 1000\n\n");
   };
-  let spoken = false;
-  const opening = setTimeout(begin, OPEN_MS);
-  const beat = setInterval(() => {
-    if (!spoken && response.headersSent && !response.writableNeedDrain) response.write(":\n\n");
-    spoken = false;
-  }, SILENCE_MS);
+  let written = false;
+  const opening = setTimeout(begin, OPEN_DELAY_MS);
+  const heartbeat = setInterval(() => {
+    if (!written && response.headersSent && !response.writableNeedDrain) response.write(":\n\n");
+    written = false;
+  }, HEARTBEAT_MS);
   const write = (text: string): boolean => {
     begin();
-    spoken = true;
+    written = true;
     return response.destroyed || response.write(text);
   };
   try {
     await run(async (message, signal) => {
-      if (!write(frameOf(codec, output, message))) await drained(response, { signal, stallMs });
+      if (!write(frameOf(codec, output, message))) await waitForDrain(response, { signal, stallTimeoutMs });
     });
     if (response.headersSent) write("event: end\ndata: {}\n\n");
     else response.writeHead(204);
@@ -60,13 +60,13 @@ export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Pr
     write(`event: failed\ndata: ${codec.writeError(toRpcError(thrown)).toString()}\n\n`);
   } finally {
     clearTimeout(opening);
-    clearInterval(beat);
+    clearInterval(heartbeat);
   }
-  endSoon(response, stallMs);
+  endWithTimeout(response, stallTimeoutMs);
 }
 
-const frameOf = onceForAll((codec, output, message) => {
-  const data = answerText(codec, output, message);
+const frameOf = memoizeEncoded((codec, output, message) => {
+  const data = responseText(codec, output, message);
   if (!hasCursor(output)) return `data: ${data}\n\n`;
   const { [CURSOR]: cursor = "" } = JSON.parse(data) as { [CURSOR]?: string };
   return `id: ${cursor}\ndata: ${data}\n\n`;

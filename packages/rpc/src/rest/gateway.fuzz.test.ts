@@ -4,10 +4,10 @@ import { createLogger } from "@flyte-ts/telemetry";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { createRpcServer, implement } from "../index.js";
-import { parseJsonText } from "./json-text.js";
-import { parseRequestPath } from "./request-path.js";
-import { createRouteTable } from "./route-table.js";
-import { matchTemplate, parseTemplate } from "./template.js";
+import { parseJsonText } from "./json/json-text.js";
+import { parseRequestPath } from "./routing/request-path.js";
+import { createRouteTable } from "./routing/route-table.js";
+import { matchTemplate, parseTemplate } from "./routing/path-template.js";
 
 // Every method answers, so that any failure is the gateway's.
 const answers = Object.fromEntries(AdminService.methods.map((method) => [method.localName, () => ({})])) as object;
@@ -96,7 +96,7 @@ test("JSON texts are read as JSON.parse reads them", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
       fc.pre(!/[0-9]{16}/.test(text));
-      const { value, wide } = parseJsonText(` ${text} `);
+      const { value, hasBigInteger: wide } = parseJsonText(` ${text} `);
       expect(value).toEqual(JSON.parse(text));
       expect(wide).toBe(false);
     }),

@@ -16,7 +16,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
-import { Code, createRpcServer, implement, RpcError, uniformLimits, withoutImplementation, type CallContext } from "../index.js";
+import { Code, createRpcServer, implement, RpcError, uniformLimits, unimplementedService, type CallContext } from "../index.js";
 
 // Records each call: these tests check the handlers' arguments.
 let calls: { method: string; request: unknown; context: CallContext }[] = [];
@@ -31,14 +31,14 @@ function note<T>(request: T, context: CallContext): T {
 const server = createRpcServer({
   logger: createLogger({ service: "test", level: "silent" }),
   limits: uniformLimits(100_000),
-  httpPolicy: createHttpPolicy({ listensOn: "127.0.0.1", allowedOrigins: ["http://console.example"] }),
+  httpPolicy: createHttpPolicy({ listenAddress: "127.0.0.1", allowedOrigins: ["http://console.example"] }),
   corsHeaders: ["X-Own"],
   httpRoutes: [
     { path: "/files/", handle: (_, response, { path, query }) => void response.end(`${path} ${query.get("q") ?? ""}`) },
     { path: "/broken", handle: () => Promise.reject(new Error("secret")) },
   ],
   services: [
-    withoutImplementation(IdentityService),
+    unimplementedService(IdentityService),
     implement(AdminService, {
       getVersion: () => ({ controlPlaneVersion: { Build: "b", Version: "v", BuildTime: "t" } }),
       getTask(request, context) {

@@ -1,29 +1,29 @@
 import { createRegistry, type DescMessage, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
-import type { Budget } from "@flyte-ts/input-limits";
+import type { MemoryBudget } from "@flyte-ts/input-limits";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { HttpPolicy, Refusal } from "@flyte-ts/http-policy";
+import type { HttpPolicy, Rejection } from "@flyte-ts/http-policy";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
-import { decoded } from "../encoded.js";
+import { decodeIfEncoded } from "../encoded-message.js";
 import type { HttpRequestHead, HttpRoute } from "../http-route.js";
-import { Intake, RequestTooLarge } from "../intake.js";
+import { Intake, RequestTooLarge } from "../intake/intake.js";
 import { requestIdOf } from "../request-id.js";
-import { JSON_BODY, type RequestLimits, SMALL_REQUEST } from "../request-limits.js";
+import { JSON_BODY, type RequestLimits, SMALL_REQUEST } from "../intake/request-limits.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
 import type { CallContext, ServedService } from "../service.js";
-import { bindRequest } from "./bind-request.js";
-import { createCodecs, type Codec, type Codecs } from "./codec.js";
+import { bindRequest } from "./routing/bind-request.js";
+import { createCodecs, type Codec, type Codecs } from "./json/codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
 import { closedSignal, headerOf, restContext, timeoutMs } from "./http-context.js";
 import { endEarly } from "./end-early.js";
 import { sendEvents, wantsEvents, withLastEventId } from "./event-stream.js";
 import { httpStatusOf } from "./http-status.js";
-import { sendJsonLines } from "./json-lines.js";
-import { createOpenApi } from "./openapi.js";
+import { sendJsonLines } from "./json/json-lines.js";
+import { createOpenApi } from "./routing/openapi.js";
 import { readBody } from "./read-body.js";
-import { parseQuery, parseRequestPath, type ParsedQuery } from "./request-path.js";
-import { createRouteTable, type Matched, type Route, type RouteTable } from "./route-table.js";
+import { parseQuery, parseRequestPath, type ParsedQuery } from "./routing/request-path.js";
+import { createRouteTable, type Matched, type Route, type RouteTable } from "./routing/route-table.js";
 
 export interface GatewayOptions extends DispatchOptions {
   readonly services: readonly ServedService[];
@@ -32,10 +32,10 @@ export interface GatewayOptions extends DispatchOptions {
   /** Request headers that pages of allowed origins may send. */
   readonly corsHeaders: readonly string[];
   readonly limits: RequestLimits;
-  readonly budget: Budget;
-  readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
+  readonly budget: MemoryBudget;
+  readonly authorizeHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
   /** Time for which a client may leave a stream unread. */
-  readonly stallMs: number;
+  readonly stallTimeoutMs: number;
 }
 
 /** JSON is longer than its message; the message's own limit is checked after decoding. */
@@ -70,11 +70,11 @@ class Gateway {
   readonly #httpPolicy: HttpPolicy;
   readonly #cors: CorsPolicy;
   readonly #limits: RequestLimits;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
   readonly #guard: GatewayOptions["guard"];
   readonly #logger: Logger;
-  readonly #stallMs: number;
-  readonly #admitHttp: GatewayOptions["admitHttp"];
+  readonly #stallTimeoutMs: number;
+  readonly #authorizeHttp: GatewayOptions["authorizeHttp"];
 
   constructor(options: GatewayOptions) {
     const { services, httpRoutes, httpPolicy, corsHeaders, limits, budget, guard, logger } = options;
@@ -83,19 +83,19 @@ class Gateway {
     this.#codecs = createCodecs(registryOf(services));
     this.#httpRoutes = [...httpRoutes, healthRoute, openApiRoute(this.#table)];
     this.#httpPolicy = httpPolicy;
-    this.#cors = { mayRead: httpPolicy.mayRead, headers: corsHeaders };
+    this.#cors = { mayRead: httpPolicy.allowsOrigin, headers: corsHeaders };
     this.#limits = limits;
     this.#budget = budget;
     this.#guard = guard;
     this.#logger = logger;
-    this.#stallMs = options.stallMs;
-    this.#admitHttp = options.admitHttp;
+    this.#stallTimeoutMs = options.stallTimeoutMs;
+    this.#authorizeHttp = options.authorizeHttp;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Answers contain users' text; browsers must not interpret them as pages.
     response.setHeader("X-Content-Type-Options", "nosniff");
-    const refusal = this.#httpPolicy.refusal(request);
+    const refusal = this.#httpPolicy.checkRequest(request);
     if (refusal !== undefined) return sendRefusal({ request, response }, this.#codecs, refusal);
     const decision = decideCors(request, this.#cors);
     for (const [name, value] of Object.entries(decision.headers)) response.setHeader(name, value);
@@ -130,7 +130,7 @@ class Gateway {
     try {
       const target = this.#lookup(request, path.components);
       // A form in place of a GET only reads.
-      const refusedBody = target.formBody ? undefined : this.#httpPolicy.bodyRefusal(request);
+      const refusedBody = target.formBody ? undefined : this.#httpPolicy.checkBody(request);
       if (refusedBody !== undefined) return sendRefusal({ request, response }, this.#codecs, refusedBody);
       await this.#serve({ ...target, query: path.query }, { request, response, codecs });
     } catch (thrown) {
@@ -168,10 +168,10 @@ class Gateway {
     const signal = limit === undefined ? closed : AbortSignal.any([closed, AbortSignal.timeout(limit)]);
     const context = restContext({ method: route.method, request, signal });
     response.setHeader("X-Request-Id", context.requestId);
-    const asked = await this.#receive(target, { request, response, codec: codecs.request, context }).catch((thrown: unknown) =>
+    const call = await this.#receive(target, { request, response, codec: codecs.request, context }).catch((thrown: unknown) =>
       dispatch.refuse(toRpcError(thrown), context),
     );
-    await this.#answer({ route, dispatch, asked, context, limit, closed }, { request, response, codec: codecs.response });
+    await this.#respond({ route, dispatch, asked: call, context, limit, closed }, { request, response, codec: codecs.response });
   }
 
   /** Reads the request message: after the caller is admitted, and within the limits of the method. */
@@ -182,7 +182,7 @@ class Gateway {
     const { route } = matched;
     const intake = new Intake(this.#limits(route.method), this.#budget, await this.#guard?.admit(context));
     response.once("close", () => intake.release());
-    const most = mostBody({ route, formBody, codec, intake });
+    const most = maxBodyBytes({ route, formBody, codec, intake });
     const body = await readBody(request, most, (bytes) => intake.received(bytes, most));
     const parsed = queryOf(query, formBody ? body : undefined);
     const input = { codec, body: formBody ? NOTHING : body, query: parsed };
@@ -195,30 +195,30 @@ class Gateway {
     return message;
   }
 
-  async #answer(
-    { route, dispatch, asked, context, limit, closed }: Asked,
+  async #respond(
+    { route, dispatch, asked: call, context, limit, closed }: GatewayCall,
     { request, response, codec }: Exchange & { readonly codec: Codec },
   ): Promise<void> {
     if (streamsOut(route.method)) {
       const { input, output } = route.method;
-      const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallMs };
+      const options = { response, codec: this.#codecs.streaming(codec), output, stallTimeoutMs: this.#stallTimeoutMs };
       if (wantsEvents(request.headersDistinct.accept ?? [])) {
-        await sendEvents(options, (emit) => dispatch.many(withLastEventId(input, asked, request), context, emit));
-      } else await sendJsonLines(options, (emit) => dispatch.many(asked, context, emit));
+        await sendEvents(options, (emit) => dispatch.stream(withLastEventId(input, call, request), context, emit));
+      } else await sendJsonLines(options, (emit) => dispatch.stream(call, context, emit));
       return;
     }
-    const answered = dispatch.one(asked, context);
-    const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal: context.signal, closed });
-    const message = decoded(answer);
+    const responded = dispatch.unary(call, context);
+    const answer = limit === undefined ? await responded : await withinDeadline(responded, { signal: context.signal, closed });
+    const message = decodeIfEncoded(answer);
     const written = codec.write(route.method.output, message);
-    response.writeHead(200, { ...route.served.answerHeaders?.(route.method, message), "Content-Type": codec.contentType });
+    response.writeHead(200, { ...route.served.responseHeaders?.(route.method, message), "Content-Type": codec.contentType });
     response.end(written);
   }
 
   async #admits(route: HttpRoute, { request, response, path, codec }: Exchange & { path: string; codec: Codec }): Promise<boolean> {
-    if (route.open === true || this.#admitHttp === undefined) return true;
+    if (route.public === true || this.#authorizeHttp === undefined) return true;
     try {
-      await this.#admitHttp({ method: request.method ?? "GET", path, metadata: { get: (name) => headerOf(request, name) } });
+      await this.#authorizeHttp({ method: request.method ?? "GET", path, metadata: { get: (name) => headerOf(request, name) } });
       return true;
     } catch (thrown) {
       if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, path }, "http request failed");
@@ -267,7 +267,7 @@ interface CallTarget {
   readonly query: string;
 }
 
-interface Asked {
+interface GatewayCall {
   readonly route: Route;
   readonly dispatch: Dispatch;
   readonly asked: Message;
@@ -283,7 +283,7 @@ interface Exchange {
 }
 
 /** Maximum size of a body: a route without a body still reads a little, since clients send empty objects. */
-function mostBody({
+function maxBodyBytes({
   route,
   formBody,
   codec,
@@ -321,7 +321,7 @@ function queryOf(text: string, form: Uint8Array | undefined): ParsedQuery {
   return query;
 }
 
-function withinDeadline<T>(answered: Promise<T>, { signal, closed }: { signal: AbortSignal; closed: AbortSignal }): Promise<T> {
+function withinDeadline<T>(responding: Promise<T>, { signal, closed }: { signal: AbortSignal; closed: AbortSignal }): Promise<T> {
   const expired = new Promise<never>((_, reject) => {
     const fail = (): void =>
       reject(
@@ -330,7 +330,7 @@ function withinDeadline<T>(answered: Promise<T>, { signal, closed }: { signal: A
     if (signal.aborted) fail();
     else signal.addEventListener("abort", fail, { once: true });
   });
-  return Promise.race([answered, expired]);
+  return Promise.race([responding, expired]);
 }
 
 function sendError({ request, response }: Exchange, codec: Codec, error: RpcError): void {
@@ -345,7 +345,7 @@ function sendError({ request, response }: Exchange, codec: Codec, error: RpcErro
 }
 
 /** Answers a refused request in JSON, and closes the connection: its body is not read. */
-function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Refusal): void {
+function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Rejection): void {
   const codec = codecs.choose({ contentType: [], accept: [] }).response;
   const code = status === 415 ? Code.INVALID_ARGUMENT : Code.PERMISSION_DENIED;
   const body = request.method === "HEAD" ? "" : codec.writeError(new RpcError(code, reason));
@@ -354,7 +354,7 @@ function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof 
 
 const healthRoute: HttpRoute = {
   path: "/healthcheck",
-  open: true,
+  public: true,
   handle: (_request, response) => {
     response.writeHead(200).end();
   },

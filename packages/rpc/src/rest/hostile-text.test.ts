@@ -3,12 +3,12 @@ import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { createRegistry } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { withoutImplementation } from "../index.js";
-import { bindRequest } from "./bind-request.js";
-import { createCodecs } from "./codec.js";
-import { parseMessageText } from "./message-text.js";
-import { createRouteTable } from "./route-table.js";
-import { parseScalar, TextError } from "./scalar-text.js";
+import { unimplementedService } from "../index.js";
+import { bindRequest } from "./routing/bind-request.js";
+import { createCodecs } from "./json/codec.js";
+import { parseMessageText } from "./json/message-text.js";
+import { createRouteTable } from "./routing/route-table.js";
+import { parseScalar, TextError } from "./json/scalar-text.js";
 
 // Texts on which an ambiguous pattern takes quadratic time or worse: minutes, during which the server answers no other
 // request. Each must end within the test's timeout.
@@ -28,7 +28,7 @@ test("units of which each could be two", { timeout }, () => {
 });
 
 test("brackets of an entry that is never closed", { timeout }, () => {
-  const lookup = createRouteTable([withoutImplementation(AdminService)]).find("GET", ["api", "v1", "projects"]);
+  const lookup = createRouteTable([unimplementedService(AdminService)]).find("GET", ["api", "v1", "projects"]);
   if (lookup.kind !== "found") throw new Error(lookup.kind);
   const { request: codec } = createCodecs(createRegistry()).choose({ contentType: [], accept: [] });
   const bound = (parameter: string) => bindRequest(lookup.matched, { codec, body: new Uint8Array(), query: new Map([[parameter, ["7"]]]) });

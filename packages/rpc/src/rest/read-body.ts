@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Code } from "../code.js";
-import { RequestTooLarge } from "../intake.js";
+import { RequestTooLarge } from "../intake/intake.js";
 import { RpcError } from "../rpc-error.js";
 
 /**

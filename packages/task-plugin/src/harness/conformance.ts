@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "../run-plugin.js";
-import { ManualClock, settle } from "./manual-clock.js";
 import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */
-export interface PluginWorld {
+export interface PluginEnvironment {
   /** Creates a process of the plugin, without memory. */
-  plugin(clock: ManualClock): Plugin;
+  plugin(clock: ManualTime): Plugin;
   /** A valid request. */
   request(): TaskRequest;
   /** The same with a template that can never work. */
-  badRequest?(): TaskRequest;
+  invalidRequest?(): TaskRequest;
   /** Lets a started attempt succeed. */
-  finish(request: TaskRequest, clock: ManualClock): Promise<void> | void;
+  complete(request: TaskRequest, clock: ManualTime): Promise<void> | void;
   /** Number of starts of the attempt; undefined for a plugin without external effects. */
-  starts?(request: TaskRequest): number;
+  startCount?(request: TaskRequest): number;
   /** True while anything of the attempt runs. */
-  running?(request: TaskRequest): boolean;
+  isRunning?(request: TaskRequest): boolean;
 }
 
 export interface ConformanceCase {
@@ -31,135 +31,135 @@ export interface ConformanceCase {
 }
 
 /** Cases that every plugin must pass; each runs in a new world. */
-export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase[] {
-  const one = (name: string, body: (stage: Stage) => Promise<void>): ConformanceCase => ({
+export function pluginConformance(makeEnvironment: () => PluginEnvironment): ConformanceCase[] {
+  const scenario = (name: string, body: (scenario: Scenario) => Promise<void>): ConformanceCase => ({
     name,
     run: async () => {
-      const stage = new Stage(makeWorld());
-      await stage.startProcess();
-      await body(stage);
-      stage.checkHistory();
-      await stage.stopProcess();
+      const scenario = new Scenario(makeEnvironment());
+      await scenario.startProcess();
+      await body(scenario);
+      scenario.checkHistory();
+      await scenario.stopProcess();
     },
   });
   const cases = [
-    one("runs an attempt to its end", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectStarts(1);
-      stage.expectAllAcknowledged();
+    scenario("runs an attempt to its end", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectStartCount(1);
+      scenario.expectAllAcknowledged();
     }),
-    one("starts a repeated request once and answers every repeat", async (stage) => {
-      await Promise.all([stage.send(DesiredState.RUN), stage.send(DesiredState.RUN), stage.send(DesiredState.RUN)]);
-      const before = stage.bus.published.length;
-      await stage.send(DesiredState.RUN);
-      assert.ok(stage.bus.published.length > before, "a repeat is answered");
-      await stage.finish();
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectStarts(1);
-      stage.expectAllAcknowledged();
+    scenario("starts the attempt of a repeated request once and answers every repeat", async (scenario) => {
+      await Promise.all([scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN)]);
+      const before = scenario.bus.published.length;
+      await scenario.send(DesiredState.RUN);
+      assert.ok(scenario.bus.published.length > before, "a repeated request is answered");
+      await scenario.complete();
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectStartCount(1);
+      scenario.expectAllAcknowledged();
     }),
-    one("tells the end again when the answer was lost", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.bus.published.length = 0;
-      await stage.send(DesiredState.RUN);
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectStarts(1);
+    scenario("repeats the terminal event when it was lost", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.bus.published.length = 0;
+      await scenario.send(DesiredState.RUN);
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectStartCount(1);
     }),
-    one("tells the end again when answer and memory were lost", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.bus.published.length = 0;
-      await stage.crash();
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectStarts(1);
+    scenario("reports the end again when the event and the process were lost", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.bus.published.length = 0;
+      await scenario.crash();
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectStartCount(1);
     }),
-    one("goes on with what an earlier process started", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.crash();
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectStarts(1);
+    scenario("continues an attempt that an earlier process started", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.crash();
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectStartCount(1);
     }),
-    one("stops an attempt and says so", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.send(DesiredState.ABORT);
-      await stage.rest();
-      stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
-      stage.expectNothingRuns();
-      stage.expectAllAcknowledged();
+    scenario("aborts an attempt and reports it", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.send(DesiredState.ABORT);
+      await scenario.settleTimers();
+      scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+      scenario.expectNothingRuns();
+      scenario.expectAllAcknowledged();
     }),
-    one("answers ABORT of an attempt that never began, and does not start it later", async (stage) => {
-      await stage.send(DesiredState.ABORT);
-      await stage.rest();
-      stage.expectLast(Phase.ABORTED);
-      await stage.send(DesiredState.RUN);
-      await stage.rest();
-      stage.expectLast(Phase.ABORTED);
-      stage.expectStarts(0);
-      stage.expectAllAcknowledged();
+    scenario("reports ABORTED for an attempt that never started, and does not start it later", async (scenario) => {
+      await scenario.send(DesiredState.ABORT);
+      await scenario.settleTimers();
+      scenario.expectLast(Phase.ABORTED);
+      await scenario.send(DesiredState.RUN);
+      await scenario.settleTimers();
+      scenario.expectLast(Phase.ABORTED);
+      scenario.expectStartCount(0);
+      scenario.expectAllAcknowledged();
     }),
-    one("leaves nothing running when RUN and ABORT race", async (stage) => {
-      await Promise.all([stage.send(DesiredState.RUN), stage.send(DesiredState.ABORT), stage.send(DesiredState.RUN)]);
-      await stage.rest();
-      stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
-      stage.expectNothingRuns();
-      stage.expectAllAcknowledged();
+    scenario("leaves nothing running when RUN and ABORT race", async (scenario) => {
+      await Promise.all([scenario.send(DesiredState.RUN), scenario.send(DesiredState.ABORT), scenario.send(DesiredState.RUN)]);
+      await scenario.settleTimers();
+      scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+      scenario.expectNothingRuns();
+      scenario.expectAllAcknowledged();
     }),
-    one("stops what an earlier process started", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.crash();
-      await stage.send(DesiredState.ABORT);
-      await stage.rest();
-      stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
-      stage.expectNothingRuns();
+    scenario("aborts an attempt that an earlier process started", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.crash();
+      await scenario.send(DesiredState.ABORT);
+      await scenario.settleTimers();
+      scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+      scenario.expectNothingRuns();
     }),
-    one("stops all attempts of a workflow that cannot name them, its own and those of an earlier process", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.crash();
-      await stage.send(DesiredState.RUN);
-      await stage.abortAll("00000000-0000-4000-8000-00000000beef", "p-development/another");
-      stage.expectSomethingRuns();
-      await stage.abortAll();
-      stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
-      stage.expectNothingRuns();
-      await stage.abortAll();
-      stage.expectAllAcknowledged();
+    scenario("aborts all attempts of a workflow, its own and those of an earlier process", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.crash();
+      await scenario.send(DesiredState.RUN);
+      await scenario.abortAll("00000000-0000-4000-8000-00000000beef", "p-development/another");
+      scenario.expectSomethingRuns();
+      await scenario.abortAll();
+      scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+      scenario.expectNothingRuns();
+      await scenario.abortAll();
+      scenario.expectAllAcknowledged();
     }),
-    one("takes FINALIZE twice, before and after a restart, and reports nothing", async (stage) => {
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      const before = stage.bus.published.length;
-      await stage.send(DesiredState.FINALIZE);
-      await stage.send(DesiredState.FINALIZE);
-      await stage.crash();
-      await stage.send(DesiredState.FINALIZE);
-      await stage.rest();
-      assert.equal(stage.bus.published.length, before, "FINALIZE is not answered");
-      stage.expectNothingRuns();
-      stage.expectAllAcknowledged();
+    scenario("accepts repeated FINALIZE requests, before and after a restart, without events", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      const before = scenario.bus.published.length;
+      await scenario.send(DesiredState.FINALIZE);
+      await scenario.send(DesiredState.FINALIZE);
+      await scenario.crash();
+      await scenario.send(DesiredState.FINALIZE);
+      await scenario.settleTimers();
+      assert.equal(scenario.bus.published.length, before, "FINALIZE is not answered");
+      scenario.expectNothingRuns();
+      scenario.expectAllAcknowledged();
     }),
-    one("drops what it cannot read and serves the next request", async (stage) => {
-      await stage.bus.send(stage.subject, new Uint8Array([0xff, 0xff, 0xff]));
-      await stage.send(DesiredState.RUN);
-      await stage.finish();
-      stage.expectLast(Phase.SUCCEEDED);
-      stage.expectAllAcknowledged();
+    scenario("discards an undecodable request and serves the next", async (scenario) => {
+      await scenario.bus.send(scenario.subject, new Uint8Array([0xff, 0xff, 0xff]));
+      await scenario.send(DesiredState.RUN);
+      await scenario.complete();
+      scenario.expectLast(Phase.SUCCEEDED);
+      scenario.expectAllAcknowledged();
     }),
   ];
-  if (makeWorld().badRequest !== undefined) {
+  if (makeEnvironment().invalidRequest !== undefined) {
     cases.push(
-      one("fails a template that can never work, for good", async (stage) => {
-        await stage.send(DesiredState.RUN, stage.world.badRequest?.());
-        await stage.rest();
-        stage.expectLast(Phase.FAILED);
-        assert.equal(stage.bus.events.at(-1)?.failure?.recoverable, false, "no retry helps");
-        stage.expectAllAcknowledged();
+      scenario("fails permanently for an invalid template", async (scenario) => {
+        await scenario.send(DesiredState.RUN, scenario.environment.invalidRequest?.());
+        await scenario.settleTimers();
+        scenario.expectLast(Phase.FAILED);
+        assert.equal(scenario.bus.events.at(-1)?.failure?.recoverable, false, "no retry helps");
+        scenario.expectAllAcknowledged();
       }),
     );
   }
@@ -167,22 +167,28 @@ export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase
 }
 
 /** A world with one process of the plugin at a time. */
-class Stage {
+class Scenario {
   readonly bus = new MemoryBus();
-  readonly clock = new ManualClock();
+  readonly clock = new ManualTime();
   readonly request: TaskRequest;
   readonly subject: string;
   #process: RunningPlugin | undefined;
 
-  constructor(readonly world: PluginWorld) {
-    this.request = world.request();
+  constructor(readonly environment: PluginEnvironment) {
+    this.request = environment.request();
     this.subject = taskRequestSubject(this.request.template?.type ?? "", this.request.shard);
   }
 
   async startProcess(): Promise<void> {
     const logger = createLogger({ service: "harness", level: "silent" });
-    this.#process = await runPlugin({ plugin: this.world.plugin(this.clock), bus: this.bus, logger, clock: this.clock, random: () => 0.5 });
-    await settle();
+    this.#process = await runPlugin({
+      plugin: this.environment.plugin(this.clock),
+      bus: this.bus,
+      logger,
+      clock: this.clock,
+      random: () => 0.5,
+    });
+    await settlePromises();
   }
 
   async stopProcess(): Promise<void> {
@@ -194,7 +200,7 @@ class Stage {
     await this.stopProcess();
     await this.startProcess();
     await this.bus.redeliver();
-    await settle();
+    await settlePromises();
   }
 
   async send(desired: DesiredState, request: TaskRequest = this.request): Promise<void> {
@@ -202,7 +208,7 @@ class Stage {
     copy.desired = desired;
     copy.deleteResources = desired !== DesiredState.RUN;
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, copy));
-    await settle();
+    await settlePromises();
   }
 
   /** The request names the resource but no attempt; it is redelivered until it is acknowledged. */
@@ -217,21 +223,21 @@ class Stage {
       abortReason: "unreadable",
     });
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, request));
-    for (let tries = 0; tries < 5; tries++) {
-      await this.rest();
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.settleTimers();
       await this.bus.redeliver();
-      await settle();
+      await settlePromises();
     }
   }
 
-  async finish(): Promise<void> {
-    await settle();
-    await this.world.finish(this.request, this.clock);
-    await settle();
+  async complete(): Promise<void> {
+    await settlePromises();
+    await this.environment.complete(this.request, this.clock);
+    await settlePromises();
   }
 
   /** Advances the clock for retries and slow stops. */
-  async rest(): Promise<void> {
+  async settleTimers(): Promise<void> {
     await this.clock.advance(60_000);
   }
 
@@ -242,41 +248,41 @@ class Stage {
     assert.ok(phases.includes(last.phase), `last event is one of ${phases.map((phase) => Phase[phase]).join(", ")}, not ${found}`);
   }
 
-  expectStarts(times: number): void {
-    if (this.world.starts !== undefined) assert.equal(this.world.starts(this.request), times, "times started");
+  expectStartCount(times: number): void {
+    if (this.environment.startCount !== undefined) assert.equal(this.environment.startCount(this.request), times, "number of starts");
   }
 
   expectSomethingRuns(): void {
-    if (this.world.running !== undefined) assert.equal(this.world.running(this.request), true, "nothing runs");
+    if (this.environment.isRunning !== undefined) assert.equal(this.environment.isRunning(this.request), true, "nothing runs");
   }
 
   expectNothingRuns(): void {
-    if (this.world.running !== undefined) assert.equal(this.world.running(this.request), false, "something runs");
+    if (this.environment.isRunning !== undefined) assert.equal(this.environment.isRunning(this.request), false, "something runs");
   }
 
   expectAllAcknowledged(): void {
-    assert.equal(this.bus.unacknowledged, 0, "messages without acknowledgement");
+    assert.equal(this.bus.unacknowledged, 0, "number of unacknowledged messages");
   }
 
   /** Checks that every event names its attempt and that none follows an end. */
   checkHistory(): void {
-    const ends = new Set<Phase>();
-    for (const told of this.bus.events) {
-      checkIds(told, this.request);
-      const phase = told.event?.phase ?? Phase.UNDEFINED;
-      if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) ends.add(phase);
-      else assert.equal(ends.size, 0, "an attempt that ended does not come back");
+    const terminalPhases = new Set<Phase>();
+    for (const event of this.bus.events) {
+      checkIds(event, this.request);
+      const phase = event.event?.phase ?? Phase.UNDEFINED;
+      if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) terminalPhases.add(phase);
+      else assert.equal(terminalPhases.size, 0, "no event follows a terminal one");
     }
     // A plugin without external state forgets an end that it reported before a restart; consumers keep the first.
-    if (this.world.starts !== undefined) assert.ok(ends.size <= 1, "an attempt ends in one way");
+    if (this.environment.startCount !== undefined) assert.ok(terminalPhases.size <= 1, "an attempt has one terminal phase");
   }
 }
 
-function checkIds(told: TaskEvent, request: TaskRequest): void {
-  assert.equal(told.workflowKey, request.workflowKey);
-  assert.equal(told.nodePath, request.nodePath);
-  assert.equal(told.event?.taskId?.name, request.id?.taskId?.name);
-  assert.equal(told.event?.parentNodeExecutionId?.nodeId, request.id?.nodeExecutionId?.nodeId);
-  assert.equal(told.event?.retryAttempt, request.id?.retryAttempt);
-  assert.equal(told.event?.metadata?.generatedName, request.generatedName);
+function checkIds(event: TaskEvent, request: TaskRequest): void {
+  assert.equal(event.workflowKey, request.workflowKey);
+  assert.equal(event.nodePath, request.nodePath);
+  assert.equal(event.event?.taskId?.name, request.id?.taskId?.name);
+  assert.equal(event.event?.parentNodeExecutionId?.nodeId, request.id?.nodeExecutionId?.nodeId);
+  assert.equal(event.event?.retryAttempt, request.id?.retryAttempt);
+  assert.equal(event.event?.metadata?.generatedName, request.generatedName);
 }

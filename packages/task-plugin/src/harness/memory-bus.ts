@@ -13,20 +13,20 @@ interface Consumer {
 export class MemoryBus implements PluginBus {
   /** All messages given to `publish`, in order. */
   readonly published: { readonly subject: string; readonly data: Uint8Array }[] = [];
-  readonly volatile: { readonly subject: string; readonly data: Uint8Array }[] = [];
+  readonly ephemeral: { readonly subject: string; readonly data: Uint8Array }[] = [];
   readonly #consumers = new Set<Consumer>();
-  readonly #open: StoredMessage[] = [];
+  readonly #stored: StoredMessage[] = [];
   /** Number of next publications that are acknowledged to the publisher but lost. */
-  loseNext = 0;
+  dropNext = 0;
 
   /** Number of unacknowledged messages. */
   get unacknowledged(): number {
-    return this.#open.filter((message) => !message.acked).length;
+    return this.#stored.filter((message) => !message.acked).length;
   }
 
   /** Reasons of the dead letters. */
-  get discarded(): string[] {
-    return this.#open.flatMap(({ discarded }) => discarded ?? []);
+  get deadLetterReasons(): string[] {
+    return this.#stored.flatMap(({ deadLetterReason: discarded }) => discarded ?? []);
   }
 
   /** Published task events, in order. */
@@ -40,12 +40,12 @@ export class MemoryBus implements PluginBus {
 
   async publish(subject: string, data: Uint8Array): Promise<void> {
     await Promise.resolve();
-    if (this.loseNext > 0) this.loseNext--;
+    if (this.dropNext > 0) this.dropNext--;
     else this.published.push({ subject, data });
   }
 
-  publishVolatile(subject: string, data: Uint8Array): void {
-    this.volatile.push({ subject, data });
+  publishEphemeral(subject: string, data: Uint8Array): void {
+    this.ephemeral.push({ subject, data });
   }
 
   subscribe(options: Parameters<PluginBus["subscribe"]>[0], handler: Handler): Promise<Subscription> {
@@ -62,13 +62,13 @@ export class MemoryBus implements PluginBus {
   /** Stores a request in the stream and delivers it to its consumer. */
   async send(subject: string, data: Uint8Array): Promise<void> {
     const message = new StoredMessage(subject, data);
-    this.#open.push(message);
+    this.#stored.push(message);
     await this.#deliver(message);
   }
 
   /** Redelivers unacknowledged messages, as after the acknowledgement timeout. */
   async redeliver(): Promise<void> {
-    for (const message of this.#open.filter((open) => !open.acked)) await this.#deliver(message);
+    for (const message of this.#stored.filter((open) => !open.acked)) await this.#deliver(message);
   }
 
   async #deliver(message: StoredMessage): Promise<void> {
@@ -82,7 +82,7 @@ export class MemoryBus implements PluginBus {
 class StoredMessage {
   deliveries = 0;
   acked = false;
-  discarded: string | undefined;
+  deadLetterReason: string | undefined;
 
   constructor(
     readonly subject: string,
@@ -100,14 +100,14 @@ class StoredMessage {
       nak: () => undefined,
       discard: (reason) => {
         this.acked = true;
-        this.discarded = reason;
+        this.deadLetterReason = reason;
       },
     };
   }
 }
 
 function matches(filter: string, subject: string): boolean {
-  const wanted = filter.split(".");
+  const expected = filter.split(".");
   const tokens = subject.split(".");
-  return wanted.length === tokens.length && wanted.every((token, i) => token === "*" || token === tokens[i]);
+  return expected.length === tokens.length && expected.every((token, i) => token === "*" || token === tokens[i]);
 }

@@ -4,12 +4,12 @@ import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compil
 import { TaskTemplateSchema, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { buildGraph, type GraphParts, graphParts } from "./graph.js";
+import { buildGraph, type GraphFields, graphFields } from "./graph.js";
 import type { BindingForm } from "./node.js";
-import { protoJson } from "./proto-json.js";
+import { protobufJson } from "./protobuf-json.js";
 import { stripInterface } from "./strip-interface.js";
 import type { PlatformResources } from "../model.js";
-import { withResources } from "./task-resources.js";
+import { applyPlatformResources } from "./task-resources.js";
 
 /** Fields of the resource that derive from the compiled closure alone, and may be kept in the blob store instead. */
 export interface ClosureFields {
@@ -22,56 +22,56 @@ export interface ClosureFields {
 
 /** @throws WorkflowBuildError when the closure is incomplete or not compiled. */
 export function buildClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureFields {
-  const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "json" });
+  const { spec, tasks, subWorkflows } = closureGraphs(closure, platform, { bindings: "json" });
   return {
     spec: buildGraph(spec),
     tasks,
-    subWorkflows: Object.fromEntries(Array.from(subWorkflows, ([key, parts]) => [key, buildGraph(parts)])),
+    subWorkflows: Object.fromEntries(Array.from(subWorkflows, ([key, graph]) => [key, buildGraph(graph)])),
     interruptible: closure.primary?.template?.metadataDefaults?.interruptible ?? false,
   };
 }
 
 /** The same fields with graphs that are not yet joined. */
-export interface ClosureParts {
-  readonly spec: GraphParts;
+export interface ClosureGraphs {
+  readonly spec: GraphFields;
   readonly tasks: JsonObject;
   /** By key. */
-  readonly subWorkflows: ReadonlyMap<string, GraphParts>;
+  readonly subWorkflows: ReadonlyMap<string, GraphFields>;
 }
 
-export interface ClosurePartsOptions {
+export interface ClosureGraphsOptions {
   readonly bindings: BindingForm;
   /** Nodes of the closure's own graph; default: those in the closure. */
   readonly nodes?: Iterable<Node>;
 }
 
 /** @throws WorkflowBuildError when the closure is incomplete or not compiled; see `graphParts`. */
-export function closureParts(
+export function closureGraphs(
   { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
   platform: PlatformResources,
-  { bindings, nodes }: ClosurePartsOptions,
-): ClosureParts {
+  { bindings, nodes }: ClosureGraphsOptions,
+): ClosureGraphs {
   if (primary === undefined) throw new WorkflowBuildError("closure", "holds no primary workflow");
   const templates = new Map<string, TaskTemplate>();
   for (const { template } of tasks) {
     if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a task without an id");
     templates.set(identifierKey(template.id), template);
   }
-  const byKey = new Map<string, GraphParts>();
+  const byKey = new Map<string, GraphFields>();
   for (const workflow of subWorkflows) {
     const id = workflow.template?.id;
     if (id === undefined) throw new WorkflowBuildError("closure", "holds a sub-workflow without an id");
-    byKey.set(identifierKey(id), graphParts(workflow, { tasks: templates, bindings }));
+    byKey.set(identifierKey(id), graphFields(workflow, { tasks: templates, bindings }));
   }
   return {
-    spec: graphParts(primary, { tasks: templates, bindings, nodes }),
-    tasks: Object.fromEntries([...templates].map(([key, template]) => [key, taskJson(withResources(template, platform))])),
+    spec: graphFields(primary, { tasks: templates, bindings, nodes }),
+    tasks: Object.fromEntries([...templates].map(([key, template]) => [key, taskJson(applyPlatformResources(template, platform))])),
     subWorkflows: byKey,
   };
 }
 
 function taskJson(template: TaskTemplate): JsonObject {
-  return protoJson(
+  return protobufJson(
     TaskTemplateSchema,
     template.interface === undefined ? template : { ...template, interface: stripInterface(template.interface) },
   );

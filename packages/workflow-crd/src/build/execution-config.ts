@@ -3,7 +3,7 @@ import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/i
 import type { ResourceQuantities } from "../model.js";
 import { quantityOrZero } from "./quantity-or-zero.js";
 import type { BuildInput } from "./input.js";
-import { plainJson } from "./proto-json.js";
+import { goStructJson } from "./protobuf-json.js";
 
 /** Builds `executionConfig`, the only part whose keys are Go's field names; all are always present. */
 export function buildExecutionConfig(input: BuildInput): JsonObject {
@@ -14,7 +14,8 @@ export function buildExecutionConfig(input: BuildInput): JsonObject {
   return {
     TaskPluginImpls: Object.fromEntries(plugins),
     MaxParallelism: input.maxParallelism,
-    RecoveryExecution: input.recoveryExecution === undefined ? {} : plainJson(WorkflowExecutionIdentifierSchema, input.recoveryExecution),
+    RecoveryExecution:
+      input.recoveryExecution === undefined ? {} : goStructJson(WorkflowExecutionIdentifierSchema, input.recoveryExecution),
     TaskResources: {
       Requests: buildQuantities(input.resources.defaults),
       Limits: buildQuantities(input.resources.limits),

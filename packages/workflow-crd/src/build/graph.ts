@@ -6,23 +6,23 @@ import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Node, WorkflowMetadata_OnFailurePolicy as Policy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
 import { type BindingForm, buildNodes, type NodeJson, START_NODE, type Tasks } from "./node.js";
-import { protoJson } from "./proto-json.js";
+import { protobufJson } from "./protobuf-json.js";
 import { stripInterface } from "./strip-interface.js";
 
 /** A graph in the form of the resource. */
-export interface GraphParts {
+export interface GraphFields {
   /** All fields except the nodes. */
-  readonly rest: JsonObject & { readonly id: string };
+  readonly header: JsonObject & { readonly id: string };
   /** Built lazily, one by one. */
   readonly nodes: Iterable<NodeJson>;
 }
 
 /** Builds `spec` of the resource, or one of its `subWorkflows`. */
-export function buildGraph({ rest, nodes }: GraphParts): JsonObject {
-  return { ...rest, nodes: Object.fromEntries(Array.from(nodes, (node) => [node.id, node])) };
+export function buildGraph({ header, nodes }: GraphFields): JsonObject {
+  return { ...header, nodes: Object.fromEntries(Array.from(nodes, (node) => [node.id, node])) };
 }
 
-interface GraphPartsOptions {
+interface GraphFieldsOptions {
   readonly tasks: Tasks;
   readonly bindings: BindingForm;
   /** Default: those of the graph's template. */
@@ -30,22 +30,22 @@ interface GraphPartsOptions {
 }
 
 /** @throws WorkflowBuildError when the graph is incomplete or not compiled; for a node, when it is iterated. */
-export function graphParts({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphPartsOptions): GraphParts {
+export function graphFields({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphFieldsOptions): GraphFields {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
   const id = workflowIdText(template.id);
   const edges = { downstream: idLists(connections?.downstream ?? {}), upstream: idLists(connections?.upstream ?? {}) };
   if ((connections?.downstream[START_NODE]?.ids ?? []).length === 0) throw new WorkflowBuildError(id, "no node follows the start node");
-  const json: GraphParts["rest"] = { id, connections: edges.downstream, edges };
-  if (template.failureNode !== undefined) json["onFailure"] = buildNodes(template.failureNode, tasks, bindings)[0] ?? null;
+  const header: GraphFields["header"] = { id, connections: edges.downstream, edges };
+  if (template.failureNode !== undefined) header["onFailure"] = buildNodes(template.failureNode, tasks, bindings)[0] ?? null;
   const outputs = template.interface === undefined ? undefined : stripInterface(template.interface).outputs;
-  json["outputs"] = outputs === undefined ? {} : protoJson(VariableMapSchema, outputs);
-  if (template.outputs.length > 0) json["outputBindings"] = template.outputs.map((binding) => protoJson(BindingSchema, binding));
+  header["outputs"] = outputs === undefined ? {} : protobufJson(VariableMapSchema, outputs);
+  if (template.outputs.length > 0) header["outputBindings"] = template.outputs.map((binding) => protobufJson(BindingSchema, binding));
   const policy = template.metadata?.onFailure ?? Policy.FAIL_IMMEDIATELY;
-  if (policy !== Policy.FAIL_IMMEDIATELY) json["onFailurePolicy"] = Policy[policy] ?? String(policy);
-  return { rest: json, nodes: eachNode(nodes ?? template.nodes, tasks, bindings) };
+  if (policy !== Policy.FAIL_IMMEDIATELY) header["onFailurePolicy"] = Policy[policy] ?? String(policy);
+  return { header: header, nodes: buildEachNode(nodes ?? template.nodes, tasks, bindings) };
 }
 
-function* eachNode(nodes: Iterable<Node>, tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {
+function* buildEachNode(nodes: Iterable<Node>, tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {
   for (const node of nodes) yield* buildNodes(node, tasks, bindings);
 }
 

@@ -26,7 +26,7 @@ import {
   type WorkflowNode,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { plainJson, protoJson } from "./proto-json.js";
+import { goStructJson, protobufJson } from "./protobuf-json.js";
 
 export const START_NODE = "start-node";
 export const END_NODE = "end-node";
@@ -35,10 +35,10 @@ export const END_NODE = "end-node";
 export type Tasks = ReadonlyMap<string, TaskTemplate>;
 
 /**
- * `json` for a resource; `kept` for callers that parse the form at once: bindings, the largest part of a large graph,
+ * `json` for a resource; `message` for callers that parse the form at once: bindings, the largest part of a large graph,
  * stay protobuf messages.
  */
-export type BindingForm = "json" | "kept";
+export type BindingForm = "json" | "message";
 
 /** A node in the form of the resource. */
 export type NodeJson = JsonObject & { readonly id: string };
@@ -55,18 +55,18 @@ export function buildNodes(node: Node, tasks: Tasks, bindings: BindingForm): Nod
     if (task === undefined) throw new WorkflowBuildError(path, `the closure holds no task ${key}`);
     overrides = target.value.overrides;
   }
-  const within = target.case === "branchNode" ? branchChildren(target.value).flatMap((child) => buildNodes(child, tasks, bindings)) : [];
-  return [{ ...buildCommon({ node, task, overrides, bindings }), ...buildTarget(node, tasks, bindings) }, ...within];
+  const nested = target.case === "branchNode" ? branchChildren(target.value).flatMap((child) => buildNodes(child, tasks, bindings)) : [];
+  return [{ ...buildCommon({ node, task, overrides, bindings }), ...buildTarget(node, tasks, bindings) }, ...nested];
 }
 
-interface NodeParts {
+interface NodeSource {
   readonly node: Node;
   readonly task: TaskTemplate | undefined;
   readonly overrides: TaskNodeOverrides | undefined;
   readonly bindings: BindingForm;
 }
 
-function buildCommon({ node, task, overrides, bindings }: NodeParts): NodeJson {
+function buildCommon({ node, task, overrides, bindings }: NodeSource): NodeJson {
   const { metadata } = node;
   const retries = metadata?.retries?.retries || task?.metadata?.retries?.retries || 0;
   const json: NodeJson = { id: node.id, resources: buildResources(overrides?.resources, node.id) };
@@ -80,13 +80,13 @@ function buildCommon({ node, task, overrides, bindings }: NodeParts): NodeJson {
   }
   if (metadata?.interruptibleValue.case === "interruptible") json["interruptible"] = metadata.interruptibleValue.value;
   if (overrides?.extendedResources !== undefined)
-    json["extendedResources"] = protoJson(ExtendedResourcesSchema, overrides.extendedResources);
+    json["extendedResources"] = protobufJson(ExtendedResourcesSchema, overrides.extendedResources);
   if (overrides !== undefined && overrides.containerImage !== "") json["containerImage"] = overrides.containerImage;
-  if (overrides?.podTemplate !== undefined) json["podTemplate"] = plainJson(K8sPodSchema, overrides.podTemplate);
-  if (node.outputAliases.length > 0) json["outputAlias"] = node.outputAliases.map((alias) => plainJson(AliasSchema, alias));
+  if (overrides?.podTemplate !== undefined) json["podTemplate"] = goStructJson(K8sPodSchema, overrides.podTemplate);
+  if (node.outputAliases.length > 0) json["outputAlias"] = node.outputAliases.map((alias) => goStructJson(AliasSchema, alias));
   if (node.inputs.length > 0)
     json["inputBindings"] = node.inputs.map((binding) =>
-      bindings === "kept" ? (binding as unknown as JsonObject) : protoJson(BindingSchema, binding),
+      bindings === "message" ? (binding as unknown as JsonObject) : protobufJson(BindingSchema, binding),
     );
   return json;
 }
@@ -120,7 +120,7 @@ function taskKey({ id, target }: Node): string {
 function buildWorkflowNode({ reference }: WorkflowNode, id: string): JsonObject {
   switch (reference.case) {
     case "launchplanRef":
-      return { launchPlanRefId: protoJson(IdentifierSchema, reference.value) };
+      return { launchPlanRefId: protobufJson(IdentifierSchema, reference.value) };
     case "subWorkflowRef":
       return { subWorkflowRef: identifierKey(reference.value) };
     case undefined:
@@ -138,7 +138,7 @@ function buildBranch({ ifElse }: BranchNode, id: string): JsonObject {
   const json: JsonObject = { if: buildArm(ifElse.case, id) };
   if (ifElse.other.length > 0) json["elseIf"] = ifElse.other.map((arm) => buildArm(arm, id));
   if (ifElse.default.case === "elseNode") json["else"] = ifElse.default.value.id;
-  if (ifElse.default.case === "error") json["elseFail"] = plainJson(ErrorSchema, ifElse.default.value);
+  if (ifElse.default.case === "error") json["elseFail"] = goStructJson(ErrorSchema, ifElse.default.value);
   return json;
 }
 
@@ -146,17 +146,17 @@ function buildArm({ condition, thenNode }: IfBlock, id: string): JsonObject {
   if (condition === undefined) throw new WorkflowBuildError(`node ${id}`, "has an arm without a condition");
   if (thenNode === undefined) throw new WorkflowBuildError(`node ${id}`, "has an arm without a node");
   // oxlint-disable-next-line unicorn/no-thenable -- the field's name in the resource
-  return { condition: protoJson(BooleanExpressionSchema, condition), then: thenNode.id };
+  return { condition: protobufJson(BooleanExpressionSchema, condition), then: thenNode.id };
 }
 
 function buildGate({ condition }: GateNode, id: string): JsonObject {
   switch (condition.case) {
     case "approve":
-      return { kind: "approve", approve: protoJson(ApproveConditionSchema, condition.value) };
+      return { kind: "approve", approve: protobufJson(ApproveConditionSchema, condition.value) };
     case "signal":
-      return { kind: "signal", signal: protoJson(SignalConditionSchema, condition.value) };
+      return { kind: "signal", signal: protobufJson(SignalConditionSchema, condition.value) };
     case "sleep":
-      return { kind: "sleep", sleep: protoJson(SleepConditionSchema, condition.value) };
+      return { kind: "sleep", sleep: protobufJson(SleepConditionSchema, condition.value) };
     case undefined:
       throw new WorkflowBuildError(`node ${id}`, "is a gate without a condition");
   }
@@ -181,8 +181,8 @@ function buildArray(array: ArrayNode, id: string, { tasks, bindings }: { tasks: 
 /** The shortest number that reads back as the same 32-bit float. */
 function float32(value: number): number {
   for (let digits = 1; digits < 10; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === Math.fround(value)) return short;
+    const candidate = Number(value.toPrecision(digits));
+    if (Math.fround(candidate) === Math.fround(value)) return candidate;
   }
   return value;
 }

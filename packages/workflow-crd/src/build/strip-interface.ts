@@ -6,8 +6,8 @@ import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 const CACHE_KEY_ANNOTATION = "cache-key-metadata";
 
 /** Copies an interface without the fields that only people read: descriptions, and metadata and annotations of types. */
-export function stripInterface(of: TypedInterface): TypedInterface {
-  const copy = clone(TypedInterfaceSchema, of);
+export function stripInterface(iface: TypedInterface): TypedInterface {
+  const copy = clone(TypedInterfaceSchema, iface);
   stripVariables(copy.inputs);
   stripVariables(copy.outputs);
   return copy;

@@ -17,24 +17,21 @@ const KINDS = [
  * platform's limit. Storage and GPUs appear only where the task or the platform sets them. Invalid quantities count as
  * missing.
  */
-export function withResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
+export function applyPlatformResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
   if (template.target.case !== "container") return template;
   const container = template.target.value;
   const resources = create(ResourcesSchema);
-  for (const { name, field, always } of KINDS) {
-    const asked = quantity(container.resources?.requests, name);
+  for (const { name, field, always: required } of KINDS) {
+    const requested = quantity(container.resources?.requests, name);
     const limited = quantity(container.resources?.limits, name);
     const [platformDefault, platformLimit] = [quantityOrZero(platform.defaults[field]), quantityOrZero(platform.limits[field])];
-    if (!always && asked === "0" && limited === "0" && platformDefault === "0") continue;
-    const request = [asked, limited, platformDefault].find((value) => value !== "0") ?? "0";
-    const limit = atMost(
-      limited === "0" ? atLeast(request, quantityOrZero(platform.defaultLimits?.[field] ?? "")) : limited,
-      platformLimit,
-    );
+    if (!required && requested === "0" && limited === "0" && platformDefault === "0") continue;
+    const request = [requested, limited, platformDefault].find((value) => value !== "0") ?? "0";
+    const limit = capAt(limited === "0" ? raiseTo(request, quantityOrZero(platform.defaultLimits?.[field] ?? "")) : limited, platformLimit);
     resources.requests.push({
       $typeName: "flyteidl.core.Resources.ResourceEntry",
       name,
-      value: atMost(atMost(request, platformLimit), limit),
+      value: capAt(capAt(request, platformLimit), limit),
     });
     resources.limits.push({ $typeName: "flyteidl.core.Resources.ResourceEntry", name, value: limit });
   }
@@ -45,11 +42,11 @@ function quantity(entries: Resources["requests"] | undefined, name: Name): strin
   return quantityOrZero(entries?.findLast((entry) => entry.name === name)?.value ?? "");
 }
 
-function atLeast(value: string, least: string): string {
-  return compareQuantities(value, least) < 0 ? least : value;
+function raiseTo(value: string, min: string): string {
+  return compareQuantities(value, min) < 0 ? min : value;
 }
 
 /** Returns the smaller one; zero on either side is no limit. */
-function atMost(value: string, limit: string): string {
+function capAt(value: string, limit: string): string {
   return value !== "0" && limit !== "0" && compareQuantities(value, limit) > 0 ? limit : value;
 }

@@ -5,11 +5,11 @@ import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/i
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import { API_VERSION, FINALIZER, KIND, SHARD_KEY_LABEL, SYSTEM_LABELS, type FlyteWorkflowResource } from "../resource.js";
-import { ownLabels } from "../own-labels.js";
+import { identityLabels } from "../identity-labels.js";
 import { buildClosure } from "./closure.js";
 import { buildExecutionConfig } from "./execution-config.js";
 import type { BuildInput } from "./input.js";
-import { plainJson, protoJson } from "./proto-json.js";
+import { goStructJson, protobufJson } from "./protobuf-json.js";
 
 /** Events say which nodes are parents and which are dynamic (Go Flyte's newest event version). */
 const EVENT_VERSION = 2;
@@ -34,7 +34,7 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
       namespace: input.namespace ?? executionNamespace(executionId.project, executionId.domain),
       labels: {
         ...Object.fromEntries(Object.entries(input.labels).filter(([label]) => !SYSTEM_LABELS.includes(label))),
-        ...ownLabels(executionId, name),
+        ...identityLabels(executionId, name),
         [SHARD_KEY_LABEL]: String(shardOf(executionId.name)),
       },
       ...(Object.keys(input.annotations).length > 0 ? { annotations: input.annotations } : {}),
@@ -42,8 +42,8 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
     },
     spec: closure?.spec ?? null,
     workflowMeta: { eventVersion: EVENT_VERSION },
-    ...(inputsReference === undefined ? { inputs: protoJson(LiteralMapSchema, input.inputs) } : {}),
-    executionId: plainJson(WorkflowExecutionIdentifierSchema, executionId),
+    ...(inputsReference === undefined ? { inputs: protobufJson(LiteralMapSchema, input.inputs) } : {}),
+    executionId: goStructJson(WorkflowExecutionIdentifierSchema, executionId),
     tasks: closure?.tasks ?? null,
     ...(closure === undefined || Object.keys(closure.subWorkflows).length === 0 ? {} : { subWorkflows: closure.subWorkflows }),
     "node-defaults": interruptible ? { interruptible: true } : {},
@@ -51,7 +51,7 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
     ...(serviceAccountName === "" ? {} : { serviceAccountName }),
     securityContext: securityContext(input),
     status: { phase: 0 },
-    rawOutputDataConfig: input.rawOutputDataConfig === undefined ? {} : plainJson(RawOutputDataConfigSchema, input.rawOutputDataConfig),
+    rawOutputDataConfig: input.rawOutputDataConfig === undefined ? {} : goStructJson(RawOutputDataConfigSchema, input.rawOutputDataConfig),
     executionConfig: buildExecutionConfig(input),
     ...(closureReference === undefined ? {} : { workflowClosureReference: closureReference }),
     ...(input.consoleUrl === undefined || input.consoleUrl === "" ? {} : { consoleUrl: input.consoleUrl }),
@@ -60,5 +60,5 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
 }
 
 function securityContext({ securityContext: context }: BuildInput): JsonObject {
-  return context === undefined ? {} : plainJson(SecurityContextSchema, context);
+  return context === undefined ? {} : goStructJson(SecurityContextSchema, context);
 }

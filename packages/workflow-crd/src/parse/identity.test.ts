@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkIdentity } from "./identity.js";
-import { WorkflowFormatError } from "./read.js";
+import { WorkflowFormatError } from "./field.js";
 
 const TEMPLATE = "{{ project }}-{{ domain }}";
 const executionId = { project: "own", domain: "development", name: "e1" };

@@ -1,6 +1,6 @@
 import { executionNamespace } from "@flyte-ts/domain";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { Field } from "./read.js";
+import { Field } from "./field.js";
 
 /**
  * Checks that a resource belongs to the execution of its own name and namespace, and that its folders are those of that
@@ -16,42 +16,44 @@ export function checkIdentity(json: unknown, namespaceTemplate: string): void {
   const metadata = root.at("metadata");
   const executionId = root.at("executionId");
   const id = executionId.message(WorkflowExecutionIdentifierSchema);
-  mustBe(executionId.at("name"), metadata.at("name").string(), "the name of the resource");
+  requireEqual(executionId.at("name"), metadata.at("name").string(), "the name of the resource");
   const namespace = metadata.at("namespace").string();
-  const own = executionNamespace(id.project, id.domain, namespaceTemplate);
-  if (own !== namespace)
-    throw executionId.error(`names an execution of namespace ${JSON.stringify(own)}, the resource is in ${JSON.stringify(namespace)}`);
-  checkFolders(root, id);
-  checkRecovery(root.at("executionConfig"), id);
+  const expectedNamespace = executionNamespace(id.project, id.domain, namespaceTemplate);
+  if (expectedNamespace !== namespace)
+    throw executionId.error(
+      `names an execution of namespace ${JSON.stringify(expectedNamespace)}, the resource is in ${JSON.stringify(namespace)}`,
+    );
+  checkStoragePaths(root, id);
+  checkRecoveryExecution(root.at("executionConfig"), id);
 }
 
 /** Propeller reads outputs from the execution being recovered. */
-function checkRecovery(config: Field, { project, domain }: WorkflowExecutionIdentifier): void {
-  if (config.absent) return;
+function checkRecoveryExecution(config: Field, { project, domain }: WorkflowExecutionIdentifier): void {
+  if (config.isAbsent) return;
   const recovery = config.at("RecoveryExecution");
-  if (recovery.absent || Object.keys(recovery.object()).length === 0) return;
-  for (const [key, value] of Object.entries({ project, domain })) mustBe(recovery.at(key), value, `the ${key} of executionId`);
+  if (recovery.isAbsent || Object.keys(recovery.object()).length === 0) return;
+  for (const [key, value] of Object.entries({ project, domain })) requireEqual(recovery.at(key), value, `the ${key} of executionId`);
 }
 
 /** Propeller writes below the data folder and to slices, and reads the inputs. */
-function checkFolders(root: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
-  const dataFolder = `${project}-${domain}-${name}`;
-  root.at("offloadedInputs").optional((field) => mustHave(field, [project, domain, name]));
+function checkStoragePaths(root: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
+  const dataDir = `${project}-${domain}-${name}`;
+  root.at("offloadedInputs").optional((field) => requirePathSegments(field, [project, domain, name]));
   const status = root.at("status");
-  if (status.absent) return;
-  status.at("dataDir").optional((field) => mustHave(field, [dataFolder]));
-  status.at("slices").optional((slices) => slices.at("prefix").optional((field) => mustHave(field, [dataFolder])));
+  if (status.isAbsent) return;
+  status.at("dataDir").optional((field) => requirePathSegments(field, [dataDir]));
+  status.at("slices").optional((slices) => slices.at("prefix").optional((field) => requirePathSegments(field, [dataDir])));
 }
 
-function mustBe(field: Field, wanted: string, rule: string): void {
-  if (field.value !== wanted)
-    throw field.error(`must be ${JSON.stringify(wanted)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
+function requireEqual(field: Field, expected: string, rule: string): void {
+  if (field.value !== expected)
+    throw field.error(`must be ${JSON.stringify(expected)}, ${rule}, is ${JSON.stringify(field.value) ?? "absent"}`);
 }
 
 /** Requires these consecutive folders in the address. */
-function mustHave(address: Field, folders: readonly string[]): void {
-  const parts = address.text().split("/");
+function requirePathSegments(uriField: Field, segments: readonly string[]): void {
+  const parts = uriField.stringOrEmpty().split("/");
   if (parts.length === 1 && parts[0] === "") return;
-  const found = parts.some((_, start) => folders.every((folder, index) => parts[start + index] === folder));
-  if (!found || parts.includes("..")) throw address.error(`must be an address below the folder ${folders.join("/")} of the execution`);
+  const contains = parts.some((_, start) => segments.every((segment, index) => parts[start + index] === segment));
+  if (!contains || parts.includes("..")) throw uriField.error(`must be a URI below the directory ${segments.join("/")} of the execution`);
 }

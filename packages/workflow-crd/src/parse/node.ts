@@ -21,8 +21,8 @@ import {
   type GateNode,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { BranchModel, NodeModel, NodeTarget } from "../model.js";
-import type { Field } from "./read.js";
-import type { SharedBindings } from "./shared-bindings.js";
+import type { Field } from "./field.js";
+import type { BindingInterner } from "./binding-interner.js";
 
 /** Tasks that nodes of the resource may reference. */
 export interface KnownTasks {
@@ -30,28 +30,28 @@ export interface KnownTasks {
   readonly tasks: ReadonlyMap<string, NodeTarget>;
 }
 
-interface NodeParts extends KnownTasks {
-  readonly bindings: SharedBindings;
+interface NodeContext extends KnownTasks {
+  readonly bindings: BindingInterner;
 }
 
 /** Parses a node of `nodes`, `onFailure` or `SubNodeSpec`. */
-export function parseNode(node: Field, parts: NodeParts): NodeModel {
+export function parseNode(node: Field, context: NodeContext): NodeModel {
   return {
     id: node.at("id").string(),
-    name: node.at("name").text(),
-    target: parseTarget(node, parts),
+    name: node.at("name").stringOrEmpty(),
+    target: parseTarget(node, context),
     inputBindings: node
       .at("inputBindings")
       .items()
-      .map((binding) => parts.bindings.of(binding.message(BindingSchema))),
-    minAttempts: node.at("retry").optional((retry) => retry.at("minAttempts").optional((field) => field.count())),
+      .map((binding) => context.bindings.intern(binding.message(BindingSchema))),
+    maxAttempts: node.at("retry").optional((retry) => retry.at("minAttempts").optional((field) => field.nonNegativeInt())),
     executionDeadlineMs: parseDeadline(node.at("executionDeadline")),
     activeDeadlineMs: parseDeadline(node.at("activeDeadline")),
     interruptible: node.at("interruptible").optional((field) => field.boolean()),
     outputAliases: parseAliases(node.at("outputAlias")),
     resources: node.at("resources").optional(parseResources),
     extendedResources: node.at("extendedResources").optional((field) => field.message(ExtendedResourcesSchema)),
-    containerImage: node.at("containerImage").text(),
+    containerImage: node.at("containerImage").stringOrEmpty(),
     podTemplate: node.at("podTemplate").optional((field) => field.message(K8sPodSchema)),
   };
 }
@@ -59,18 +59,18 @@ export function parseNode(node: Field, parts: NodeParts): NodeModel {
 const NO_ALIASES: NodeModel["outputAliases"] = [];
 
 function parseAliases(aliases: Field): NodeModel["outputAliases"] {
-  if (aliases.absent) return NO_ALIASES;
-  return aliases.items().map((alias) => ({ variable: alias.at("var").text(), alias: alias.at("alias").text() }));
+  if (aliases.isAbsent) return NO_ALIASES;
+  return aliases.items().map((alias) => ({ variable: alias.at("var").stringOrEmpty(), alias: alias.at("alias").stringOrEmpty() }));
 }
 
-function parseTarget(node: Field, parts: NodeParts): NodeTarget {
+function parseTarget(node: Field, context: NodeContext): NodeTarget {
   const kind = node.at("kind").string();
   switch (kind) {
     case "start":
     case "end":
       return { kind };
     case "task":
-      return parseTaskTarget(node.at("task").string(), parts);
+      return parseTaskTarget(node.at("task").string(), context);
     case "branch":
       return { kind, branch: parseBranch(node.at("branch")) };
     case "workflow":
@@ -78,22 +78,22 @@ function parseTarget(node: Field, parts: NodeParts): NodeTarget {
     case "gate":
       return { kind, gate: parseGate(node.at("gate")) };
     case "array":
-      return { kind, array: parseArray(node.at("array")), subNode: parseNode(node.at("array").at("SubNodeSpec"), parts) };
+      return { kind, array: parseArray(node.at("array")), subNode: parseNode(node.at("array").at("SubNodeSpec"), context) };
     default:
       throw node.at("kind").error(`must be task, branch, workflow, gate, array, start or end, is ${JSON.stringify(kind)}`);
   }
 }
 
-/** Unknown tasks are refused once the whole graph is parsed. */
+/** Unknown tasks are rejected once the whole graph is parsed. */
 function parseTaskTarget(task: string, { tasks }: KnownTasks): NodeTarget {
   return tasks.get(task) ?? { kind: "task", task };
 }
 
 function parseWorkflowNode(workflow: Field): NodeTarget {
   const reference = workflow.at("subWorkflowRef");
-  if (!reference.absent) return { kind: "subWorkflow", workflow: reference.string() };
+  if (!reference.isAbsent) return { kind: "subWorkflow", workflow: reference.string() };
   const launchPlan = workflow.at("launchPlanRefId");
-  if (launchPlan.absent) throw workflow.error("must hold launchPlanRefId or subWorkflowRef");
+  if (launchPlan.isAbsent) throw workflow.error("must hold launchPlanRefId or subWorkflowRef");
   return { kind: "launchPlan", launchPlan: launchPlan.message(IdentifierSchema) };
 }
 
@@ -122,8 +122,8 @@ function parseGate(gate: Field): GateNode {
 }
 
 function parseArray(array: Field): ArrayNode {
-  const parallelism = array.at("Parallelism").optional((field) => field.count());
-  const successes = array.at("MinSuccesses").optional((field) => field.count());
+  const parallelism = array.at("Parallelism").optional((field) => field.nonNegativeInt());
+  const successes = array.at("MinSuccesses").optional((field) => field.nonNegativeInt());
   const ratio = array.at("MinSuccessRatio").optional((field) => Math.fround(field.number()));
   const message = create(ArrayNodeSchema, {
     isOriginalSubNodeInterface: array.at("OriginalInterface").optional((field) => field.boolean()) ?? false,
@@ -142,10 +142,10 @@ const milliseconds = (nanoseconds: bigint | undefined) => (nanoseconds === undef
 
 /** Milliseconds; a deadline of zero is none. */
 function parseDeadline(field: Field): number | undefined {
-  if (field.absent) return undefined;
+  if (field.isAbsent) return undefined;
   // Go's metav1.Duration is text; a bare time.Duration would be a number of nanoseconds.
   const ms = typeof field.value === "number" ? field.number() / 1e6 : milliseconds(parseGoDuration(field.string()));
-  if (ms === undefined) throw field.error(`must be a duration as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
+  if (ms === undefined) throw field.error(`must be a duration such as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
   return ms > 0 ? ms : undefined;
 }
 

@@ -3,17 +3,17 @@ import { create } from "@bufbuild/protobuf";
 import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import type { ExecutionOptions, ResourceQuantities, TaskPluginOverride } from "../model.js";
-import { Field } from "./read.js";
+import { Field } from "./field.js";
 
 /** Settings of the execution, from the top of the resource and its `executionConfig`. */
 export function parseOptions(root: Field): ExecutionOptions {
-  const config = orEmpty(root.at("executionConfig"));
-  const resources = orEmpty(config.at("TaskResources"));
+  const config = orEmptyObject(root.at("executionConfig"));
+  const resources = orEmptyObject(config.at("TaskResources"));
   return {
-    maxParallelism: config.at("MaxParallelism").optional((field) => field.count()) ?? 0,
+    maxParallelism: config.at("MaxParallelism").optional((field) => field.nonNegativeInt()) ?? 0,
     interruptible: config.at("Interruptible").optional((field) => field.boolean()),
     defaultInterruptible:
-      orEmpty(root.at("node-defaults"))
+      orEmptyObject(root.at("node-defaults"))
         .at("interruptible")
         .optional((field) => field.boolean()) ?? false,
     overwriteCache: config.at("OverwriteCache").optional((field) => field.boolean()) ?? false,
@@ -27,9 +27,9 @@ export function parseOptions(root: Field): ExecutionOptions {
       limits: parseQuantities(resources.at("Limits")),
     },
     securityContext: root.at("securityContext").optional(parseSecurityContext),
-    serviceAccountName: root.at("serviceAccountName").text(),
-    rawOutputPrefix: orEmpty(root.at("rawOutputDataConfig")).at("output_location_prefix").text(),
-    consoleUrl: root.at("consoleUrl").text(),
+    serviceAccountName: root.at("serviceAccountName").stringOrEmpty(),
+    rawOutputPrefix: orEmptyObject(root.at("rawOutputDataConfig")).at("output_location_prefix").stringOrEmpty(),
+    consoleUrl: root.at("consoleUrl").stringOrEmpty(),
     recoveryExecution: config.at("RecoveryExecution").optional(parseRecovery),
     taskPlugins: new Map(
       config
@@ -41,12 +41,12 @@ export function parseOptions(root: Field): ExecutionOptions {
 }
 
 /** Returns the field, or an empty object if it is absent. */
-function orEmpty(field: Field): Field {
-  return field.absent ? new Field({}, field.path) : field;
+function orEmptyObject(field: Field): Field {
+  return field.isAbsent ? new Field({}, field.path) : field;
 }
 
 function parseQuantities(quantities: Field): ResourceQuantities {
-  const of = orEmpty(quantities);
+  const of = orEmptyObject(quantities);
   const quantity = (key: string): string =>
     of.at(key).optional((field) => (typeof field.value === "number" ? String(field.value) : field.string())) ?? "0";
   return {
@@ -72,6 +72,6 @@ function parseTaskPlugin(field: Field): TaskPluginOverride {
       .at("PluginIDs")
       .items()
       .map((id) => id.string()),
-    useDefaultWhenMissing: field.at("MissingPluginBehavior").optional((behaviour) => behaviour.count()) === 1,
+    useDefaultWhenMissing: field.at("MissingPluginBehavior").optional((behaviour) => behaviour.nonNegativeInt()) === 1,
   };
 }

@@ -6,15 +6,15 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
-import { isRecordOfUpdates } from "../fields-record.js";
-import { ownLabels } from "../own-labels.js";
+import { hasOnlyUpdateManagers } from "../managed-fields.js";
+import { identityLabels } from "../identity-labels.js";
 import type { ParsedWorkflow, PlatformResources } from "../model.js";
 import { type ClosureModel, parseGraphs } from "./closure.js";
-import { graphIn } from "./graph.js";
-import { inOneGo } from "./in-one-go.js";
-import { checkStatusVersion } from "./newer-status.js";
+import { graphFromResource } from "./graph.js";
+import { runToCompletion } from "./run-to-completion.js";
+import { checkStatusVersion } from "./status-version.js";
 import { parseOptions } from "./options.js";
-import { Field } from "./read.js";
+import { Field } from "./field.js";
 import { assembleSlices } from "../slice/assemble.js";
 import type { LoadedSlice } from "../slice/codec.js";
 import { sliceReferences, type SliceReference } from "../slice/references.js";
@@ -30,7 +30,7 @@ export interface WorkflowReferences {
 }
 
 /** Fetched parts of a resource. */
-export interface FetchedParts {
+export interface OffloadedParts {
   /** Result of `parseEncodedClosure`. */
   readonly graphs?: ClosureModel | undefined;
   readonly inputs?: LiteralMap | undefined;
@@ -39,15 +39,15 @@ export interface FetchedParts {
 
 /**
  * Reads the references; call it first.
- * @throws WorkflowFormatError when the value is no object or an address no text, NewerStatusError when the resource is
+ * @throws WorkflowFormatError when the value is no object or an address no text, StatusTooNewError when the resource is
  * for a newer build.
  */
 export function referencesOf(json: unknown): WorkflowReferences {
   const root = new Field(json, "resource");
   checkStatusVersion(root.at("status"));
   return {
-    closure: root.at("workflowClosureReference").text() || undefined,
-    inputs: root.at("offloadedInputs").text() || undefined,
+    closure: root.at("workflowClosureReference").stringOrEmpty() || undefined,
+    inputs: root.at("offloadedInputs").stringOrEmpty() || undefined,
     slices: sliceReferences(root.at("status")),
   };
 }
@@ -57,12 +57,12 @@ export function referencesOf(json: unknown): WorkflowReferences {
  * of a node must exist. Nothing of `json` is shared with the mutable parts of the result.
  * @throws WorkflowFormatError that names the path, when the resource is malformed.
  */
-export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): ParsedWorkflow {
+export function parseFlyteWorkflow(json: unknown, offloaded: OffloadedParts = {}): ParsedWorkflow {
   const root = new Field(json, "resource");
   const metadata = root.at("metadata");
   const name = metadata.at("name").string();
   const namespace = metadata.at("namespace").string();
-  const graphs = fetched.graphs ?? parseOwnGraphs(root);
+  const graphs = offloaded.graphs ?? parseOwnGraphs(root);
   const executionId = root.at("executionId").message(WorkflowExecutionIdentifierSchema);
   const workflowId = parseWorkflowId(graphs.root.id);
   return {
@@ -70,23 +70,23 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       key: `${namespace}/${name}`,
       namespace,
       name,
-      uid: metadata.at("uid").text(),
+      uid: metadata.at("uid").stringOrEmpty(),
       executionId,
       workflowId,
       // In Go FlyteAdmin given labels override its own, and a child execution is given those of its parent.
-      labels: { ...metadata.at("labels").texts(), ...ownLabels(executionId, workflowId.name) },
-      annotations: metadata.at("annotations").texts(),
+      labels: { ...metadata.at("labels").stringMap(), ...identityLabels(executionId, workflowId.name) },
+      annotations: metadata.at("annotations").stringMap(),
       ...graphs,
-      inputs: fetched.inputs ?? parseInputs(root),
+      inputs: offloaded.inputs ?? parseInputs(root),
       acceptedAt: root.at("acceptedAt").optional(parseTime),
       options: parseOptions(root),
     },
-    status: withSlices(parseStatus(root.at("status")), root, fetched.slices),
-    ...(fetched.slices === undefined ? {} : { slices: fetched.slices }),
-    resourceVersion: metadata.at("resourceVersion").text(),
-    generation: metadata.at("generation").optional((field) => field.count()),
-    fieldsTracked: isRecordOfUpdates(metadata.at("managedFields").value),
-    deletionRequested: !metadata.at("deletionTimestamp").absent,
+    status: attachSlices(parseStatus(root.at("status")), root, offloaded.slices),
+    ...(offloaded.slices === undefined ? {} : { slices: offloaded.slices }),
+    resourceVersion: metadata.at("resourceVersion").stringOrEmpty(),
+    generation: metadata.at("generation").optional((field) => field.nonNegativeInt()),
+    hasManagedFields: hasOnlyUpdateManagers(metadata.at("managedFields").value),
+    deletionRequested: !metadata.at("deletionTimestamp").isAbsent,
     finalizers: metadata
       .at("finalizers")
       .items()
@@ -94,12 +94,12 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
   };
 }
 
-function withSlices(status: WorkflowStatus, root: Field, slices: readonly LoadedSlice[] = []): WorkflowStatus {
-  const wanted = sliceReferences(root.at("status"));
-  const there = new Map(slices.map(({ key, name }) => [key, name]));
-  const missing = wanted.find(({ key, name }) => there.get(key) !== name);
-  if (missing !== undefined) throw root.at("status").at("slices").error(`slice ${missing.key} stands elsewhere and was not fetched`);
-  return wanted.length === 0 ? status : { ...status, nodeStatus: assembleSlices(slices) };
+function attachSlices(status: WorkflowStatus, root: Field, slices: readonly LoadedSlice[] = []): WorkflowStatus {
+  const expected = sliceReferences(root.at("status"));
+  const fetchedNames = new Map(slices.map(({ key, name }) => [key, name]));
+  const missing = expected.find(({ key, name }) => fetchedNames.get(key) !== name);
+  if (missing !== undefined) throw root.at("status").at("slices").error(`slice ${missing.key} is in the blob store and was not fetched`);
+  return expected.length === 0 ? status : { ...status, nodeStatus: assembleSlices(slices) };
 }
 
 /**
@@ -112,23 +112,23 @@ export function platformOf(json: unknown): PlatformResources {
 
 function parseOwnGraphs(root: Field): ClosureModel {
   const reference = root.at("workflowClosureReference");
-  if (!reference.absent) throw reference.error("the closure stands elsewhere and was not fetched");
+  if (!reference.isAbsent) throw reference.error("the closure is in the blob store and was not fetched");
   const graphs = parseGraphs({
-    spec: graphIn(root.at("spec")),
+    spec: graphFromResource(root.at("spec")),
     tasks: root.at("tasks"),
     subWorkflows: new Map(
       root
         .at("subWorkflows")
         .entries()
-        .map(([key, field]) => [key, graphIn(field)]),
+        .map(([key, field]) => [key, graphFromResource(field)]),
     ),
   });
-  return inOneGo(graphs);
+  return runToCompletion(graphs);
 }
 
 function parseInputs(root: Field): LiteralMap {
   const reference = root.at("offloadedInputs");
-  if (!reference.absent) throw reference.error("the inputs stand elsewhere and were not fetched");
+  if (!reference.isAbsent) throw reference.error("the inputs are in the blob store and were not fetched");
   return root.at("inputs").message(LiteralMapSchema);
 }
 
@@ -139,6 +139,6 @@ function parseWorkflowId(id: string): Identifier {
 
 function parseTime(field: Field): Date {
   const time = new Date(field.string());
-  if (Number.isNaN(time.getTime())) throw field.error(`must be a time as RFC 3339 has it, is ${JSON.stringify(field.value)}`);
+  if (Number.isNaN(time.getTime())) throw field.error(`must be an RFC 3339 time, is ${JSON.stringify(field.value)}`);
   return time;
 }

@@ -5,38 +5,38 @@ type Statuses = Record<string, NodeStatus>;
 
 /** Assembles the statuses of all slices into `nodeStatus`, each below its parent node. */
 export function assembleSlices(slices: readonly LoadedSlice[]): Statuses {
-  const root: Place = { inner: new Map() };
+  const root: TreeNode = { children: new Map() };
   for (const { entries } of slices) {
     for (const { path, status } of entries) {
-      let at = root;
-      for (const id of path) at = below(at, id);
-      at.status = status;
+      let node = root;
+      for (const id of path) node = childOf(node, id);
+      node.status = status;
     }
   }
   return statusesOf(root);
 }
 
-interface Place {
+interface TreeNode {
   status?: NodeStatus;
-  inner?: Map<string, Place>;
+  children?: Map<string, TreeNode>;
 }
 
-function below(place: Place, id: string): Place {
-  place.inner ??= new Map();
-  let found = place.inner.get(id);
-  if (found === undefined) {
-    found = {};
-    place.inner.set(id, found);
+function childOf(node: TreeNode, id: string): TreeNode {
+  node.children ??= new Map();
+  let child = node.children.get(id);
+  if (child === undefined) {
+    child = {};
+    node.children.set(id, child);
   }
-  return found;
+  return child;
 }
 
 /** A node without a status of its own is skipped with its descendants: this program never writes such. */
-function statusesOf({ inner }: Place): Statuses {
+function statusesOf({ children }: TreeNode): Statuses {
   const statuses: [string, NodeStatus][] = [];
-  for (const [id, place] of inner ?? []) {
-    if (place.status === undefined) continue;
-    statuses.push([id, place.inner === undefined ? place.status : { ...place.status, subNodeStatus: statusesOf(place) }]);
+  for (const [id, node] of children ?? []) {
+    if (node.status === undefined) continue;
+    statuses.push([id, node.children === undefined ? node.status : { ...node.status, subNodeStatus: statusesOf(node) }]);
   }
   // Creates own properties, whatever the ids are.
   return Object.fromEntries(statuses);

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { inflatedBound, type Limits, scanJson, violationText } from "@flyte-ts/input-limits";
-import { checkVersion } from "../parse/newer-status.js";
-import { Field, type WorkflowFormatError } from "../parse/read.js";
+import { maxInflatedBytes, type Limits, scanJson, violationText } from "@flyte-ts/input-limits";
+import { checkVersion } from "../parse/status-version.js";
+import { Field, type WorkflowFormatError } from "../parse/field.js";
 import { parseNodeStatus } from "../parse/status.js";
 import { SLICE_VERSION, type NodeStatus } from "../status.js";
 
@@ -20,10 +20,10 @@ export interface LoadedSlice {
 }
 
 /** Exceeds the limits of any real slice; a larger one is malformed. */
-const MOST: Limits = { bytes: 32 * 1024 * 1024, elements: 1_000_000, depth: 200 };
+const SLICE_LIMITS: Limits = { bytes: 32 * 1024 * 1024, elements: 1_000_000, depth: 200 };
 
 /** Maximum size of a slice's blob, bytes. */
-export const MAX_SLICE_BYTES = MOST.bytes;
+export const MAX_SLICE_BYTES = SLICE_LIMITS.bytes;
 
 /** Encodes a slice: gzip of JSON, `{version, nodes: [[path, status]]}`. */
 export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
@@ -33,10 +33,10 @@ export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
 
 /**
  * @param key the slice's, for errors.
- * @throws WorkflowFormatError when the bytes are no slice, NewerStatusError when a newer build wrote them.
+ * @throws WorkflowFormatError when the bytes are no slice, StatusTooNewError when a newer build wrote them.
  */
 export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
-  const root = sliceField(key, unpack(bytes, key));
+  const root = sliceField(key, decompressSlice(bytes, key));
   checkVersion(root.at("version"), SLICE_VERSION);
   return root
     .at("nodes")
@@ -56,16 +56,16 @@ function sliceField(key: string, value: unknown): Field {
 }
 
 /** @throws WorkflowFormatError for the slice of that key. */
-export function sliceMissing(key: string, uri: string): WorkflowFormatError {
-  return sliceField(key, undefined).error(`nothing stands at ${uri}`);
+export function sliceNotFound(key: string, uri: string): WorkflowFormatError {
+  return sliceField(key, undefined).error(`the blob ${uri} does not exist`);
 }
 
-function unpack(bytes: Uint8Array, key: string): unknown {
+function decompressSlice(bytes: Uint8Array, key: string): unknown {
   try {
-    const unpacked = inflatedBound(bytes, "gzip", MOST.bytes);
-    if (unpacked > MOST.bytes) throw new Error(`it has more than ${MOST.bytes} bytes`);
-    const text = gunzipSync(bytes, { maxOutputLength: Math.max(unpacked, 1) });
-    const violation = scanJson(text, MOST);
+    const inflatedBytes = maxInflatedBytes(bytes, "gzip", SLICE_LIMITS.bytes);
+    if (inflatedBytes > SLICE_LIMITS.bytes) throw new Error(`it has more than ${SLICE_LIMITS.bytes} bytes`);
+    const text = gunzipSync(bytes, { maxOutputLength: Math.max(inflatedBytes, 1) });
+    const violation = scanJson(text, SLICE_LIMITS);
     if (violation !== undefined) throw new Error(`it ${violationText(violation)}`);
     return JSON.parse(text.toString());
   } catch (cause) {

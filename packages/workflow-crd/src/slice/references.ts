@@ -1,5 +1,5 @@
-import { checkVersion } from "../parse/newer-status.js";
-import type { Field } from "../parse/read.js";
+import { checkVersion } from "../parse/status-version.js";
+import type { Field } from "../parse/field.js";
 import { SLICE_VERSION } from "../status.js";
 
 export interface SliceReference {
@@ -9,7 +9,7 @@ export interface SliceReference {
 }
 
 /** Valid name of a slice's blob, directly below the prefix. Propeller deletes slices, so a name must not lead elsewhere. */
-const PLAIN_NAME = /^(?!\.+$)[\w.-]+$/;
+const BLOB_NAME = /^(?!\.+$)[\w.-]+$/;
 
 /** URI of a slice's blob. */
 export function sliceUri(prefix: string, name: string): string {
@@ -18,18 +18,18 @@ export function sliceUri(prefix: string, name: string): string {
 
 /** Lists the slices that a status references. */
 export function sliceReferences(status: Field): readonly SliceReference[] {
-  if (status.absent) return [];
+  if (status.isAbsent) return [];
   const root = status.at("slices");
-  if (root.absent) return [];
+  if (root.isAbsent) return [];
   checkVersion(root.at("version"), SLICE_VERSION);
   const prefix = root.at("prefix").string();
-  root.at("generation").count();
+  root.at("generation").nonNegativeInt();
   return root
     .at("names")
     .entries()
     .map(([key, field]) => {
       const name = field.string();
-      if (!PLAIN_NAME.test(name)) throw field.error("must be a name without folders");
+      if (!BLOB_NAME.test(name)) throw field.error("must be a blob name without directories");
       return { key, name, uri: sliceUri(prefix, name) };
     });
 }

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NewerStatusError } from "../parse/newer-status.js";
-import { Field, WorkflowFormatError } from "../parse/read.js";
+import { StatusTooNewError } from "../parse/status-version.js";
+import { Field, WorkflowFormatError } from "../parse/field.js";
 import { assembleSlices } from "./assemble.js";
 import { decodeSlice, encodeSlice, type SliceEntry } from "./codec.js";
 import { sliceReferences } from "./references.js";
@@ -15,7 +15,7 @@ const status = fc.record(
 );
 const entries: fc.Arbitrary<SliceEntry[]> = fc.array(fc.record({ path, status }), { maxLength: 20 });
 
-test("what is encoded is decoded", () => {
+test("decodeSlice reverses encodeSlice", () => {
   fc.assert(
     fc.property(entries, (given) => {
       expect(decodeSlice(encodeSlice(given), "slice")).toEqual(given);
@@ -23,7 +23,7 @@ test("what is encoded is decoded", () => {
   );
 });
 
-test("any bytes are decoded or refused by name, never otherwise", () => {
+test("any bytes are decoded or rejected with the key of the slice", () => {
   const refusal = (bytes: Uint8Array): unknown => {
     try {
       return decodeSlice(bytes, "3") && undefined;
@@ -44,7 +44,7 @@ test("any bytes are decoded or refused by name, never otherwise", () => {
   );
 });
 
-test("a slice that was cut off is refused", () => {
+test("a truncated slice is rejected", () => {
   const bytes = encodeSlice([{ path: ["n0"], status: { phase: 5 } }]);
   expect(() => decodeSlice(bytes.subarray(0, -9), "s")).toThrow(WorkflowFormatError);
   expect(() => decodeSlice(gzipSync('{"version":0,"nodes":[]}'), "s")).toThrow("status.slices.names.s.version: must be 1, is 0");
@@ -59,7 +59,7 @@ test.each([
   expect(() => decodeSlice(bytes, "s")).toThrow(problem);
 });
 
-test("nodes come together below those that they stand under, in whatever slices they stand", () => {
+test("nodes are assembled below their parents, whatever slices hold them", () => {
   const loaded = (key: string, of: readonly SliceEntry[]) => ({ key, name: `${key}.1`, entries: of });
   const slices = [
     loaded("0", [
@@ -79,7 +79,7 @@ test("nodes come together below those that they stand under, in whatever slices 
   });
 });
 
-test("the root names its slices", () => {
+test("the status lists its slices", () => {
   const root = { version: 1, prefix: "s3://b/e/status", generation: 3, names: { 0: "0.3.x", 2: "2.1.y" } };
   expect(sliceReferences(new Field({ phase: 1, slices: root }, "status"))).toEqual([
     { key: "0", name: "0.3.x", uri: "s3://b/e/status/0.3.x" },
@@ -89,16 +89,16 @@ test("the root names its slices", () => {
   expect(() => sliceReferences(new Field({ slices: { ...root, version: "1" } }, "status"))).toThrow('slices.version: must be 1, is "1"');
 });
 
-test("what a newer build wrote is told apart from what is broken", () => {
+test("a slice of a newer build is distinguished from a malformed one", () => {
   const root = { version: 2, prefix: "s3://b/e/status", generation: 3, names: {} };
-  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(NewerStatusError);
-  expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(NewerStatusError);
+  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(StatusTooNewError);
+  expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(StatusTooNewError);
 });
 
 test.each(["..", ".", "", "../../other-execution/slices/0.1", "a/b", "0.1?x", "%2e%2e", "0.1\n"])(
   "a slice named %j is refused: propeller reads and removes what it names",
   (name) => {
     const status = new Field({ slices: { version: 1, prefix: "s3://b/p-d-e", generation: 1, names: { 0: name } } }, "status");
-    expect(() => sliceReferences(status)).toThrow(/names\.0: must be a name without folders/);
+    expect(() => sliceReferences(status)).toThrow(/names\.0: must be a blob name without directories/);
   },
 );

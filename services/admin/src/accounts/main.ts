@@ -4,11 +4,11 @@ import { loadConfig } from "@flyte-ts/config";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "../config.js";
-import { runAccounts } from "./run.js";
+import { runAccounts } from "../identity/index.js";
 
-const words = process.argv.slice(2);
-const options = words.findIndex((word) => word.startsWith("--"));
-const [command, argv] = options < 0 ? [words, []] : [words.slice(0, options), words.slice(options)];
+const args = process.argv.slice(2);
+const options = args.findIndex((word) => word.startsWith("--"));
+const [command, argv] = options < 0 ? [args, []] : [args.slice(0, options), args.slice(options)];
 const config = loadConfig(adminConfigSchema, { service: "admin", argv, env: process.env });
 const logger = createLogger({ service: "accounts", level: "warn" });
 const db = createPool({ ...config.database, applicationName: "flyte-ts accounts", logger });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import {
   binaryLiteral,
   booleanLiteral,
@@ -20,13 +20,13 @@ import {
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CopilotGround } from "../copilot.fixture.js";
+import { CopilotFixture } from "../copilot.fixture.js";
 
-let ground: CopilotGround;
+let ground: CopilotFixture;
 let folder: string;
 
 beforeEach(() => {
-  ground = new CopilotGround();
+  ground = new CopilotFixture();
   folder = join(ground.root, "inputs");
 });
 
@@ -106,7 +106,7 @@ describe("files", () => {
     for (const name of ["one.csv", "dir/a", "dir/sub/b", "dir2/c"]) await ground.store.put(`${ground.remote}/${name}`, Buffer.from(name));
   });
 
-  it("are brought, and the literals point to them", async () => {
+  it("files are downloaded, and literals refer to them", async () => {
     const inputs = {
       file: blob(`${ground.remote}/one.csv`, 0),
       files: collectionLiteral([blob(`${ground.remote}/one.csv`, 0)]),
@@ -133,14 +133,14 @@ describe("files", () => {
     });
   });
 
-  it("stay where they are when the task wants that", async () => {
+  it("files are not downloaded when the task declines it", async () => {
     const uri = `${ground.remote}/one.csv`;
     await download({ file: blob(uri, 0) }, "--download-mode", "DO_NOT_DOWNLOAD");
     expect(readdirSync(folder).toSorted()).toEqual(["inputs.json", "inputs.pb"]);
     expect(JSON.parse(text("inputs.json"))).toEqual({ file: uri });
   });
 
-  it("that are missing fail the attempt before its task starts", async () => {
+  it("missing files fail the attempt before its task starts", async () => {
     expect(await download({ file: blob(`${ground.remote}/none`, 0) })).toBe(1);
     expect(await ground.error()).toMatchObject({
       code: "InputDownloadFailed",
@@ -150,7 +150,7 @@ describe("files", () => {
     });
   });
 
-  it("may be changed by any user", async () => {
+  it("downloaded files may be changed by any user", async () => {
     const umask = process.umask(0);
     await download({ file: blob(`${ground.remote}/one.csv`, 0), list: collectionLiteral([]) });
     process.umask(umask);
@@ -159,10 +159,10 @@ describe("files", () => {
   });
 });
 
-it("a store that does not answer is asked again, and after the time it is the system's failure", async () => {
+it("an unavailable store is retried, and its timeout is a system error", async () => {
   let failures = 3;
   const get = (uri: string) => {
-    if (failures-- > 0) throw new BlobUnavailable(uri, "ECONNREFUSED");
+    if (failures-- > 0) throw new BlobUnavailableError(uri, "ECONNREFUSED");
     return ground.store.get(uri);
   };
   const parts = { store: { ...ground.store, get: async (uri: string) => get(uri) } };
@@ -174,7 +174,7 @@ it("a store that does not answer is asked again, and after the time it is the sy
   expect(await ground.error()).toMatchObject({ code: "InputDownloadFailed", origin: 2 });
 });
 
-it("the task does not start before its outputs are listened for", async () => {
+it("the task does not start before the sidecar is ready", async () => {
   const file = join(ground.root, "ready");
   const words = ["download", "--to-output-prefix", ground.outputPrefix, "--await-file", file];
   const waiting = ground.run([...words, "--timeout", "1000h"]);

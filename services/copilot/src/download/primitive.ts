@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { goDuration, literalText } from "@flyte-ts/domain";
 import { LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { Plain } from "./plain.js";
+import type { JsonLikeValue } from "./json-like.js";
 
 /** Content of a primitive's file: as Go prints it, without an end of line. Source: flytecopilot's downloader. */
 export function primitiveText(primitive: Primitive): string {
@@ -19,7 +19,7 @@ export function primitiveText(primitive: Primitive): string {
 }
 
 /** Value in inputs.json and inputs.yaml; times and durations are texts. */
-export function primitiveValue(primitive: Primitive): Plain {
+export function primitiveValue(primitive: Primitive): JsonLikeValue {
   const { value } = primitive;
   switch (value.case) {
     case "integer":

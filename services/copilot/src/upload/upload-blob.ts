@@ -1,26 +1,26 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { mapConcurrent } from "@flyte-ts/async";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type BlobType, BlobType_BlobDimensionality as Dimensionality } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { CopilotFailure } from "../failure.js";
-import { fewAtOnce } from "../store/few-at-once.js";
-import type { Blobs } from "../store/patient-store.js";
+import { CopilotError } from "../copilot-error.js";
+import type { Blobs } from "../store/retrying-store.js";
 import type { OutputFile } from "./output-file.js";
 
-const FILES_AT_ONCE = 4;
+const FILE_CONCURRENCY = 4;
 
-/** Uploads a file, or a folder with all its contents, to the blob store. @throws CopilotFailure, BlobError */
+/** Uploads a file, or a folder with all its contents, to the blob store. @throws CopilotError, BlobError */
 export async function uploadBlob(blobs: Blobs, file: OutputFile, { uri, type }: { uri: string; type: BlobType }): Promise<Literal> {
   const wantsFolder = type.dimensionality === Dimensionality.MULTIPART;
   if (file.isFolder !== wantsFolder) {
     const [found, wanted] = file.isFolder ? ["folder", "file"] : ["file", "folder"];
-    throw new CopilotFailure("USER", `${file.path} is a ${found}, and the output's type is a ${wanted}`);
+    throw new CopilotError("USER", `${file.path} is a ${found}, and the output's type is a ${wanted}`);
   }
   if (file.isFolder) {
     const entries = await readdir(file.path, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    await fewAtOnce(files, FILES_AT_ONCE, (path) => blobs.putFile(blobs.join(uri, path.slice(file.path.length + 1)), path));
+    await mapConcurrent(files, FILE_CONCURRENCY, (path) => blobs.putFile(blobs.join(uri, path.slice(file.path.length + 1)), path));
   } else await blobs.putFile(uri, file.path);
   return blobLiteral(uri, type);
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import {
   binaryLiteral,
   booleanLiteral,
@@ -18,18 +18,18 @@ import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CopilotGround } from "../copilot.fixture.js";
+import { CopilotFixture } from "../copilot.fixture.js";
 
 type Type = MessageInitShape<typeof LiteralTypeSchema>;
 const simple = (value: SimpleType): Type => ({ type: { case: "simple", value } });
 const file: Type = { type: { case: "blob", value: { dimensionality: 0, format: "csv" } } };
 const directory: Type = { type: { case: "blob", value: { dimensionality: 1 } } };
 
-let ground: CopilotGround;
+let ground: CopilotFixture;
 let folder: string;
 
 beforeEach(() => {
-  ground = new CopilotGround();
+  ground = new CopilotFixture();
   folder = join(ground.root, "outputs");
   mkdirSync(folder);
 });
@@ -103,7 +103,7 @@ describe("values", () => {
 });
 
 describe("files", () => {
-  it("go to the blob store; an extension is no part of the name", async () => {
+  it("output files are uploaded; an extension is not part of the name", async () => {
     leave("table.csv", "a,b");
     leave("tree/one", "1");
     leave("tree/sub/two", "2");
@@ -119,7 +119,7 @@ describe("files", () => {
     });
   });
 
-  it("that the task has put itself are told by their address", async () => {
+  it("files that the task uploaded itself are reported by URI", async () => {
     leave("table", "s3://elsewhere/x\n");
     expect(await ground.run([...words({ table: file }), "--upload-mode", "DO_NOT_UPLOAD"])).toBe(0);
     expect((await outputs())?.["table"]?.value).toMatchObject({ value: { value: { value: { uri: "s3://elsewhere/x" } } } });
@@ -138,7 +138,7 @@ describe("files", () => {
   });
 });
 
-it("a task says by _ERROR that it has failed", async () => {
+it("a task reports a failure by _ERROR", async () => {
   leave("x", "1");
   leave("_ERROR", "no more paper\n");
   expect(await ground.run(words({ x: simple(SimpleType.INTEGER) }))).toBe(0);
@@ -146,7 +146,7 @@ it("a task says by _ERROR that it has failed", async () => {
   expect(await ground.error()).toMatchObject({ code: "UserError", message: "no more paper", kind: 1, origin: 1 });
 });
 
-it("waits for the task's end, and says that it listens", async () => {
+it("the sidecar waits for the task's end and signals its readiness", async () => {
   const ready = join(ground.root, "ready");
   const { promise: terminated, resolve } = Promise.withResolvers<void>();
   const running = ground.run([...words({ x: simple(SimpleType.INTEGER) }), "--ready-file", ready], { terminated });
@@ -159,7 +159,7 @@ it("waits for the task's end, and says that it listens", async () => {
 
 it("when neither outputs nor the error can be written, its status says so", async () => {
   leave("x", "1");
-  const put = (uri: string) => Promise.reject(new BlobUnavailable(uri, "ECONNREFUSED"));
+  const put = (uri: string) => Promise.reject(new BlobUnavailableError(uri, "ECONNREFUSED"));
   expect(await ground.run([...words({ x: simple(SimpleType.INTEGER) }), "--timeout", "1m"], { store: { ...ground.store, put } })).toBe(1);
-  expect(ground.said.at(-1)).toContain("the error could not be written");
+  expect(ground.logged.at(-1)).toContain("the error could not be written");
 });

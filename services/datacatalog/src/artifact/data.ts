@@ -1,13 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { decodeStored, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { decodeStored, readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { DatasetKey } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
-import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
+import { requireNonEmpty, invalidArgument, missingArgument } from "../rpc-errors.js";
 
 /** A stored output: in the row, or in the blob store when it is large. */
 export interface StoredData {
@@ -21,7 +21,7 @@ export function checkData(data: readonly ArtifactData[]): void {
   if (data.length === 0) throw missingArgument("artifactData");
   const names = new Set<string>();
   for (const [index, { name }] of data.entries()) {
-    checkGiven(name, `artifactData[${index}].name`);
+    requireNonEmpty(name, `artifactData[${index}].name`);
     if (names.has(name)) throw invalidArgument(`invalid value for artifactData[${index}].name, value:[${name}]: names must be unique`);
     names.add(name);
   }
@@ -52,7 +52,7 @@ export async function storeData(
 }
 
 /** A referenced blob is missing: the artifact was changed since its rows were read, or the blob is lost. */
-export class MissingData extends Error {
+export class ArtifactBlobMissingError extends Error {
   override readonly name = "MissingData";
 
   constructor(readonly location: string) {
@@ -70,14 +70,14 @@ export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly Store
     stored.map(async ({ name, value, location }) => {
       if (value !== null) return create(ArtifactDataSchema, { name, value: decodeStored(LiteralSchema, value) });
       const literal = await readStored(blobs, { uri: location ?? "", schema: LiteralSchema }).catch(unreadable);
-      if (literal === undefined) throw new MissingData(location ?? "");
+      if (literal === undefined) throw new ArtifactBlobMissingError(location ?? "");
       return create(ArtifactDataSchema, { name, value: literal });
     }),
   );
 }
 
 function unreadable(cause: unknown): never {
-  if (!(cause instanceof StoredMessageRefused || cause instanceof BlobTooLarge)) throw cause;
+  if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
   throw new RpcError(Code.OUT_OF_RANGE, `artifact data cannot be read: ${cause.message}`, { cause });
 }
 
@@ -92,7 +92,10 @@ export async function insertData(db: Queryable, artifact: bigint, stored: readon
 }
 
 /** Deletes data that no row references any more; failures leave harmless orphans. */
-export async function dropData({ blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">, stored: readonly StoredData[]): Promise<void> {
+export async function deleteBlobs(
+  { blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">,
+  stored: readonly StoredData[],
+): Promise<void> {
   for (const { location } of stored) {
     if (location === null) continue;
     try {

@@ -1,5 +1,5 @@
 import type { Partition } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { checkGiven, invalidArgument } from "../invalid.js";
+import { requireNonEmpty, invalidArgument } from "../rpc-errors.js";
 
 /**
  * Checks that an artifact has one value for each partition key of its dataset, and no others.
@@ -12,8 +12,8 @@ export function checkPartitions(keys: readonly string[], partitions: readonly Pa
     throw invalidArgument(`Partition key mismatch, dataset keys: [${keys.join(" ")}], artifact Partitions: [${given.join(" ")}]`);
   }
   for (const [index, { key, value }] of partitions.entries()) {
-    checkGiven(key, `partitionKey[${index}]`);
-    checkGiven(value, `partitionValue[${index}]`);
+    requireNonEmpty(key, `partitionKey[${index}]`);
+    requireNonEmpty(value, `partitionValue[${index}]`);
     if (!keys.includes(key) || given.indexOf(key) < index) {
       throw invalidArgument(
         `Artifact partition assignment does not match dataset partition keys: partition ${key}, dataset keys: [${keys.join(" ")}]`,

@@ -4,10 +4,10 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkDatasetId, datasetText } from "../dataset/identifier.js";
 import { findDataset } from "../dataset/store.js";
 import type { DatacatalogDeps } from "../deps.js";
-import { alreadyExists, checkGiven, missingArgument, missingEntity } from "../invalid.js";
+import { alreadyExists, requireNonEmpty, missingArgument, missingEntity } from "../rpc-errors.js";
 import { artifactConditions } from "../list/filter.js";
 import { nextToken, pageOf, selectPage } from "../list/page.js";
-import { checkData, dropData, insertData, type StoredData, storeData } from "./data.js";
+import { checkData, deleteBlobs, insertData, type StoredData, storeData } from "./data.js";
 import { checkPartitions } from "./partitions.js";
 import { type ArtifactHandle, findArtifact, readArtifacts } from "./store.js";
 
@@ -21,7 +21,7 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
       if (artifact === undefined) throw missingArgument("artifact");
       const { id: artifactId, dataset, data, metadata, partitions } = artifact;
       checkDatasetId(dataset);
-      checkGiven(artifactId, "artifactID");
+      requireNonEmpty(artifactId, "artifactID");
       checkData(data);
       const { id: datasetId, partition_keys } = await findDataset(db, dataset);
       checkPartitions(partition_keys, partitions);
@@ -45,7 +45,7 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
         });
       } catch (error) {
         if (isUniqueViolation(error) === undefined) throw error;
-        await dropData(deps, stored);
+        await deleteBlobs(deps, stored);
         throw alreadyExists(`artifact ${artifactId} of dataset ${datasetText(dataset)}`);
       }
       return {};
@@ -85,7 +85,7 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
       const stored = await storeData(deps, { dataset: artifact, artifactId }, data);
       const before = await db.transaction(async (tx) => {
         // The row stays locked, so concurrent changes are serialized.
-        const { count } = await tx.query({
+        const { rowCount: count } = await tx.query({
           name: "update-artifact",
           text: "UPDATE artifacts SET metadata = $2 WHERE id = $1",
           values: [artifact.id, JSON.stringify(metadata?.keyMap ?? {})],
@@ -99,7 +99,7 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
         await insertData(tx, artifact.id, stored);
         return rows;
       });
-      await dropData(deps, before);
+      await deleteBlobs(deps, before);
       return { artifactId };
     },
   };
@@ -111,11 +111,11 @@ function checkHandle(dataset: DatasetID | undefined, handle: QueryHandle): Artif
   switch (handle.case) {
     case "artifactId":
       if (dataset !== undefined) checkDatasetId(dataset);
-      checkGiven(handle.value, "artifactID");
+      requireNonEmpty(handle.value, "artifactID");
       return { by: "id", dataset, artifactId: handle.value };
     case "tagName":
       checkDatasetId(dataset);
-      checkGiven(handle.value, "tagName");
+      requireNonEmpty(handle.value, "tagName");
       return { by: "tag", dataset, tagName: handle.value };
     case undefined:
       throw missingArgument("one of artifactID/tagName");

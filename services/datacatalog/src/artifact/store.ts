@@ -10,8 +10,8 @@ import {
 import type { Queryable } from "@flyte-ts/postgres";
 import { type DatasetKey, datasetIdOf, datasetText } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
-import { missingEntity } from "../invalid.js";
-import { loadData, MissingData, type StoredData } from "./data.js";
+import { missingEntity } from "../rpc-errors.js";
+import { loadData, ArtifactBlobMissingError, type StoredData } from "./data.js";
 
 interface ArtifactRow extends DatasetKey {
   readonly id: bigint;
@@ -76,7 +76,7 @@ export async function readArtifacts(deps: Pick<DatacatalogDeps, "db" | "blobs">,
     try {
       return await readOnce(deps, ids);
     } catch (error) {
-      if (!(error instanceof MissingData) || error.location === missed) throw error;
+      if (!(error instanceof ArtifactBlobMissingError) || error.location === missed) throw error;
       missed = error.location;
     }
   }

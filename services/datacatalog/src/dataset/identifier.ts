@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type DatasetID, DatasetIDSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { checkGiven, missingArgument } from "../invalid.js";
+import { requireNonEmpty, missingArgument } from "../rpc-errors.js";
 
 /** The four names of a dataset's key. */
 export interface DatasetKey {
@@ -13,10 +13,10 @@ export interface DatasetKey {
 /** @throws RpcError INVALID_ARGUMENT naming the field that is missing. */
 export function checkDatasetId(id: DatasetID | undefined): asserts id is DatasetID {
   if (id === undefined) throw missingArgument("dataset");
-  checkGiven(id.project, "project");
-  checkGiven(id.domain, "domain");
-  checkGiven(id.name, "name");
-  checkGiven(id.version, "version");
+  requireNonEmpty(id.project, "project");
+  requireNonEmpty(id.domain, "domain");
+  requireNonEmpty(id.name, "name");
+  requireNonEmpty(id.version, "version");
 }
 
 export function datasetText({ project, domain, name, version }: DatasetKey): string {

@@ -1,7 +1,7 @@
 import type { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { DatacatalogDeps } from "../deps.js";
-import { alreadyExists, invalidArgument, missingArgument } from "../invalid.js";
+import { alreadyExists, invalidArgument, missingArgument } from "../rpc-errors.js";
 import { datasetConditions } from "../list/filter.js";
 import { nextToken, pageOf, selectPage } from "../list/page.js";
 import { checkDatasetId, datasetText } from "./identifier.js";
@@ -19,7 +19,7 @@ export function datasetRpcs({
       const { id, metadata, partitionKeys } = dataset;
       checkDatasetId(id);
       checkPartitionKeys(partitionKeys);
-      const { count } = await db.query({
+      const { rowCount: count } = await db.query({
         name: "create-dataset",
         text: `INSERT INTO datasets (project, domain, name, version, uuid, metadata, partition_keys) VALUES ($1, $2, $3, $4, $5, $6, $7)
           ON CONFLICT (project, domain, name, version) DO NOTHING`,

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Dataset, DatasetSchema, MetadataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { missingEntity } from "../invalid.js";
+import { missingEntity } from "../rpc-errors.js";
 import { type DatasetKey, datasetIdOf, datasetText } from "./identifier.js";
 
 export interface DatasetRow extends DatasetKey {

@@ -3,7 +3,7 @@ import {
   SinglePropertyFilter_ComparisonOperator as Operator,
   type SinglePropertyFilter,
 } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { checkGiven, invalidArgument } from "../invalid.js";
+import { requireNonEmpty, invalidArgument } from "../rpc-errors.js";
 
 /** A part of a WHERE clause; `place` binds a value and returns its placeholder. */
 export interface Condition {
@@ -26,7 +26,7 @@ export function datasetConditions(filter: FilterExpression | undefined): Conditi
       case "domain":
       case "version": {
         const { case: column, value: text } = value.property;
-        checkGiven(text, column);
+        requireNonEmpty(text, column);
         return { sql: (place) => `${column} = ${place(text)}` };
       }
       case "org":
@@ -49,15 +49,15 @@ export function artifactConditions(filter: FilterExpression | undefined): Condit
     switch (entity) {
       case "tagFilter": {
         const name = value.property.value ?? "";
-        checkGiven(name, "TagName");
+        requireNonEmpty(name, "TagName");
         return {
           sql: (place) => `EXISTS (SELECT FROM tags WHERE tags.artifact = artifacts.id AND tags.name = ${place(name)})`,
         };
       }
       case "partitionFilter": {
         const { key, value: wanted } = value.property.value ?? { key: "", value: "" };
-        checkGiven(key, "PartitionKey");
-        checkGiven(wanted, "PartitionValue");
+        requireNonEmpty(key, "PartitionKey");
+        requireNonEmpty(wanted, "PartitionValue");
         return {
           sql: (place) =>
             `EXISTS (SELECT FROM artifact_partitions AS p WHERE p.artifact = artifacts.id AND p.key = ${place(key)} AND p.value = ${place(wanted)})`,
@@ -65,7 +65,7 @@ export function artifactConditions(filter: FilterExpression | undefined): Condit
       }
       case "artifactFilter": {
         const id = value.property.value ?? "";
-        checkGiven(id, "ArtifactId");
+        requireNonEmpty(id, "ArtifactId");
         return { sql: (place) => `artifact_id = ${place(id)}` };
       }
       case "datasetFilter":

@@ -4,7 +4,7 @@ import {
   PaginationOptions_SortOrder as SortOrder,
 } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import type { Query } from "@flyte-ts/postgres";
-import { invalidArgument } from "../invalid.js";
+import { invalidArgument } from "../rpc-errors.js";
 import type { Condition } from "./filter.js";
 
 /** Default page size. */

@@ -4,7 +4,7 @@ import { Code, type ServiceClient } from "@flyte-ts/rpc";
 import type { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServedCatalog, serveCatalog } from "../served-catalog.fixture.js";
-import { forgetReservations } from "./forget.js";
+import { pruneReservations } from "./prune.js";
 
 let served: ServedCatalog;
 let tags = 0;
@@ -111,7 +111,7 @@ test("what its owner left behind is removed long after it ended, a part at a tim
   for (const tag of [held, ended, ...left]) await ask(served.catalog, { tag, owner: "a" });
   await end(ended, "1 minute");
   for (const tag of left) await end(tag, "2 hours");
-  expect([await forgetReservations(served.db, 2), await forgetReservations(served.db, 2), await forgetReservations(served.db, 2)]).toEqual([
+  expect([await pruneReservations(served.db, 2), await pruneReservations(served.db, 2), await pruneReservations(served.db, 2)]).toEqual([
     2, 1, 0,
   ]);
   const { rows } = await served.db.query<{ tag: string }>({

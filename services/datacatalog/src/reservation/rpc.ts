@@ -11,7 +11,7 @@ import {
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkDatasetId } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
-import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
+import { requireNonEmpty, invalidArgument, missingArgument } from "../rpc-errors.js";
 
 type Service = ServiceImplementation<typeof DataCatalog>;
 
@@ -71,17 +71,17 @@ export function reservationRpcs({
   };
 }
 
-type GivenReservation = ReservationID & { readonly datasetId: DatasetID };
+type RequestedReservation = ReservationID & { readonly datasetId: DatasetID };
 
-function key({ datasetId: { project, domain, name, version }, tagName }: GivenReservation): string[] {
+function key({ datasetId: { project, domain, name, version }, tagName }: RequestedReservation): string[] {
   return [project, domain, name, version, tagName];
 }
 
-function checkReservation(id: ReservationID | undefined, ownerId: string): asserts id is GivenReservation {
+function checkReservation(id: ReservationID | undefined, ownerId: string): asserts id is RequestedReservation {
   if (id === undefined) throw missingArgument("reservation_id");
   checkDatasetId(id.datasetId);
-  checkGiven(id.tagName, "tagName");
-  checkGiven(ownerId, "owner_id");
+  requireNonEmpty(id.tagName, "tagName");
+  requireNonEmpty(ownerId, "owner_id");
 }
 
 /** Requested interval, ms; undefined leaves it to the service. */

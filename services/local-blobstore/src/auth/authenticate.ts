@@ -4,21 +4,21 @@ import { S3Error } from "../http/s3-error.js";
 import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from "./signature.js";
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
-const UNSIGNED = "UNSIGNED-PAYLOAD";
-/** Clocks may differ by this much. */
-const MAX_SKEW_MS = 15 * 60_000;
+const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
+/** Maximum clock skew between client and server, ms. */
+const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
-/** x-amz headers that change nothing of what a request does, and that clients or proxies add after signing. */
-const HARMLESS_HEADERS = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
+/** Headers that may be unsigned: clients and proxies add them after signing, and they do not change the request. */
+const UNSIGNED_HEADERS_ALLOWED = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
 
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** Who sent a request is known, and what its body's signature must continue from. */
+/** Result of the authentication: the data with which the signatures of chunks are verified. */
 export interface Authenticated {
-  /** `x-amz-content-sha256`: a hash, UNSIGNED-PAYLOAD or the name of a streaming form. */
+  /** Value of `x-amz-content-sha256`: a hash, UNSIGNED-PAYLOAD or the name of a streaming form. */
   readonly payloadHash: string;
   readonly key: Buffer;
   readonly scope: Scope;
@@ -28,16 +28,16 @@ export interface Authenticated {
 }
 
 /**
- * Checks a request's signature (AWS Signature Version 4, in the Authorization header
- * or in the query).
+ * Verifies a request's signature: AWS Signature Version 4 in the Authorization header or in the query.
+ *
  * @throws S3Error when it is missing, malformed, expired or wrong.
  */
 export function authenticate(request: S3Request, credentials: Credentials, now: Date): Authenticated {
-  const claim = parameter(request, "X-Amz-Algorithm") === undefined ? headerClaim(request, now) : queryClaim(request, now);
+  const claim = parameter(request, "X-Amz-Algorithm") === undefined ? claimFromHeader(request, now) : claimFromQuery(request, now);
   if (claim.accessKeyId !== credentials.accessKeyId) throw new S3Error("InvalidAccessKeyId");
   if (claim.scope.service !== "s3" || claim.scope.day !== claim.time.slice(0, 8))
     throw new S3Error("AuthorizationHeaderMalformed", "the credential's scope is wrong");
-  requireSigned(request, claim.signedHeaders);
+  checkSignedHeaders(request, claim.signedHeaders);
   const canonical = canonicalRequest({
     method: request.method,
     path: request.path,
@@ -47,11 +47,12 @@ export function authenticate(request: S3Request, credentials: Credentials, now: 
     payloadHash: claim.payloadHash,
   });
   const key = signingKey(credentials.secretAccessKey, claim.scope);
-  if (!same(hmacHex(key, stringToSign(claim.time, claim.scope, canonical)), claim.signature)) throw new S3Error("SignatureDoesNotMatch");
+  if (!equalsInConstantTime(hmacHex(key, stringToSign(claim.time, claim.scope, canonical)), claim.signature))
+    throw new S3Error("SignatureDoesNotMatch");
   return { payloadHash: claim.payloadHash, key, scope: claim.scope, time: claim.time, signature: claim.signature };
 }
 
-interface Claim {
+interface SignatureClaim {
   readonly accessKeyId: string;
   readonly scope: Scope;
   readonly time: string;
@@ -60,22 +61,22 @@ interface Claim {
   readonly payloadHash: string;
 }
 
-const AUTHORIZATION = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+)\s*,\s*SignedHeaders=([^,\s]+)\s*,\s*Signature=([0-9a-f]{64})\s*$/;
+const AUTHORIZATION_PATTERN = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+)\s*,\s*SignedHeaders=([^,\s]+)\s*,\s*Signature=([0-9a-f]{64})\s*$/;
 
-function headerClaim({ headers, query }: S3Request, now: Date): Claim {
+function claimFromHeader({ headers, query }: S3Request, now: Date): SignatureClaim {
   const authorization = headers.get("authorization");
   if (authorization === undefined) {
     const version2 = query.some(([name]) => name === "AWSAccessKeyId");
-    if (version2) throw new S3Error("InvalidRequest", `signatures of version 2 are not accepted, sign with version 4 (${ALGORITHM})`);
+    if (version2) throw new S3Error("InvalidRequest", `AWS Signature Version 2 is not supported, use version 4 (${ALGORITHM})`);
     throw new S3Error("AccessDenied", "the request is not signed");
   }
-  if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only signatures of ${ALGORITHM} are accepted`);
-  const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION.exec(authorization) ?? [];
+  if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only ${ALGORITHM} signatures are supported`);
+  const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION_PATTERN.exec(authorization) ?? [];
   if (credential === undefined) throw new S3Error("AuthorizationHeaderMalformed");
   const time = headers.get("x-amz-date") ?? compactTime(headers.get("date") ?? "");
   const at = parseTime(time);
   if (at === undefined) throw new S3Error("AccessDenied", "x-amz-date or date is required");
-  if (Math.abs(at - now.getTime()) > MAX_SKEW_MS) throw new S3Error("RequestTimeTooSkewed");
+  if (Math.abs(at - now.getTime()) > MAX_CLOCK_SKEW_MS) throw new S3Error("RequestTimeTooSkewed");
   const payloadHash = headers.get("x-amz-content-sha256");
   if (payloadHash === undefined) throw new S3Error("InvalidRequest", "x-amz-content-sha256 is required");
   return {
@@ -87,7 +88,7 @@ function headerClaim({ headers, query }: S3Request, now: Date): Claim {
   };
 }
 
-function queryClaim(request: S3Request, now: Date): Claim {
+function claimFromQuery(request: S3Request, now: Date): SignatureClaim {
   const required = (name: string): string => {
     const value = parameter(request, name);
     if (value === undefined || value === "") throw new S3Error("AuthorizationQueryParametersError", `${name} is required`);
@@ -102,7 +103,7 @@ function queryClaim(request: S3Request, now: Date): Claim {
   if (!Number.isInteger(expires) || expires < 0 || expires > MAX_EXPIRY_SECONDS) {
     throw new S3Error("AuthorizationQueryParametersError", `X-Amz-Expires must be from 0 to ${MAX_EXPIRY_SECONDS} seconds`);
   }
-  if (at - now.getTime() > MAX_SKEW_MS) throw new S3Error("AccessDenied", "Request is not yet valid");
+  if (at - now.getTime() > MAX_CLOCK_SKEW_MS) throw new S3Error("AccessDenied", "Request is not yet valid");
   if (now.getTime() > at + expires * 1000) throw new S3Error("AccessDenied", "Request has expired");
   const signature = required("X-Amz-Signature");
   if (!/^[0-9a-f]{64}$/.test(signature)) throw new S3Error("SignatureDoesNotMatch");
@@ -111,15 +112,15 @@ function queryClaim(request: S3Request, now: Date): Claim {
     time,
     signedHeaders: sortedNames(required("X-Amz-SignedHeaders")),
     signature,
-    // The body of a signed address is not part of the signature, unless the signer put its hash there.
-    payloadHash: parameter(request, "X-Amz-Content-Sha256") ?? UNSIGNED,
+    // The signature of a presigned URL does not cover the body, unless it includes the body's hash.
+    payloadHash: parameter(request, "X-Amz-Content-Sha256") ?? UNSIGNED_PAYLOAD,
   };
 }
 
 function parseCredential(
   credential: string,
   code: "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError",
-): Pick<Claim, "accessKeyId" | "scope"> {
+): Pick<SignatureClaim, "accessKeyId" | "scope"> {
   const parts = credential.split("/");
   const [day = "", region = "", service = "", terminator = ""] = parts.slice(-4);
   const accessKeyId = parts.slice(0, -4).join("/");
@@ -127,20 +128,20 @@ function parseCredential(
   return { accessKeyId, scope: { day, region, service } };
 }
 
-/** @throws S3Error where a name comes twice: each repeat would write the header's value again into the text that is signed. */
+/** @throws S3Error for duplicate names: each repetition would add the header's value again to the text to be signed. */
 function sortedNames(text: string): string[] {
   const names = text.toLowerCase().split(";");
-  if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "a signed header is named twice");
+  if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "SignedHeaders contains a duplicate");
   return names.toSorted();
 }
 
-/** Whoever has a signed request may send it only as it was signed: with no other x-amz header, and to the same host. */
-function requireSigned({ headers }: S3Request, signed: readonly string[]): void {
+/** Requires signatures over the host and all x-amz headers, so that a signed request can be sent only as it was signed. */
+function checkSignedHeaders({ headers }: S3Request, signed: readonly string[]): void {
   const names = new Set(signed);
   if (!names.has("host")) throw new S3Error("AccessDenied", "the host header must be signed");
   for (const name of headers.keys()) {
-    if (name.startsWith("x-amz-") && !names.has(name) && !HARMLESS_HEADERS.includes(name)) {
-      throw new S3Error("AccessDenied", `the header ${name} is there but not signed`);
+    if (name.startsWith("x-amz-") && !names.has(name) && !UNSIGNED_HEADERS_ALLOWED.includes(name)) {
+      throw new S3Error("AccessDenied", `the header ${name} is not signed`);
     }
   }
 }
@@ -153,13 +154,13 @@ function parseTime(time: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** `YYYYMMDDTHHMMSSZ` of an HTTP date; the text itself when it is none. */
+/** Converts an HTTP date to `YYYYMMDDTHHMMSSZ`; returns other texts unchanged. */
 function compactTime(date: string): string {
   const at = Date.parse(date);
   return Number.isNaN(at) ? date : `${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 }
 
-function same(a: string, b: string): boolean {
+function equalsInConstantTime(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
 }

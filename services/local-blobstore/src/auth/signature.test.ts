@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { canonicalRequest, hmacHex, signingKey, stringToSign } from "./signature.js";
 
-// The worked examples of the S3 documentation, "Signature Calculations for the Authorization Header".
+// Examples from the S3 documentation, "Signature Calculations for the Authorization Header".
 const scope = { day: "20130524", region: "us-east-1", service: "s3" };
 const time = "20130524T000000Z";
 const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** The scope of a signing key: it holds for one day, region and service. */
+/** Scope of a signing key: one day, region and service. */
 export interface Scope {
   /** `YYYYMMDD`. */
   readonly day: string;
@@ -12,7 +12,7 @@ export function scopeText({ day, region, service }: Scope): string {
   return `${day}/${region}/${service}/aws4_request`;
 }
 
-/** Key that signatures within a scope are made with (AWS Signature Version 4). */
+/** Derives the key for signatures within a scope (AWS Signature Version 4). */
 export function signingKey(secret: string, { day, region, service }: Scope): Buffer {
   const step = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
   return step(step(step(step(`AWS4${secret}`, day), region), service), "aws4_request");
@@ -26,7 +26,7 @@ export function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** What of a request is signed. */
+/** Parts of a request that its signature covers. */
 export interface CanonicalInput {
   readonly method: string;
   /** Decoded. */
@@ -39,7 +39,7 @@ export interface CanonicalInput {
   readonly payloadHash: string;
 }
 
-/** The canonical form of a request, whose hash is signed. */
+/** Builds the canonical form of a request; its hash is signed. */
 export function canonicalRequest(input: CanonicalInput): string {
   const query = input.query
     .map(([name, value]) => [encode(name), encode(value)] as const)
@@ -51,12 +51,12 @@ export function canonicalRequest(input: CanonicalInput): string {
   return [input.method, path, query, headers, input.signedHeaders.join(";"), input.payloadHash].join("\n");
 }
 
-/** Text that the signature is made over. */
+/** Builds the text to be signed. */
 export function stringToSign(time: string, scope: Scope, canonical: string): string {
   return ["AWS4-HMAC-SHA256", time, scopeText(scope), sha256Hex(canonical)].join("\n");
 }
 
-/** Percent form of everything but letters, digits and `-._~`, by UTF-8 bytes. */
+/** Percent-encodes all UTF-8 bytes except letters, digits and `-._~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -7,21 +7,21 @@ const MAX_LINE = 4096;
 const MAX_TRAILERS = 16;
 const EMPTY_HASH = sha256Hex("");
 
-/** Forms of a body that comes in chunks with its own framing (`aws-chunked`). */
-const FORMS: Readonly<Record<string, { readonly signed: boolean }>> = {
+/** Payload forms with `aws-chunked` framing. */
+const PAYLOAD_FORMS: Readonly<Record<string, { readonly signed: boolean }>> = {
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { signed: true },
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { signed: true },
   "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { signed: false },
 };
 
 export function isChunkedForm(payloadHash: string): boolean {
-  return Object.hasOwn(FORMS, payloadHash);
+  return Object.hasOwn(PAYLOAD_FORMS, payloadHash);
 }
 
 /**
- * The content of a body in aws-chunked form. Signatures of chunks are checked as each
- * ends, so nothing may be kept before the last piece came without an error. Headers
- * that follow the content are added to `trailers`.
+ * Decodes a body in aws-chunked form. Signatures are checked at the end of each chunk, so the content is valid only
+ * after the last one. Trailing headers are added to `trailers`.
+ *
  * @throws S3Error when the framing or a signature is wrong.
  */
 export async function* decodeChunks(
@@ -29,28 +29,28 @@ export async function* decodeChunks(
   auth: Authenticated,
   trailers: Map<string, string>,
 ): AsyncGenerator<Buffer> {
-  const reader = new PieceReader(source);
-  const chain = FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
+  const reader = new ChunkReader(source);
+  const chain = PAYLOAD_FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
   try {
     for (;;) {
       const { size, signature } = parseChunkHead(await reader.line());
       const hash = chain === undefined ? undefined : createHash("sha256");
-      for await (const piece of reader.take(size)) {
-        hash?.update(piece);
-        yield piece;
+      for await (const data of reader.take(size)) {
+        hash?.update(data);
+        yield data;
       }
       chain?.checkChunk(hash?.digest("hex") ?? EMPTY_HASH, signature);
       if (size === 0) break;
-      if ((await reader.line()) !== "") throw new S3Error("IncompleteBody", "a chunk does not end where it should");
+      if ((await reader.line()) !== "") throw new S3Error("IncompleteBody", "a chunk has another length than declared");
     }
     await readTrailers(reader, trailers, chain);
   } finally {
-    // Or the source stays held, and nobody can read on past the error.
+    // Releases the source, so that the caller can drain it after an error.
     await reader.release();
   }
 }
 
-async function readTrailers(reader: PieceReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
+async function readTrailers(reader: ChunkReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
   let signature: string | undefined;
   for (let count = 0; ; count++) {
     const line = await reader.lineOrEnd();
@@ -67,11 +67,11 @@ async function readTrailers(reader: PieceReader, trailers: Map<string, string>, 
 
 function parseChunkHead(line: string): { size: number; signature: string | undefined } {
   const match = /^([0-9a-fA-F]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(line);
-  if (match === null) throw new S3Error("InvalidRequest", "the head of a chunk is malformed");
+  if (match === null) throw new S3Error("InvalidRequest", "a chunk header is malformed");
   return { size: Number.parseInt(match[1] ?? "0", 16), signature: match[2] };
 }
 
-/** Each signature covers the one before, so that chunks cannot be dropped or reordered. */
+/** Chain of chunk signatures: each covers the previous one, so that chunks cannot be dropped or reordered. */
 class SignatureChain {
   readonly #auth: Authenticated;
   #previous: string;
@@ -97,8 +97,8 @@ class SignatureChain {
   }
 }
 
-/** Reads a stream by lines and by counts of bytes. */
-class PieceReader {
+/** Reads a stream line by line and by byte counts. */
+class ChunkReader {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -106,14 +106,14 @@ class PieceReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Text up to the next CRLF. */
+  /** Reads up to the next CRLF. */
   async line(): Promise<string> {
     const line = await this.lineOrEnd();
     if (line === undefined) throw new S3Error("IncompleteBody");
     return line;
   }
 
-  /** As line; undefined when nothing is left. */
+  /** Reads up to the next CRLF; undefined at the end of the stream. */
   async lineOrEnd(): Promise<string | undefined> {
     for (;;) {
       const end = this.#rest.indexOf("\r\n");
@@ -132,14 +132,14 @@ class PieceReader {
     }
   }
 
-  /** The next `size` bytes, in pieces as they come. */
+  /** Yields the next `size` bytes as they arrive. */
   async *take(size: number): AsyncGenerator<Buffer> {
     let left = size;
     while (left > 0) {
-      const piece = this.#rest.length > 0 ? this.#rest : await this.#next();
-      if (piece === undefined) throw new S3Error("IncompleteBody");
-      const taken = piece.subarray(0, left);
-      this.#rest = piece.subarray(taken.length);
+      const data = this.#rest.length > 0 ? this.#rest : await this.#next();
+      if (data === undefined) throw new S3Error("IncompleteBody");
+      const taken = data.subarray(0, left);
+      this.#rest = data.subarray(taken.length);
       left -= taken.length;
       yield taken;
     }

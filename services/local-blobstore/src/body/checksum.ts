@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { crc32c, crc64nvme } from "./crc.js";
 
-/** Headers in which clients send a checksum of the content, with the way of reckoning it. */
+/** Checksum headers of requests, each with its algorithm. */
 const ALGORITHMS = {
   "x-amz-checksum-crc32": crc32Checksum,
   "x-amz-checksum-crc32c": crc32cChecksum,
@@ -13,10 +13,10 @@ const ALGORITHMS = {
 
 export type ChecksumHeader = keyof typeof ALGORITHMS;
 
-/** A checksum that takes the content piece by piece. */
+/** An incremental checksum. */
 export interface Checksum {
   update(bytes: Uint8Array): void;
-  /** Base64, as headers have it. */
+  /** Base64, as in headers. */
   digest(): string;
 }
 

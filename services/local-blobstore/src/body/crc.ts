@@ -1,4 +1,4 @@
-/** CRC-32C (Castagnoli) of more bytes after those that gave `crc`; start with 0. */
+/** Continues a CRC-32C (Castagnoli) with more bytes; starts at 0. */
 export function crc32c(bytes: Uint8Array, crc: number): number {
   const table = castagnoli();
   let value = ~crc;
@@ -17,13 +17,13 @@ function castagnoli(): Int32Array {
   return castagnoliTable;
 }
 
-/** A 64-bit value in two halves: numbers of this size have no fast type of their own. */
+/** A 64-bit value in two halves: bigint is too slow. */
 export interface Halves {
   readonly high: number;
   readonly low: number;
 }
 
-/** CRC-64/NVME of more bytes after those that gave `crc`; start with zeros. */
+/** Continues a CRC-64/NVME with more bytes; starts at zeros. */
 export function crc64nvme(bytes: Uint8Array, crc: Halves): Halves {
   const table = nvme();
   let high = ~crc.high;
@@ -38,7 +38,7 @@ export function crc64nvme(bytes: Uint8Array, crc: Halves): Halves {
 
 let nvmeTable: Int32Array | undefined;
 
-/** High and low half in turn. */
+/** Table of alternating high and low halves. */
 function nvme(): Int32Array {
   if (nvmeTable !== undefined) return nvmeTable;
   const table = new Int32Array(512);

@@ -1,26 +1,26 @@
 import type { IncomingMessage } from "node:http";
 import { S3Error } from "./s3-error.js";
 
-/** A request as the S3 protocol sees it. */
+/** A parsed S3 request. */
 export interface S3Request {
   readonly method: string;
-  /** Empty for the service itself. */
+  /** Empty for requests to the service itself. */
   readonly bucket: string;
-  /** Empty for a bucket. */
+  /** Empty for requests to a bucket. */
   readonly key: string;
-  /** Path, decoded, with its first slash. */
+  /** Decoded path with its leading slash. */
   readonly path: string;
-  /** Parameters in the order in which they came, decoded. */
+  /** Decoded parameters in their original order. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Headers by lower-case name; several of one name joined with commas. */
+  /** Headers by lower-case name; repeated headers are joined with commas. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: IncomingMessage;
-  /** Tells a client that waits for it to send the body; call it before reading. */
-  readonly inviteBody: () => void;
+  /** Sends `100 Continue` to a client that waits for it; call it before reading the body. */
+  readonly sendContinue: () => void;
 }
 
-/** @throws S3Error InvalidURI when the address is not valid UTF-8 in percent form. */
-export function readRequest(message: IncomingMessage, inviteBody: () => void): S3Request {
+/** @throws S3Error InvalidURI when the path is not valid percent-encoded UTF-8. */
+export function readRequest(message: IncomingMessage, sendContinue: () => void): S3Request {
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
   const path = decode(mark < 0 ? url : url.slice(0, mark));
@@ -31,13 +31,13 @@ export function readRequest(message: IncomingMessage, inviteBody: () => void): S
     key: slash < 0 ? "" : path.slice(slash + 1),
     path,
     query: mark < 0 ? [] : parseQuery(url.slice(mark + 1)),
-    headers: joinedHeaders(message.rawHeaders),
+    headers: joinHeaders(message.rawHeaders),
     body: message,
-    inviteBody,
+    sendContinue,
   };
 }
 
-/** Value of a parameter, undefined when it is not there; "" when it has no value. */
+/** Value of a parameter: undefined when it is absent, empty when it has no value. */
 export function parameter(request: S3Request, name: string): string | undefined {
   return request.query.find(([each]) => each === name)?.[1];
 }
@@ -60,7 +60,7 @@ function decode(text: string): string {
   }
 }
 
-function joinedHeaders(raw: readonly string[]): Map<string, string> {
+function joinHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] ?? "").toLowerCase();

@@ -1,18 +1,18 @@
-/** Content of an element: text, children by name in order, or one name several times. */
+/** Content of an element: text, or child elements in order. */
 export type XmlContent = string | number | boolean | readonly XmlElement[];
 export type XmlElement = readonly [name: string, content: XmlContent];
 
 const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/** An XML document of the S3 protocol; errors have no namespace. */
+/** Formats an XML document of the S3 protocol; error documents have no namespace. */
 export function xmlDocument([name, content]: XmlElement, namespace: string = NAMESPACE): string {
   const attribute = namespace === "" ? "" : ` xmlns="${namespace}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${inner(content)}</${name}>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${contentXml(content)}</${name}>`;
 }
 
-function inner(content: XmlContent): string {
+function contentXml(content: XmlContent): string {
   if (!Array.isArray(content)) return escape(String(content));
-  return (content as readonly XmlElement[]).map(([name, child]) => `<${name}>${inner(child)}</${name}>`).join("");
+  return (content as readonly XmlElement[]).map(([name, child]) => `<${name}>${contentXml(child)}</${name}>`).join("");
 }
 
 function escape(text: string): string {
@@ -33,7 +33,7 @@ function escape(text: string): string {
   });
 }
 
-/** An element that was read: its children, or its text when it has none. */
+/** A parsed element with its children, or its text when it has none. */
 export interface XmlNode {
   readonly name: string;
   readonly children: readonly XmlNode[];
@@ -44,12 +44,13 @@ const TOKEN =
   /<\?[^]*?\?>|<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\/([^\s>]+)\s*>|<([^\s/>!?]+)((?:\s+[^\s=>]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
 
 const MAX_LEVELS = 32;
-/** Most elements of a document: 10,000 parts of an upload, each with its number, ETag and checksum, are the largest that clients send. */
+/** Maximum number of elements in a document. The largest valid request lists 10,000 parts, each with number, ETag and checksum. */
 const MAX_ELEMENTS = 60_000;
 
 /**
- * Reads a small XML document; namespaces are dropped from names, attributes passed over.
- * @returns undefined when it is not well-formed, or has more elements than any request.
+ * Parses a small XML document; ignores namespaces and attributes.
+ *
+ * @returns undefined when it is not well-formed or has too many elements.
  */
 export function parseXml(document: string): XmlNode | undefined {
   const top: MutableNode = { name: "", children: [], text: "" };
@@ -65,10 +66,10 @@ export function parseXml(document: string): XmlNode | undefined {
     else if (text !== undefined) current.text += unescape(text);
     else if (opened !== undefined) {
       if (open.length > MAX_LEVELS || ++elements > MAX_ELEMENTS) return undefined;
-      const node: MutableNode = { name: local(opened), children: [], text: "" };
+      const node: MutableNode = { name: localName(opened), children: [], text: "" };
       current.children.push(node);
       if (selfClosed === "") open.push(node);
-    } else if (closed !== undefined && (open.length === 1 || open.pop()?.name !== local(closed))) return undefined;
+    } else if (closed !== undefined && (open.length === 1 || open.pop()?.name !== localName(closed))) return undefined;
   }
   return open.length === 1 && top.children.length === 1 && top.text.trim() === "" ? top.children[0] : undefined;
 }
@@ -79,7 +80,7 @@ interface MutableNode {
   text: string;
 }
 
-function local(name: string): string {
+function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
@@ -93,7 +94,7 @@ function unescape(text: string): string {
   });
 }
 
-/** Text of the first child of that name. */
+/** Returns the text of the first child with this name. */
 export function childText(node: XmlNode, name: string): string | undefined {
   return node.children.find((child) => child.name === name)?.text;
 }

@@ -1,9 +1,9 @@
 import { S3Error } from "../http/s3-error.js";
 import type { XmlElement } from "../http/xml.js";
-import { type Context, sendEmpty, sendXml } from "./context.js";
+import { type OperationContext, sendEmpty, sendXml } from "./context.js";
 
 /** ListBuckets. */
-export async function listBuckets(context: Context): Promise<void> {
+export async function listBuckets(context: OperationContext): Promise<void> {
   const buckets = await context.store.buckets();
   const elements = buckets.map(
     ({ name, createdAt }): XmlElement => [
@@ -29,33 +29,33 @@ export async function listBuckets(context: Context): Promise<void> {
   ]);
 }
 
-/** CreateBucket; the region that the body may ask for is this machine. */
-export async function createBucket(context: Context): Promise<void> {
+/** CreateBucket. The requested region is ignored. */
+export async function createBucket(context: OperationContext): Promise<void> {
   const { bucket } = context.request;
   if (!(await context.store.createBucket(bucket))) throw new S3Error("BucketAlreadyOwnedByYou");
   sendEmpty(context, 200, { location: `/${bucket}` });
 }
 
 /** HeadBucket. */
-export function headBucket(context: Context): void {
+export function headBucket(context: OperationContext): void {
   context.store.requireBucket(context.request.bucket);
   sendEmpty(context, 200, { "x-amz-bucket-region": context.auth.scope.region });
 }
 
 /** DeleteBucket. */
-export async function deleteBucket(context: Context): Promise<void> {
+export async function deleteBucket(context: OperationContext): Promise<void> {
   await context.store.deleteBucket(context.request.bucket);
   sendEmpty(context, 204);
 }
 
-/** GetBucketLocation: the default region, which S3 writes as nothing. */
-export function bucketLocation(context: Context): void {
+/** GetBucketLocation; S3 represents the default region by an empty element. */
+export function bucketLocation(context: OperationContext): void {
   context.store.requireBucket(context.request.bucket);
   sendXml(context, ["LocationConstraint", ""]);
 }
 
-/** GetBucketVersioning: there are no versions. */
-export function bucketVersioning(context: Context): void {
+/** GetBucketVersioning; always disabled. */
+export function bucketVersioning(context: OperationContext): void {
   context.store.requireBucket(context.request.bucket);
   sendXml(context, ["VersioningConfiguration", ""]);
 }

@@ -1,18 +1,18 @@
 import { S3Error } from "../http/s3-error.js";
 import { matchesEtag } from "../store/store.js";
 
-/** An object's state that conditions are held against. */
-export interface Versioned {
+/** Version of an object that conditions refer to. */
+export interface ObjectVersion {
   readonly etag: string;
   readonly modifiedAt: Date;
 }
 
 /**
- * Conditions of a read (RFC 9110 §13). `prefix` is that of their headers' names.
- * @returns false when the reader has the object already.
- * @throws S3Error PreconditionFailed.
+ * Checks the conditions of a read (RFC 9110 §13); `prefix` is prepended to the header names.
+ *
+ * @returns false when the client has the current version. @throws S3Error PreconditionFailed.
  */
-export function checkRead(headers: ReadonlyMap<string, string>, object: Versioned, prefix = ""): boolean {
+export function checkRead(headers: ReadonlyMap<string, string>, object: ObjectVersion, prefix = ""): boolean {
   const seconds = Math.floor(object.modifiedAt.getTime() / 1000) * 1000;
   const time = (name: string): number => Date.parse(headers.get(prefix + name) ?? "");
   const ifMatch = headers.get(`${prefix}if-match`);
@@ -24,15 +24,15 @@ export function checkRead(headers: ReadonlyMap<string, string>, object: Versione
   return !(seconds <= time("if-modified-since"));
 }
 
-/** A part of an object, its last byte included. */
+/** A byte range; `end` is inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The range that a reader asks for; undefined for all, also when the header is of a form
- * that S3 does not know.
+ * Parses a Range header; undefined for the whole object and for forms that S3 ignores.
+ *
  * @throws S3Error InvalidRange.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | undefined {

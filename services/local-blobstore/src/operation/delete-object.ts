@@ -1,21 +1,21 @@
-import { receiveText } from "../body/receive.js";
+import { readTextBody } from "../body/read-body.js";
 import { S3Error } from "../http/s3-error.js";
 import { childText, parseXml, type XmlElement } from "../http/xml.js";
-import { type Context, sendEmpty, sendXml } from "./context.js";
+import { type OperationContext, sendEmpty, sendXml } from "./context.js";
 
 const MAX_KEYS = 1000;
 
 /** DeleteObject. */
-export async function deleteObject(context: Context): Promise<void> {
+export async function deleteObject(context: OperationContext): Promise<void> {
   await context.store.delete(context.request.bucket, context.request.key);
   sendEmpty(context, 204);
 }
 
 /** DeleteObjects. */
-export async function deleteObjects(context: Context): Promise<void> {
+export async function deleteObjects(context: OperationContext): Promise<void> {
   const { request, auth, store } = context;
   store.requireBucket(request.bucket);
-  const document = parseXml(await receiveText(request, auth, 4 * 1024 * 1024));
+  const document = parseXml(await readTextBody(request, auth, 4 * 1024 * 1024));
   const objects = document?.children.filter((child) => child.name === "Object") ?? [];
   if (document?.name !== "Delete" || objects.length === 0 || objects.length > MAX_KEYS) throw new S3Error("MalformedXML");
   const quiet = childText(document, "Quiet")?.trim() === "true";
@@ -23,7 +23,7 @@ export async function deleteObjects(context: Context): Promise<void> {
   for (const object of objects) {
     const key = childText(object, "Key");
     if (key === undefined) throw new S3Error("MalformedXML", "an object has no Key");
-    const failure = await failureOf(() => store.delete(request.bucket, key));
+    const failure = await errorOf(() => store.delete(request.bucket, key));
     if (failure !== undefined)
       results.push([
         "Error",
@@ -38,7 +38,7 @@ export async function deleteObjects(context: Context): Promise<void> {
   sendXml(context, ["DeleteResult", results]);
 }
 
-async function failureOf(work: () => Promise<void>): Promise<S3Error | undefined> {
+async function errorOf(work: () => Promise<void>): Promise<S3Error | undefined> {
   try {
     await work();
     return undefined;

@@ -1,19 +1,20 @@
+import { mapConcurrent } from "@flyte-ts/async";
 import { parameter, type S3Request } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import type { XmlElement } from "../http/xml.js";
 import { openObject } from "../store/object-file.js";
-import type { Listed } from "../store/walk.js";
-import { type Context, quoted, sendXml } from "./context.js";
+import type { ListEntry } from "../store/list-keys.js";
+import { type OperationContext, quoted, sendXml } from "./context.js";
 import { numberParameter } from "./write-object.js";
 
 const MAX_KEYS = 1000;
-/** Files read at once for a page. */
-const AT_ONCE = 16;
+/** Number of files read concurrently for a page. */
+const READ_CONCURRENCY = 16;
 
-/** Where a page begins. */
-interface Start {
+/** Start position of a page. */
+interface PageStart {
   readonly after: string;
-  /** A common prefix that the page before ended with. */
+  /** Common prefix at the end of the previous page; its keys are skipped. */
   readonly skip: string;
 }
 
@@ -21,12 +22,12 @@ interface Page {
   readonly keys: readonly XmlElement[];
   readonly prefixes: readonly XmlElement[];
   readonly count: number;
-  /** What the page ended with, when more follows. */
-  readonly last: Listed | undefined;
+  /** Last entry of the page; undefined when no more follow. */
+  readonly last: ListEntry | undefined;
 }
 
 /** ListObjectsV2. */
-export async function listObjectsV2(context: Context): Promise<void> {
+export async function listObjectsV2(context: OperationContext): Promise<void> {
   const { request } = context;
   const token = parameter(request, "continuation-token");
   const startAfter = parameter(request, "start-after") ?? "";
@@ -36,7 +37,7 @@ export async function listObjectsV2(context: Context): Promise<void> {
   sendXml(context, [
     "ListBucketResult",
     [
-      ...common(request, page),
+      ...commonElements(request, page),
       ["KeyCount", page.count],
       ...(startAfter === "" ? [] : ([["StartAfter", encode(startAfter)]] as const)),
       ...(token === undefined ? [] : ([["ContinuationToken", token]] as const)),
@@ -47,8 +48,8 @@ export async function listObjectsV2(context: Context): Promise<void> {
   ]);
 }
 
-/** ListObjects, the first version. */
-export async function listObjectsV1(context: Context): Promise<void> {
+/** ListObjects (version 1). */
+export async function listObjectsV1(context: OperationContext): Promise<void> {
   const { request } = context;
   const marker = parameter(request, "marker") ?? "";
   const delimiter = parameter(request, "delimiter") ?? "";
@@ -57,10 +58,13 @@ export async function listObjectsV1(context: Context): Promise<void> {
   const encode = encoder(request);
   const next =
     page.last === undefined ? [] : ([["NextMarker", encode(page.last.kind === "key" ? page.last.key : page.last.prefix)]] as const);
-  sendXml(context, ["ListBucketResult", [...common(request, page), ["Marker", encode(marker)], ...next, ...page.keys, ...page.prefixes]]);
+  sendXml(context, [
+    "ListBucketResult",
+    [...commonElements(request, page), ["Marker", encode(marker)], ...next, ...page.keys, ...page.prefixes],
+  ]);
 }
 
-function common(request: S3Request, page: Page): XmlElement[] {
+function commonElements(request: S3Request, page: Page): XmlElement[] {
   const encode = encoder(request);
   const delimiter = parameter(request, "delimiter") ?? "";
   return [
@@ -73,9 +77,9 @@ function common(request: S3Request, page: Page): XmlElement[] {
   ];
 }
 
-async function listPage({ request, store }: Context, { after, skip }: Start): Promise<Page> {
+async function listPage({ request, store }: OperationContext, { after, skip }: PageStart): Promise<Page> {
   const limit = maxKeys(request);
-  const items: Listed[] = [];
+  const items: ListEntry[] = [];
   let more = false;
   if (limit > 0) {
     const options = { prefix: parameter(request, "prefix") ?? "", delimiter: parameter(request, "delimiter") ?? "", after, skip };
@@ -96,31 +100,27 @@ async function listPage({ request, store }: Context, { after, skip }: Start): Pr
   return { keys, prefixes, count: keys.length + prefixes.length, last: more ? items.at(-1) : undefined };
 }
 
-async function keyElements(items: readonly Extract<Listed, { kind: "key" }>[], encode: (text: string) => string): Promise<XmlElement[]> {
-  const elements: XmlElement[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const read = items.slice(from, from + AT_ONCE).map(async ({ key, path }): Promise<XmlElement | undefined> => {
-      await using object = await openObject(path).catch(unlessDamaged);
-      if (object === undefined) return undefined;
-      return [
-        "Contents",
-        [
-          ["Key", encode(key)],
-          ["LastModified", object.modifiedAt.toISOString()],
-          ["ETag", quoted(object.info.etag)],
-          ["Size", object.size],
-          ["StorageClass", "STANDARD"],
-        ],
-      ];
-    });
-    // An object may have been deleted since its name was read.
-    elements.push(...(await Promise.all(read)).filter((element) => element !== undefined));
-  }
-  return elements;
+async function keyElements(items: readonly Extract<ListEntry, { kind: "key" }>[], encode: (text: string) => string): Promise<XmlElement[]> {
+  const elements = await mapConcurrent(items, READ_CONCURRENCY, async ({ key, path }): Promise<XmlElement | undefined> => {
+    await using object = await openObject(path).catch(ignoreCorruptObject);
+    if (object === undefined) return undefined;
+    return [
+      "Contents",
+      [
+        ["Key", encode(key)],
+        ["LastModified", object.modifiedAt.toISOString()],
+        ["ETag", quoted(object.info.etag)],
+        ["Size", object.size],
+        ["StorageClass", "STANDARD"],
+      ],
+    ];
+  });
+  // The object may have been deleted after its name was read.
+  return elements.filter((element) => element !== undefined);
 }
 
-/** One damaged file must not hide all others; reading it tells of the damage. */
-function unlessDamaged(error: unknown): undefined {
+/** Omits corrupt files from listings; reading one reports the error. */
+function ignoreCorruptObject(error: unknown): undefined {
   if (!(error instanceof S3Error)) throw error;
 }
 
@@ -128,22 +128,22 @@ function maxKeys(request: S3Request): number {
   return Math.min(MAX_KEYS, numberParameter(request, "max-keys", { min: 0, max: 2 ** 31 - 1, otherwise: MAX_KEYS }));
 }
 
-/** Keys may hold what XML cannot; then clients ask for them percent-encoded. */
+/** Encodes keys on request, since XML cannot represent all of them. */
 function encoder(request: S3Request): (text: string) => string {
   if (parameter(request, "encoding-type") === undefined) return (text) => text;
   if (parameter(request, "encoding-type") !== "url") throw new S3Error("InvalidArgument", "encoding-type must be url");
   return (text) => text.split("/").map(encodeURIComponent).join("/");
 }
 
-function formatToken(last: Listed): string {
+function formatToken(last: ListEntry): string {
   const text = last.kind === "key" ? `k${last.key}` : `p${last.prefix}`;
   return Buffer.from(text).toString("base64url");
 }
 
-function parseToken(token: string): Start {
+function parseToken(token: string): PageStart {
   const text = Buffer.from(token, "base64url").toString();
   const rest = text.slice(1);
   if (text.startsWith("k")) return { after: rest, skip: "" };
   if (text.startsWith("p")) return { after: rest, skip: rest };
-  throw new S3Error("InvalidArgument", "the continuation token is none that this server gave");
+  throw new S3Error("InvalidArgument", "the continuation token is invalid");
 }

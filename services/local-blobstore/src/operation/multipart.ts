@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
-import { receive, receiveText } from "../body/receive.js";
+import { readBody, readTextBody } from "../body/read-body.js";
 import { parameter } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import { childText, parseXml, type XmlElement } from "../http/xml.js";
 import { MAX_PARTS, type Upload } from "../store/uploads.js";
 import { readRange } from "./conditions.js";
-import { type Context, quoted, sendEmpty, sendXml } from "./context.js";
-import { keptHeaders } from "./object-headers.js";
-import { copyContent, numberParameter, openCopySource, staged, writeConditions } from "./write-object.js";
+import { type OperationContext, quoted, sendEmpty, sendXml } from "./context.js";
+import { storedHeaders } from "./object-headers.js";
+import { copyContent, numberParameter, openCopySource, withStagedUpload, writeConditions } from "./write-object.js";
 
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 
 /** CreateMultipartUpload. */
-export async function createUpload(context: Context): Promise<void> {
+export async function createUpload(context: OperationContext): Promise<void> {
   const { request, store, uploads } = context;
   store.requireBucket(request.bucket);
-  const { id } = await uploads.start({ bucket: request.bucket, key: request.key, ...keptHeaders(request) });
+  const { id } = await uploads.start({ bucket: request.bucket, key: request.key, ...storedHeaders(request) });
   sendXml(context, [
     "InitiateMultipartUploadResult",
     [
@@ -27,29 +27,29 @@ export async function createUpload(context: Context): Promise<void> {
 }
 
 /** UploadPart. */
-export async function uploadPart(context: Context): Promise<void> {
+export async function uploadPart(context: OperationContext): Promise<void> {
   const { request, auth, uploads } = context;
   const number = numberParameter(request, "partNumber", { min: 1, max: MAX_PARTS });
   const upload = await findUpload(context);
-  await staged(context, async (stage) => {
-    const { md5, checksums } = await receive(request, auth, (piece) => stage.write(piece));
-    await uploads.putPart(upload, { number, stage, etag: md5 });
+  await withStagedUpload(context, async (staged) => {
+    const { md5, checksums } = await readBody(request, auth, (piece) => staged.write(piece));
+    await uploads.putPart(upload, { number, stage: staged, etag: md5 });
     sendEmpty(context, 200, { ...checksums, etag: quoted(md5) });
   });
 }
 
 /** UploadPartCopy. */
-export async function copyPart(context: Context): Promise<void> {
+export async function copyPart(context: OperationContext): Promise<void> {
   const { request, uploads } = context;
   const number = numberParameter(request, "partNumber", { min: 1, max: MAX_PARTS });
   const upload = await findUpload(context);
   await using source = await openCopySource(context);
   const range = readRange(request.headers.get("x-amz-copy-source-range"), source.size);
   const md5 = createHash("md5");
-  await staged(context, async (stage) => {
-    await copyContent(source, stage, { ...range, onPiece: (piece) => void md5.update(piece) });
+  await withStagedUpload(context, async (staged) => {
+    await copyContent(source, staged, { ...range, onPiece: (piece) => void md5.update(piece) });
     const etag = md5.digest("hex");
-    await uploads.putPart(upload, { number, stage, etag });
+    await uploads.putPart(upload, { number, stage: staged, etag });
     sendXml(context, [
       "CopyPartResult",
       [
@@ -60,10 +60,10 @@ export async function copyPart(context: Context): Promise<void> {
   });
 }
 
-/** CompleteMultipartUpload. A repeat of one that succeeded succeeds again. */
-export async function completeUpload(context: Context): Promise<void> {
+/** CompleteMultipartUpload. Repeating a successful completion succeeds. */
+export async function completeUpload(context: OperationContext): Promise<void> {
   const { request, auth, store, uploads } = context;
-  const parts = parseParts(await receiveText(request, auth, 4 * 1024 * 1024));
+  const parts = parseParts(await readTextBody(request, auth, 4 * 1024 * 1024));
   const uploadId = parameter(request, "uploadId") ?? "";
   const upload = await findUpload(context).catch(async (error: unknown) => {
     const etag = await completedEtag(context, uploadId);
@@ -72,33 +72,33 @@ export async function completeUpload(context: Context): Promise<void> {
     return undefined;
   });
   if (upload === undefined) return;
-  await staged(context, async (stage) => {
+  await withStagedUpload(context, async (staged) => {
     const digests = createHash("md5");
     for (const [index, { number, etag }] of parts.entries()) {
       await using part = await uploads.openPart(upload, number);
       if (part === undefined || part.info.etag !== etag)
-        throw new S3Error("InvalidPart", `part ${number} is not there or its ETag differs`);
+        throw new S3Error("InvalidPart", `part ${number} does not exist or has another ETag`);
       if (part.size < MIN_PART_BYTES && index < parts.length - 1)
         throw new S3Error("EntityTooSmall", `part ${number} has fewer than ${MIN_PART_BYTES} bytes`);
       digests.update(Buffer.from(part.info.etag, "hex"));
-      await copyContent(part, stage);
+      await copyContent(part, staged);
     }
     const etag = `${digests.digest("hex")}-${parts.length}`;
     const info = { headers: upload.headers, metadata: upload.metadata, etag, uploadId };
-    await store.commit(request, { stage, info, conditions: writeConditions(request) });
+    await store.commit(request, { stageUpload: staged, info, conditions: writeConditions(request) });
     await uploads.remove(upload);
     sendCompleted(context, etag);
   });
 }
 
 /** AbortMultipartUpload. */
-export async function abortUpload(context: Context): Promise<void> {
+export async function abortUpload(context: OperationContext): Promise<void> {
   await context.uploads.remove(await findUpload(context));
   sendEmpty(context, 204);
 }
 
 /** ListParts. */
-export async function listParts(context: Context): Promise<void> {
+export async function listParts(context: OperationContext): Promise<void> {
   const { request, uploads } = context;
   const upload = await findUpload(context);
   const after = numberParameter(request, "part-number-marker", { min: 0, max: MAX_PARTS, otherwise: 0 });
@@ -133,8 +133,8 @@ export async function listParts(context: Context): Promise<void> {
   ]);
 }
 
-/** ListMultipartUploads, all of them at once. */
-export async function listUploads(context: Context): Promise<void> {
+/** ListMultipartUploads, without paging. */
+export async function listUploads(context: OperationContext): Promise<void> {
   const { request, store, uploads } = context;
   store.requireBucket(request.bucket);
   const prefix = parameter(request, "prefix") ?? "";
@@ -155,11 +155,11 @@ export async function listUploads(context: Context): Promise<void> {
   ]);
 }
 
-function findUpload({ request, uploads }: Context): Promise<Upload> {
+function findUpload({ request, uploads }: OperationContext): Promise<Upload> {
   return uploads.get(parameter(request, "uploadId") ?? "", request);
 }
 
-async function completedEtag({ request, store }: Context, uploadId: string): Promise<string | undefined> {
+async function completedEtag({ request, store }: OperationContext, uploadId: string): Promise<string | undefined> {
   try {
     await using object = await store.open(request.bucket, request.key);
     return object.info.uploadId === uploadId ? object.info.etag : undefined;
@@ -169,7 +169,7 @@ async function completedEtag({ request, store }: Context, uploadId: string): Pro
   }
 }
 
-function sendCompleted(context: Context, etag: string): void {
+function sendCompleted(context: OperationContext, etag: string): void {
   const { bucket, key, headers } = context.request;
   const location = `http://${headers.get("host") ?? ""}/${bucket}/${key}`;
   sendXml(context, [
@@ -183,12 +183,12 @@ function sendCompleted(context: Context, etag: string): void {
   ]);
 }
 
-interface PartName {
+interface PartReference {
   readonly number: number;
   readonly etag: string;
 }
 
-function parseParts(xml: string): PartName[] {
+function parseParts(xml: string): PartReference[] {
   const document = parseXml(xml);
   if (document?.name !== "CompleteMultipartUpload") throw new S3Error("MalformedXML");
   const parts = document.children

@@ -3,29 +3,29 @@ import { S3Error } from "../http/s3-error.js";
 import type { ObjectInfo, OpenObject } from "../store/object-file.js";
 import { quoted } from "./context.js";
 
-const META = "x-amz-meta-";
+const METADATA_PREFIX = "x-amz-meta-";
 const MAX_METADATA_BYTES = 8 * 1024;
-const KEPT = ["content-type", "cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
+const STORED_HEADERS = ["content-type", "cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
 
-/** Headers and metadata of a request that are kept with the object it puts. */
-export function keptHeaders({ headers }: S3Request): Pick<ObjectInfo, "headers" | "metadata"> {
+/** Selects the request headers and metadata that are stored with the object. */
+export function storedHeaders({ headers }: S3Request): Pick<ObjectInfo, "headers" | "metadata"> {
   const kept: Record<string, string> = {};
-  for (const name of KEPT) {
+  for (const name of STORED_HEADERS) {
     const value = name === "content-encoding" ? withoutChunking(headers.get(name)) : headers.get(name);
     if (value !== undefined && value !== "") kept[name] = value;
   }
   const metadata: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of headers) {
-    if (!name.startsWith(META)) continue;
+    if (!name.startsWith(METADATA_PREFIX)) continue;
     bytes += name.length + value.length;
-    metadata[name.slice(META.length)] = value;
+    metadata[name.slice(METADATA_PREFIX.length)] = value;
   }
   if (bytes > MAX_METADATA_BYTES) throw new S3Error("MetadataTooLarge");
   return { headers: kept, metadata };
 }
 
-/** The framing of the request is no property of the object. */
+/** Removes `aws-chunked`, which describes the request and not the object. */
 function withoutChunking(encoding: string | undefined): string | undefined {
   return encoding
     ?.split(",")
@@ -35,33 +35,37 @@ function withoutChunking(encoding: string | undefined): string | undefined {
 }
 
 /**
- * What is stored is other people's: a page among it (a deck is one) may run its scripts, but as a page of nowhere, which
- * reaches neither other objects nor what else this host serves.
+ * Isolates stored HTML pages, such as decks: scripts may run, but only in an opaque origin without access to other
+ * objects of this host.
  */
-const INERT = {
+const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox allow-scripts allow-popups allow-downloads",
 } as const;
 
-/** Bytes that a header's value cannot hold (RFC 9110 §5.5). */
+/** Matches bytes that a header value must not contain (RFC 9110 §5.5). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes that are refused.
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+const INVALID_HEADER_BYTES = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Headers that a reader of an object gets. @throws S3Error InvalidArgument for a header that cannot be sent. */
+/**
+ * Builds the response headers of an object.
+ *
+ * @throws S3Error InvalidArgument for a header that cannot be sent.
+ */
 export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObject): Record<string, string> {
   const headers: Record<string, string> = { "content-type": "binary/octet-stream", ...info.headers };
-  for (const name of KEPT) {
+  for (const name of STORED_HEADERS) {
     const override = parameter(request, `response-${name}`);
     if (override === undefined) continue;
-    if (UNSENDABLE.test(override))
+    if (INVALID_HEADER_BYTES.test(override))
       throw new S3Error(
         "InvalidArgument",
         `response-${name} must not contain line breaks, other control characters or characters outside of Latin-1`,
       );
     headers[name] = override;
   }
-  for (const [name, value] of Object.entries(info.metadata)) headers[`${META}${name}`] = value;
+  for (const [name, value] of Object.entries(info.metadata)) headers[`${METADATA_PREFIX}${name}`] = value;
   if (request.headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && !request.headers.has("range"))
     Object.assign(headers, info.checksums);
-  return { ...headers, ...INERT, etag: quoted(info.etag), "last-modified": modifiedAt.toUTCString(), "accept-ranges": "bytes" };
+  return { ...headers, ...SECURITY_HEADERS, etag: quoted(info.etag), "last-modified": modifiedAt.toUTCString(), "accept-ranges": "bytes" };
 }

@@ -1,10 +1,10 @@
 import { pipeline } from "node:stream/promises";
 import { checkRead, readRange } from "./conditions.js";
-import type { Context } from "./context.js";
+import type { OperationContext } from "./context.js";
 import { objectHeaders } from "./object-headers.js";
 
 /** GetObject and HeadObject. */
-export async function readObject(context: Context): Promise<void> {
+export async function readObject(context: OperationContext): Promise<void> {
   const { request, response, store } = context;
   await using object = await store.open(request.bucket, request.key);
   const headers = objectHeaders(request, object);

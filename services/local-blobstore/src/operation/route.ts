@@ -1,21 +1,21 @@
 import { parameter } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import { bucketLocation, bucketVersioning, createBucket, deleteBucket, headBucket, listBuckets } from "./buckets.js";
-import type { Context } from "./context.js";
+import type { OperationContext } from "./context.js";
 import { deleteObject, deleteObjects } from "./delete-object.js";
 import { listObjectsV1, listObjectsV2 } from "./list-objects.js";
 import { abortUpload, completeUpload, copyPart, createUpload, listParts, listUploads, uploadPart } from "./multipart.js";
 import { readObject } from "./read-object.js";
 import { copyObject, putObject } from "./write-object.js";
 
-/** An operation of the S3 protocol: its name and what carries it out. */
+/** An operation of the S3 protocol and its handler. */
 export interface Operation {
   readonly name: string;
-  readonly run: (context: Context) => void | Promise<void>;
+  readonly run: (context: OperationContext) => void | Promise<void>;
 }
 
-/** Parameters that choose operations which this server does not have. */
-const FOREIGN = [
+/** Parameters that select unsupported operations. */
+const UNSUPPORTED_SUBRESOURCES = [
   "accelerate",
   "acl",
   "analytics",
@@ -47,21 +47,21 @@ const FOREIGN = [
 ];
 
 /** @throws S3Error NotImplemented or MethodNotAllowed. */
-export function route({ request }: Pick<Context, "request">): Operation {
-  const foreign = FOREIGN.find((name) => parameter(request, name) !== undefined);
-  if (foreign !== undefined) throw new S3Error("NotImplemented", `this server does not know ?${foreign}`);
+export function route({ request }: Pick<OperationContext, "request">): Operation {
+  const unsupported = UNSUPPORTED_SUBRESOURCES.find((name) => parameter(request, name) !== undefined);
+  if (unsupported !== undefined) throw new S3Error("NotImplemented", `this server does not support ?${unsupported}`);
   const operation = request.bucket === "" ? routeService(request.method) : request.key === "" ? routeBucket(request) : routeObject(request);
   if (operation === undefined) throw new S3Error("MethodNotAllowed");
   return operation;
 }
 
-type Target = Context["request"];
+type RoutedRequest = OperationContext["request"];
 
 function routeService(method: string): Operation | undefined {
   return method === "GET" ? { name: "ListBuckets", run: listBuckets } : undefined;
 }
 
-function routeBucket(request: Target): Operation | undefined {
+function routeBucket(request: RoutedRequest): Operation | undefined {
   const has = (name: string) => parameter(request, name) !== undefined;
   switch (request.method) {
     case "GET":
@@ -83,7 +83,7 @@ function routeBucket(request: Target): Operation | undefined {
   }
 }
 
-function routeObject(request: Target): Operation | undefined {
+function routeObject(request: RoutedRequest): Operation | undefined {
   const has = (name: string) => parameter(request, name) !== undefined;
   const copies = request.headers.has("x-amz-copy-source");
   switch (request.method) {

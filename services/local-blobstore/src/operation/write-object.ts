@@ -1,40 +1,40 @@
-import { receive } from "../body/receive.js";
+import { readBody } from "../body/read-body.js";
 import { parameter, type S3Request } from "../http/request.js";
 import { S3Error } from "../http/s3-error.js";
 import type { OpenObject } from "../store/object-file.js";
-import type { Stage } from "../store/stage.js";
+import type { StagedUpload } from "../store/staged-upload.js";
 import type { WriteConditions } from "../store/store.js";
 import { checkRead } from "./conditions.js";
-import { type Context, quoted, sendEmpty, sendXml } from "./context.js";
-import { keptHeaders } from "./object-headers.js";
+import { type OperationContext, quoted, sendEmpty, sendXml } from "./context.js";
+import { storedHeaders } from "./object-headers.js";
 
 /** PutObject. */
-export async function putObject(context: Context): Promise<void> {
+export async function putObject(context: OperationContext): Promise<void> {
   const { request, auth, store } = context;
   store.requireBucket(request.bucket);
   const conditions = writeConditions(request);
-  const kept = keptHeaders(request);
-  await staged(context, async (stage) => {
-    const { md5, checksums } = await receive(request, auth, (piece) => stage.write(piece));
-    await store.commit(request, { stage, info: { ...kept, etag: md5, checksums }, conditions });
+  const headers = storedHeaders(request);
+  await withStagedUpload(context, async (staged) => {
+    const { md5, checksums } = await readBody(request, auth, (piece) => staged.write(piece));
+    await store.commit(request, { stageUpload: staged, info: { ...headers, etag: md5, checksums }, conditions });
     sendEmpty(context, 200, { ...checksums, etag: quoted(md5) });
   });
 }
 
 /** CopyObject. */
-export async function copyObject(context: Context): Promise<void> {
+export async function copyObject(context: OperationContext): Promise<void> {
   const { request, store } = context;
   store.requireBucket(request.bucket);
   await using source = await openCopySource(context);
   const directive = request.headers.get("x-amz-metadata-directive")?.toUpperCase() ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE")
     throw new S3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE");
-  const kept = directive === "COPY" ? source.info : keptHeaders(request);
-  await staged(context, async (stage) => {
-    await copyContent(source, stage);
+  const headers = directive === "COPY" ? source.info : storedHeaders(request);
+  await withStagedUpload(context, async (staged) => {
+    await copyContent(source, staged);
     const { etag, checksums = {} } = source.info;
-    const info = { headers: kept.headers, metadata: kept.metadata, etag, checksums };
-    await store.commit(request, { stage, info, conditions: writeConditions(request) });
+    const info = { headers: headers.headers, metadata: headers.metadata, etag, checksums };
+    await store.commit(request, { stageUpload: staged, info, conditions: writeConditions(request) });
     sendXml(context, [
       "CopyObjectResult",
       [
@@ -45,18 +45,22 @@ export async function copyObject(context: Context): Promise<void> {
   });
 }
 
-/** Runs `work` with a new stage, of which nothing stays but what was committed. */
-export async function staged(context: Context, work: (stage: Stage) => Promise<void>): Promise<void> {
-  const stage = context.store.stage();
+/** Runs `work` with a staged upload; discards it afterwards unless it was committed. */
+export async function withStagedUpload(context: OperationContext, work: (staged: StagedUpload) => Promise<void>): Promise<void> {
+  const staged = context.store.stageUpload();
   try {
-    await work(stage);
+    await work(staged);
   } finally {
-    await stage.discard();
+    await staged.discard();
   }
 }
 
-/** The object that `x-amz-copy-source` names. @throws S3Error also when its conditions do not hold. */
-export async function openCopySource({ request, store }: Context): Promise<OpenObject> {
+/**
+ * Opens the object named by `x-amz-copy-source`.
+ *
+ * @throws S3Error, also when its conditions fail.
+ */
+export async function openCopySource({ request, store }: OperationContext): Promise<OpenObject> {
   const header = request.headers.get("x-amz-copy-source") ?? "";
   const mark = header.indexOf("?");
   let path: string;
@@ -78,29 +82,29 @@ export async function openCopySource({ request, store }: Context): Promise<OpenO
   }
 }
 
-/** Adds the content of an object, or a range of it, to a stage. */
+/** Appends the content of an object, or a range of it, to a staged upload. */
 export async function copyContent(
   source: OpenObject,
-  stage: Stage,
-  { start, end, onPiece }: { readonly start?: number; readonly end?: number; readonly onPiece?: (piece: Buffer) => void } = {},
+  staged: StagedUpload,
+  { start, end, onPiece: onData }: { readonly start?: number; readonly end?: number; readonly onPiece?: (data: Buffer) => void } = {},
 ): Promise<void> {
   const last = end ?? source.size - 1;
   const first = start ?? 0;
   if (last < first) return;
-  for await (const piece of source.handle.createReadStream({ start: first, end: last, autoClose: false, highWaterMark: 256 * 1024 })) {
-    onPiece?.(piece as Buffer);
-    await stage.write(piece as Buffer);
+  for await (const data of source.handle.createReadStream({ start: first, end: last, autoClose: false, highWaterMark: 256 * 1024 })) {
+    onData?.(data as Buffer);
+    await staged.write(data as Buffer);
   }
 }
 
-/** @throws S3Error NotImplemented for an If-None-Match other than `*`, which S3 does not know either. */
+/** @throws S3Error NotImplemented for an If-None-Match other than `*`, like S3. */
 export function writeConditions({ headers }: S3Request): WriteConditions {
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw new S3Error("NotImplemented", "If-None-Match of a write must be *");
   return { ifNoneMatch: ifNoneMatch !== undefined, ifMatch: headers.get("if-match") };
 }
 
-/** A whole number among the parameters. @throws S3Error InvalidArgument. */
+/** Parses an integer parameter. @throws S3Error InvalidArgument. */
 export function numberParameter(
   request: S3Request,
   name: string,

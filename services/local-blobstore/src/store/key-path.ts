@@ -1,41 +1,40 @@
 import { createHash } from "node:crypto";
 
 /**
- * How keys become paths. A key's parts between slashes become folders, its last part a
- * file whose name ends with `~`, which no folder's does: so `a` and `a/b` can both be.
- * Bytes outside a plain set are written `%XX`, an empty part `%`. A key with a part that
- * would be too long for a file system stands under its hash in one folder of its own.
+ * Path of an object file. Parts of the key become directories, the last one a file whose name ends with `~`; directory
+ * names never do, so `a` and `a/b` can both exist. Bytes outside a safe set are written as `%XX`, an empty part as `%`.
+ * A key with a part too long for the file system is stored under its hash in a separate directory.
  */
 export interface KeyPath {
-  /** Names of folders below the bucket's. */
+  /** Directory names below the bucket's. */
   readonly folders: readonly string[];
   readonly file: string;
-  /** The name does not tell the key, so the object itself must. */
+  /** The key cannot be derived from the file name and is stored in the object. */
   readonly hashed: boolean;
 }
 
-/** Folder of objects whose keys do not fit into names; no encoded part has this name. */
-export const HASHED_FOLDER = "%long";
-const FILE_END = "~";
+/** Directory of objects whose keys do not fit into file names; no encoded part has this name. */
+export const HASHED_KEYS_DIR = "%long";
+const FILE_SUFFIX = "~";
 const MAX_NAME_BYTES = 240;
 const MAX_PATH_BYTES = 3000;
 
 export interface NameRules {
-  /** The file system takes `A` and `a` for one name. */
+  /** The file system treats `A` and `a` as the same name. */
   readonly foldsCase: boolean;
 }
 
 export function keyPath(key: string, rules: NameRules): KeyPath {
   const parts = key.split("/").map((part) => encodePart(part, rules));
   if (parts.some((part) => part.length > MAX_NAME_BYTES) || parts.join("/").length > MAX_PATH_BYTES) {
-    return { folders: [HASHED_FOLDER], file: `${createHash("sha256").update(key).digest("hex")}${FILE_END}`, hashed: true };
+    return { folders: [HASHED_KEYS_DIR], file: `${createHash("sha256").update(key).digest("hex")}${FILE_SUFFIX}`, hashed: true };
   }
-  return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_END}`, hashed: false };
+  return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_SUFFIX}`, hashed: false };
 }
 
-/** Part of a key that a folder's or file's name stands for; undefined for names that are none of ours. */
+/** Decodes a directory or file name to its part of the key; undefined for names of other origin. */
 export function decodeName(name: string): { readonly part: string; readonly kind: "folder" | "file" } | undefined {
-  const kind = name.endsWith(FILE_END) ? "file" : "folder";
+  const kind = name.endsWith(FILE_SUFFIX) ? "file" : "folder";
   const encoded = kind === "file" ? name.slice(0, -1) : name;
   if (encoded === "%") return { part: "", kind };
   if (!/^(?:[A-Za-z0-9._=,@+!()-]|%[0-9A-F]{2})+$/.test(encoded)) return undefined;
@@ -59,7 +58,7 @@ function encodePart(part: string, { foldsCase }: NameRules): string {
   return encoded;
 }
 
-/** Order of keys: that of their UTF-8 bytes. */
+/** Compares keys by their UTF-8 bytes, as S3 orders them. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -69,7 +68,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of surrogate pairs stand for characters above all others, though their numbers are lower than some. */
+/** Surrogates encode characters above U+FFFF, but their code units are lower than some others. */
 function utf8Rank(codeUnit: number): number {
   return codeUnit >= 0xd800 && codeUnit < 0xe000 ? codeUnit + 0x10000 : codeUnit;
 }

@@ -1,40 +1,40 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { S3Error } from "../http/s3-error.js";
 
-/** What is kept of an object beside its content. */
+/** Metadata stored with an object. */
 export interface ObjectInfo {
-  /** Without quotes: the MD5 in hex, or, after a multipart upload, an MD5 of MD5s and the count of parts. */
+  /** Without quotes: the MD5 in hex; after a multipart upload the MD5 of the parts' MD5s and the number of parts. */
   readonly etag: string;
-  /** Headers that a reader gets back: content-type, cache-control and the like. */
+  /** Response headers of reads: content-type, cache-control and others. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the user (`x-amz-meta-*`), without the prefix. */
+  /** User metadata (`x-amz-meta-*`) without the prefix. */
   readonly metadata: Readonly<Record<string, string>>;
   /** By header name. */
   readonly checksums?: Readonly<Record<string, string>>;
-  /** The multipart upload that made the object. */
+  /** The multipart upload that created the object. */
   readonly uploadId?: string;
-  /** The key, where the file's name does not tell it. */
+  /** The key, where the file name does not encode it. */
   readonly key?: string;
 }
 
-/** An object that was opened for reading; it stays readable though it be replaced or deleted. */
+/** An open object; it stays readable when it is replaced or deleted. */
 export interface OpenObject extends AsyncDisposable {
   readonly info: ObjectInfo;
-  /** Bytes of content. */
+  /** Size of the content, bytes. */
   readonly size: number;
   readonly modifiedAt: Date;
   readonly handle: FileHandle;
-  /** The whole content, when it is small. */
+  /** The content of small objects. */
   readonly content: Buffer | undefined;
 }
 
-// A file is the content, then the info as JSON, then the info's length and the magic: it becomes whole with one rename,
-// and the content can be streamed into it before its MD5 is known.
+// File format: content, JSON metadata, its length, magic number. A rename makes it visible as a whole, and the content
+// can be streamed before its MD5 is known.
 const MAGIC = Buffer.from("FLYBLOB1");
-const FOOTER = 4 + MAGIC.length;
-const TAIL = 16 * 1024;
+const FOOTER_BYTES = 4 + MAGIC.length;
+const TAIL_BYTES = 16 * 1024;
 
-/** What follows the content in the file. */
+/** Encodes the part of the file after the content. */
 export function encodeTail(info: ObjectInfo): Buffer {
   const json = Buffer.from(JSON.stringify(info));
   const footer = Buffer.alloc(4);
@@ -42,7 +42,7 @@ export function encodeTail(info: ObjectInfo): Buffer {
   return Buffer.concat([json, footer, MAGIC]);
 }
 
-/** @returns undefined when there is no file. @throws S3Error InternalError when the file is no object. */
+/** @returns undefined when the file does not exist. @throws S3Error InternalError when it is corrupt. */
 export async function openObject(path: string): Promise<OpenObject | undefined> {
   let handle: FileHandle;
   try {
@@ -61,14 +61,14 @@ export async function openObject(path: string): Promise<OpenObject | undefined> 
 
 async function readTail(path: string, handle: FileHandle): Promise<OpenObject> {
   const stat = await handle.stat();
-  let tail = await readAt(handle, { from: Math.max(0, stat.size - TAIL), to: stat.size });
-  if (tail.length < FOOTER || !tail.subarray(-MAGIC.length).equals(MAGIC)) throw broken(path);
-  const infoLength = tail.readUInt32BE(tail.length - FOOTER);
-  const size = stat.size - FOOTER - infoLength;
-  if (size < 0) throw broken(path);
-  if (tail.length < FOOTER + infoLength) tail = await readAt(handle, { from: size, to: stat.size });
-  const info = parseInfo(tail.toString("utf8", tail.length - FOOTER - infoLength, tail.length - FOOTER));
-  if (info === undefined) throw broken(path);
+  let tail = await readAt(handle, { from: Math.max(0, stat.size - TAIL_BYTES), to: stat.size });
+  if (tail.length < FOOTER_BYTES || !tail.subarray(-MAGIC.length).equals(MAGIC)) throw corruptFileError(path);
+  const infoLength = tail.readUInt32BE(tail.length - FOOTER_BYTES);
+  const size = stat.size - FOOTER_BYTES - infoLength;
+  if (size < 0) throw corruptFileError(path);
+  if (tail.length < FOOTER_BYTES + infoLength) tail = await readAt(handle, { from: size, to: stat.size });
+  const info = parseInfo(tail.toString("utf8", tail.length - FOOTER_BYTES - infoLength, tail.length - FOOTER_BYTES));
+  if (info === undefined) throw corruptFileError(path);
   const content = tail.length === stat.size ? tail.subarray(0, size) : undefined;
   return { info, size, modifiedAt: stat.mtime, handle, content, [Symbol.asyncDispose]: () => handle.close() };
 }
@@ -92,7 +92,7 @@ function parseInfo(json: string): ObjectInfo | undefined {
   }
 }
 
-function broken(path: string): S3Error {
+function corruptFileError(path: string): S3Error {
   return new S3Error("InternalError", `the stored file ${path} is damaged`);
 }
 

@@ -5,15 +5,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareKeys } from "./key-path.js";
 import { Store } from "./store.js";
-import { textOf } from "./walk.js";
+import { sortText } from "./list-keys.js";
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "store-"));
 const info = { etag: "0", headers: {}, metadata: {} };
 
 async function put(store: Store, key: string, content = key): Promise<void> {
-  const stage = store.stage();
+  const stage = store.stageUpload();
   await stage.write(Buffer.from(content));
-  await store.commit({ bucket: "bucket", key }, { stage, info, conditions: {} });
+  await store.commit({ bucket: "bucket", key }, { stageUpload: stage, info, conditions: {} });
 }
 
 async function read(store: Store, key: string): Promise<string> {
@@ -27,7 +27,7 @@ async function listed(
   options: { prefix?: string; after?: string; skip?: string; delimiter?: string } = {},
 ): Promise<string[]> {
   const found: string[] = [];
-  for await (const item of store.list("bucket", { prefix: "", after: "", skip: "", delimiter: "", ...options })) found.push(textOf(item));
+  for await (const item of store.list("bucket", { prefix: "", after: "", skip: "", delimiter: "", ...options })) found.push(sortText(item));
   return found;
 }
 
@@ -37,7 +37,7 @@ async function open(folder = newFolder()): Promise<Store> {
   return store;
 }
 
-/** What S3 lists, from the definition. */
+/** Specifies the expected listing of S3. */
 function expected(keys: readonly string[], { prefix, delimiter, after }: { prefix: string; delimiter: string; after: string }): string[] {
   const found = new Set<string>();
   for (const key of keys.toSorted(compareKeys)) {
@@ -81,7 +81,7 @@ test("objects outlive the process, and what it left half done is cleared away", 
   const folder = newFolder();
   const first = await open(folder);
   await put(first, "kept/ä", "content");
-  const stage = first.stage();
+  const stage = first.stageUpload();
   await stage.write(Buffer.alloc(300_000));
   expect(readdirSync(join(folder, "tmp"))).toHaveLength(1);
   const second = await Store.open(folder);
@@ -91,7 +91,7 @@ test("objects outlive the process, and what it left half done is cleared away", 
   await stage.discard();
 });
 
-test("a file that is damaged or none of ours is told, and hides no other", async () => {
+test("a corrupt or foreign file is reported and does not hide others", async () => {
   const folder = newFolder();
   const store = await open(folder);
   await put(store, "good");
@@ -108,11 +108,11 @@ test("a file that is damaged or none of ours is told, and hides no other", async
 
 test("a large info and a large content both come back", async () => {
   const store = await open();
-  const stage = store.stage();
+  const stage = store.stageUpload();
   const content = Buffer.alloc(1_000_000, "x");
   for (let at = 0; at < content.length; at += 70_000) await stage.write(content.subarray(at, at + 70_000));
   const big = { etag: "e", headers: {}, metadata: { note: "n".repeat(30_000) } };
-  await store.commit({ bucket: "bucket", key: "big" }, { stage, info: big, conditions: {} });
+  await store.commit({ bucket: "bucket", key: "big" }, { stageUpload: stage, info: big, conditions: {} });
   const object = await store.open("bucket", "big");
   const read = await object.handle.readFile();
   await object.handle.close();
@@ -123,7 +123,7 @@ test("a large info and a large content both come back", async () => {
 
 test("writers and deleters of keys in one folder do not harm each other", async () => {
   const store = await open();
-  // Few keys, so that each is the last of its folder again and again.
+  // Few keys, so that objects are often the last of their directory.
   for (const keys of [1, 2, 7]) {
     const work = Array.from({ length: 200 }, async (_, i) => {
       const key = `f/g/h/${i % keys}`;
@@ -136,14 +136,14 @@ test("writers and deleters of keys in one folder do not harm each other", async 
   for (const key of await listed(store)) expect(await read(store, key)).toMatch(/^(\d+|f\/g\/last)$/);
 });
 
-test("of many writers that must not replace, one writes", async () => {
+test("of concurrent writers with ifAbsent exactly one writes", async () => {
   const store = await open();
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, async (_, i) => {
-      const stage = store.stage();
+      const stage = store.stageUpload();
       await stage.write(Buffer.from(String(i)));
       try {
-        await store.commit({ bucket: "bucket", key: "k" }, { stage, info, conditions: { ifNoneMatch: true } });
+        await store.commit({ bucket: "bucket", key: "k" }, { stageUpload: stage, info, conditions: { ifNoneMatch: true } });
         return i;
       } finally {
         await stage.discard();

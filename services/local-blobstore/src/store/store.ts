@@ -1,21 +1,21 @@
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { KeyedMutex } from "@flyte-ts/async";
 import { S3Error } from "../http/s3-error.js";
-import { FolderEntries } from "./folder-entries.js";
-import { KeyLocks } from "./key-locks.js";
+import { DirectoryCache } from "./directory-cache.js";
 import { type KeyPath, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, type ObjectInfo, openObject, type OpenObject } from "./object-file.js";
-import { makeFolder, Stage, syncFolder } from "./stage.js";
-import { type Listed, walk } from "./walk.js";
+import { createDirDurably, StagedUpload, syncDir } from "./staged-upload.js";
+import { type ListEntry, listKeys } from "./list-keys.js";
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
 
-/** Conditions of a write on what is there; both refuse with PreconditionFailed. */
+/** Conditions of a write; a failed one causes PreconditionFailed. */
 export interface WriteConditions {
-  /** Only when nothing is there. */
+  /** Write only when no object exists. */
   readonly ifNoneMatch?: boolean | undefined;
-  /** Only over an object with this ETag, or `*` for any. */
+  /** Write only over an object with this ETag; `*` matches any. */
   readonly ifMatch?: string | undefined;
 }
 
@@ -27,15 +27,15 @@ export interface ListOptions {
 }
 
 /**
- * Buckets and objects in a folder. Every write is durable before it is told, and whole
- * or not there after a crash. One process may use a folder at a time.
+ * Buckets and objects in a directory. A write is durable before it is acknowledged, and atomic with respect to crashes.
+ * One process at a time may use a directory.
  */
 export class Store {
   readonly #root: string;
   readonly #rules: NameRules;
   readonly #buckets: Set<string>;
-  readonly #entries = new FolderEntries();
-  readonly #locks = new KeyLocks();
+  readonly #directories = new DirectoryCache();
+  readonly #mutex = new KeyedMutex();
 
   private constructor(root: string, options: { readonly rules: NameRules; readonly buckets: Set<string> }) {
     this.#root = root;
@@ -43,16 +43,16 @@ export class Store {
     this.#buckets = options.buckets;
   }
 
-  /** Opens the folder, makes what is missing and clears away what a crash left half done. */
+  /** Opens the directory, creates missing parts and removes incomplete writes of a crash. */
   static async open(root: string): Promise<Store> {
-    for (const name of ["buckets", "uploads"]) await makeFolder(join(root, name));
+    for (const name of ["buckets", "uploads"]) await createDirDurably(join(root, name));
     await rm(join(root, "tmp"), { recursive: true, force: true });
-    await makeFolder(join(root, "tmp"));
+    await createDirDurably(join(root, "tmp"));
     const buckets = new Set((await readdir(join(root, "buckets"))).filter((name) => BUCKET_NAME.test(name)));
-    return new Store(root, { rules: { foldsCase: await foldsCase(join(root, "tmp")) }, buckets });
+    return new Store(root, { rules: { foldsCase: await isCaseInsensitive(join(root, "tmp")) }, buckets });
   }
 
-  /** Folder of what is on its way in, which is emptied when the store is opened. */
+  /** Directory of staged uploads, which is emptied when the store is opened. */
   get temporaryFolder(): string {
     return join(this.#root, "tmp");
   }
@@ -71,11 +71,11 @@ export class Store {
     if (!this.#buckets.has(bucket)) throw new S3Error(BUCKET_NAME.test(bucket) ? "NoSuchBucket" : "InvalidBucketName");
   }
 
-  /** @returns false when it is there already. @throws S3Error InvalidBucketName. */
+  /** @returns false when it exists already. @throws S3Error InvalidBucketName. */
   async createBucket(bucket: string): Promise<boolean> {
     if (!BUCKET_NAME.test(bucket) || bucket.includes("..")) throw new S3Error("InvalidBucketName");
     if (this.#buckets.has(bucket)) return false;
-    await makeFolder(this.#bucketFolder(bucket));
+    await createDirDurably(this.#bucketFolder(bucket));
     this.#buckets.add(bucket);
     return true;
   }
@@ -84,9 +84,9 @@ export class Store {
   async deleteBucket(bucket: string): Promise<void> {
     for await (const _any of this.list(bucket, { prefix: "", after: "", skip: "", delimiter: "" })) throw new S3Error("BucketNotEmpty");
     this.#buckets.delete(bucket);
-    // Out of the way first, so that a crash leaves no half of a bucket.
+    // Moves the bucket away first, so that a crash leaves no partial bucket.
     await rename(this.#bucketFolder(bucket), join(this.temporaryFolder, bucket));
-    await syncFolder(join(this.#root, "buckets"));
+    await syncDir(join(this.#root, "buckets"));
     await rm(join(this.temporaryFolder, bucket), { recursive: true, force: true });
   }
 
@@ -97,35 +97,39 @@ export class Store {
     return object;
   }
 
-  stage(): Stage {
-    return new Stage(this.temporaryFolder);
+  stageUpload(): StagedUpload {
+    return new StagedUpload(this.temporaryFolder);
   }
 
-  /** Puts what was staged under the key. @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError. */
+  /**
+   * Commits a staged upload under the key.
+   *
+   * @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError.
+   */
   async commit(
     target: { readonly bucket: string; readonly key: string },
-    put: { stage: Stage; info: ObjectInfo; conditions: WriteConditions },
+    upload: { stageUpload: StagedUpload; info: ObjectInfo; conditions: WriteConditions },
   ): Promise<void> {
     const { bucket, key } = target;
     const path = this.#path(bucket, key);
     const hashed = keyPath(key, this.#rules).hashed;
-    await put.stage.finish(hashed ? { ...put.info, key } : put.info);
-    await this.#locks.run(path, async () => {
-      await this.#checkConditions(path, put.conditions);
-      await put.stage.moveTo(path);
+    await upload.stageUpload.finish(hashed ? { ...upload.info, key } : upload.info);
+    await this.#mutex.run(path, async () => {
+      await this.#checkConditions(path, upload.conditions);
+      await upload.stageUpload.moveTo(path);
     });
   }
 
-  /** A key that is not there is no error. */
+  /** Deletes an object; a missing one is no error. */
   async delete(bucket: string, key: string): Promise<void> {
     const path = this.#path(bucket, key);
-    await this.#locks.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
-    await this.#prune(dirname(path), this.#bucketFolder(bucket));
+    await this.#mutex.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
+    await this.#removeEmptyDirs(dirname(path), this.#bucketFolder(bucket));
   }
 
-  list(bucket: string, options: ListOptions): AsyncGenerator<Listed> {
+  list(bucket: string, options: ListOptions): AsyncGenerator<ListEntry> {
     this.requireBucket(bucket);
-    return walk({ ...options, folder: this.#bucketFolder(bucket), entries: this.#entries });
+    return listKeys({ ...options, folder: this.#bucketFolder(bucket), entries: this.#directories });
   }
 
   async #checkConditions(path: string, { ifMatch, ifNoneMatch }: WriteConditions): Promise<void> {
@@ -137,8 +141,8 @@ export class Store {
     if (!matchesEtag(ifMatch, object.info.etag)) throw new S3Error("PreconditionFailed");
   }
 
-  /** Removes folders that have become empty. */
-  async #prune(folder: string, top: string): Promise<void> {
+  /** Removes empty parent directories. */
+  async #removeEmptyDirs(folder: string, top: string): Promise<void> {
     for (let path = folder; path.startsWith(`${top}/`); path = dirname(path)) {
       try {
         await rmdir(path);
@@ -160,7 +164,7 @@ export class Store {
   }
 }
 
-/** Whether a condition header (`*` or ETags with commas between) names an ETag. */
+/** True when a condition header (`*` or comma-separated ETags) matches an ETag. */
 export function matchesEtag(header: string, etag: string): boolean {
   return header.split(",").some((item) => {
     const text = item.trim().replace(/^W\//, "").replaceAll('"', "");
@@ -168,7 +172,7 @@ export function matchesEtag(header: string, etag: string): boolean {
   });
 }
 
-async function foldsCase(folder: string): Promise<boolean> {
+async function isCaseInsensitive(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const probe = join(folder, "case-probe");
   await writeFile(probe, "");

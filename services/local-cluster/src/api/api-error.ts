@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../object/model.js";
 
-/** Reasons as metav1.StatusReason names them, each with its HTTP code. */
+/** Reasons of metav1.StatusReason with their HTTP codes. */
 const CODES = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -31,17 +31,17 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** One broken rule: its reason (FieldValueInvalid …), text, and the field. */
+/** A violated rule: its reason (FieldValueInvalid …), message and field. */
 export interface Cause {
   readonly reason: string;
   readonly message: string;
   readonly field?: string;
 }
 
-/** Refusals of the request itself carry details that say nothing. */
-const UNDETAILED: ReadonlySet<Reason> = new Set(["MethodNotAllowed", "NotAcceptable", "UnsupportedMediaType"]);
+/** Errors of the request itself carry no details. */
+const REASONS_WITHOUT_DETAILS: ReadonlySet<Reason> = new Set(["MethodNotAllowed", "NotAcceptable", "UnsupportedMediaType"]);
 
-/** A refusal that the client sees as a metav1.Status. */
+/** An error that the client receives as a metav1.Status. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: number;
@@ -63,7 +63,9 @@ export class ApiError extends Error {
       status: "Failure",
       message: this.message,
       reason: this.reason,
-      ...(this.details === undefined && !UNDETAILED.has(this.reason) ? {} : { details: (this.details ?? {}) as unknown as Json }),
+      ...(this.details === undefined && !REASONS_WITHOUT_DETAILS.has(this.reason)
+        ? {}
+        : { details: (this.details ?? {}) as unknown as Json }),
       code: this.code,
     };
   }
@@ -75,32 +77,32 @@ export interface Named {
   readonly name: string;
 }
 
-/** `pods "x"`, `flyteworkflows.flyte.lyft.com "x"`: how messages name an object. */
-const quoted = ({ group, plural, name }: Named) => `${group === "" ? plural : `${plural}.${group}`} "${name}"`;
+/** Formats an object's name for messages: `pods "x"`, `flyteworkflows.flyte.lyft.com "x"`. */
+const objectText = ({ group, plural, name }: Named) => `${group === "" ? plural : `${plural}.${group}`} "${name}"`;
 const detailsOf = ({ group, plural, name }: Named): ErrorDetails => ({ name, ...(group === "" ? {} : { group }), kind: plural });
 
-export const notFound = (named: Named) => new ApiError("NotFound", `${quoted(named)} not found`, detailsOf(named));
+export const notFound = (named: Named) => new ApiError("NotFound", `${objectText(named)} not found`, detailsOf(named));
 
-export const alreadyExists = (named: Named) => new ApiError("AlreadyExists", `${quoted(named)} already exists`, detailsOf(named));
+export const alreadyExists = (named: Named) => new ApiError("AlreadyExists", `${objectText(named)} already exists`, detailsOf(named));
 
 export const conflict = (named: Named, why: string) =>
-  new ApiError("Conflict", `Operation cannot be fulfilled on ${quoted(named)}: ${why}`, detailsOf(named));
+  new ApiError("Conflict", `Operation cannot be fulfilled on ${objectText(named)}: ${why}`, detailsOf(named));
 
-export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+export const MODIFIED_MESSAGE = "the object has been modified; please apply your changes to the latest version and try again";
 
 export const forbidden = (named: Named, why: string) =>
-  new ApiError("Forbidden", `${quoted(named)} is forbidden: ${why}`, detailsOf(named));
+  new ApiError("Forbidden", `${objectText(named)} is forbidden: ${why}`, detailsOf(named));
 
-/** Most broken rules that are told; an object may break hundreds of thousands, each of which is told with its whole rule. */
+/** Maximum number of violated rules in one error: an object may violate hundreds of thousands, each with a long text. */
 export const MAX_CAUSES = 100;
 
-/** Names have at most 253 characters; one that is refused for its length is not told whole. */
-const LONGEST_NAME = 300;
+/** Maximum length of a name in an error. Valid names have at most 253 characters. */
+const MAX_SHOWN_NAME = 300;
 
-/** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule, of which the first are told. */
+/** Creates a 422 in the words of Kubernetes. `causes` has one entry per violated rule; the first ones are shown. */
 export function invalid(found: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
   const { kind, group } = found;
-  const name = found.name.length > LONGEST_NAME ? `${found.name.slice(0, LONGEST_NAME)}…` : found.name;
+  const name = found.name.length > MAX_SHOWN_NAME ? `${found.name.slice(0, MAX_SHOWN_NAME)}…` : found.name;
   const causes = found.causes.slice(0, MAX_CAUSES);
   const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
@@ -110,5 +112,5 @@ export function invalid(found: { kind: string; group: string; name: string; caus
 
 export const badRequest = (message: string) => new ApiError("BadRequest", message);
 
-/** A watch or a continued list that starts before what is kept. */
+/** Error of a watch or a continued list that starts before the retained history. */
 export const expired = (message: string) => new ApiError("Expired", message);

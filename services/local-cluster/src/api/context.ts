@@ -2,20 +2,20 @@ import type { ObjectStore } from "../store/object-store.js";
 import type { ResourceType } from "./type/resource-type.js";
 import type { TypeRegistry } from "./type/type-registry.js";
 
-/** What every verb works with. */
+/** Dependencies of all verbs. */
 export interface ApiContext {
   readonly store: ObjectStore;
   readonly types: TypeRegistry;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newUid: () => string;
   /** Random lower-case letters and digits. */
   readonly randomSuffix: (length: number) => string;
-  /** Largest object, bytes of JSON. */
+  /** Maximum size of an object, bytes of JSON. */
   readonly maxObjectBytes: number;
 }
 
-/** The object or collection that a request is about. */
+/** The object or collection that a request addresses. */
 export interface Target {
   readonly type: ResourceType;
   /** Undefined for cluster-wide kinds and for collections over all namespaces. */
@@ -28,6 +28,6 @@ export interface NamedTarget extends Target {
   readonly name: string;
 }
 
-export const named = (target: NamedTarget) => ({ group: target.type.group, plural: target.type.plural, name: target.name });
+export const objectName = (target: NamedTarget) => ({ group: target.type.group, plural: target.type.plural, name: target.name });
 
-export const placeOf = (target: NamedTarget) => ({ resource: target.type.storage, namespace: target.namespace ?? "", name: target.name });
+export const storeKey = (target: NamedTarget) => ({ resource: target.type.storage, namespace: target.namespace ?? "", name: target.name });

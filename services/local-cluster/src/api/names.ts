@@ -16,17 +16,17 @@ const VALUE_RULE =
 const NAME_PART_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-const LONGEST_SHOWN = 1_000;
+const MAX_SHOWN_CHARS = 1_000;
 
-/** A value in the text of an error, or its beginning: it may have megabytes. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(typeof value === "string" ? value.slice(0, LONGEST_SHOWN) : value) ?? "";
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+/** Formats a value for an error and truncates it, since it may have megabytes. */
+function shownValue(value: unknown): string {
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, MAX_SHOWN_CHARS) : value) ?? "";
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
 }
 
 export const invalidValue = (field: string, value: unknown, rule: string): Cause => ({
   reason: "FieldValueInvalid",
-  message: `Invalid value: ${shown(value)}: ${rule}`,
+  message: `Invalid value: ${shownValue(value)}: ${rule}`,
   field,
 });
 
@@ -46,13 +46,13 @@ function checkSubdomain(field: string, value: string): Cause[] {
   return SUBDOMAIN.test(value) ? [] : [invalidValue(field, value, SUBDOMAIN_RULE)];
 }
 
-/** Rules for the metadata of every kind: the name, label keys and values, annotation keys. */
+/** Checks the metadata of any kind: name, label keys and values, annotation keys. */
 export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
   const byKind = kind === "Namespace" ? checkLabel : checkSubdomain;
   return [
     ...byKind("metadata.name", metadata.name),
-    ...firstCauses(keys(metadata["labels"]), ([key, value]) => [...checkQualified("metadata.labels", key), ...checkLabelValue(value)]),
-    ...firstCauses(keys(metadata["annotations"]), ([key, value]) => [
+    ...firstCauses(entriesOf(metadata["labels"]), ([key, value]) => [...checkQualified("metadata.labels", key), ...checkLabelValue(value)]),
+    ...firstCauses(entriesOf(metadata["annotations"]), ([key, value]) => [
       ...checkQualified("metadata.annotations", key.toLowerCase()),
       ...(typeof value === "string" ? [] : [invalidValue("metadata.annotations", value, "must be a string")]),
     ]),
@@ -67,7 +67,7 @@ export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
   ];
 }
 
-/** Checks items until so many rules are broken as a refusal tells. */
+/** Checks items until an error holds its maximum of causes. */
 function firstCauses<Item>(items: readonly Item[], check: (item: Item, index: number) => readonly Cause[]): Cause[] {
   const causes: Cause[] = [];
   for (const [index, item] of items.entries()) {
@@ -77,7 +77,7 @@ function firstCauses<Item>(items: readonly Item[], check: (item: Item, index: nu
   return causes;
 }
 
-const keys = (map: unknown): [string, unknown][] => (isObject(map) ? Object.entries(map as JsonObject) : []);
+const entriesOf = (map: unknown): [string, unknown][] => (isObject(map) ? Object.entries(map as JsonObject) : []);
 
 function checkQualified(field: string, key: string): Cause[] {
   const slash = key.lastIndexOf("/");

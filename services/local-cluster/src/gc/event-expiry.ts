@@ -2,7 +2,7 @@ import { textAt } from "../object/model.js";
 import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
 
-/** Removes events that were last seen longer ago than `ttlMs`. Answers how many. */
+/** Removes events older than `ttlMs`. @returns their number */
 export function expireEvents({ store, now }: ApiContext, ttlMs: number): number {
   const limit = now() - ttlMs;
   let removed = 0;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => k.stop());
 
-/** As Flyte writes it: the kind in lower case. */
+/** Owner reference as Flyte writes it, with the kind in lower case. */
 const owner = ({ metadata }: KubeObject): JsonObject => ({
   apiVersion: "flyte.lyft.com/v1alpha1",
   kind: "flyteworkflow",
@@ -28,7 +28,7 @@ const create = async (name: string, more: JsonObject = {}) =>
 const owned = async (name: string, owners: readonly KubeObject[], more: JsonObject = {}) =>
   k.call("POST", CM, { body: { metadata: { name, ownerReferences: owners.map(owner), ...more } } });
 
-/** The status of the path, once it is the wanted one or time is up. */
+/** Polls the status of a path until it is the expected one or a timeout. */
 async function settled(path: string, wanted: number): Promise<number> {
   let seen = 0;
   for (let i = 0; i < 3_000 && seen !== wanted; i++) {
@@ -38,7 +38,7 @@ async function settled(path: string, wanted: number): Promise<number> {
   return seen;
 }
 
-test("what an owner leaves behind is deleted, through several levels", async () => {
+test("dependents are deleted with their owner through several levels", async () => {
   const top = await create("top");
   await owned("child", [top]);
   const child = (await k.call("GET", `${CM}/child`)).body;
@@ -87,7 +87,7 @@ test("in the foreground the owner goes last", async () => {
   expect(await settled(`${FLYTE_PATH}/front`, 404)).toBe(404);
 });
 
-test("a namespace takes everything in it along, takes nothing new, and waits for finalizers", async () => {
+test("a deleted namespace deletes its contents, rejects new objects and waits for finalizers", async () => {
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "doomed" } } });
   const path = "/api/v1/namespaces/doomed/configmaps";
   expect(await settled("/api/v1/namespaces/doomed/serviceaccounts/default", 200)).toBe(200);

@@ -1,16 +1,16 @@
 import { type KubeObject, withMeta } from "../object/model.js";
 import { ApiError } from "../api/api-error.js";
 import type { ApiContext, NamedTarget } from "../api/context.js";
-import { applyRemoval } from "../api/verb/remove.js";
+import { applyDelete } from "../api/verb/delete.js";
 import { isDone } from "../api/verb/update.js";
 
-/** The object as a target of API verbs; undefined when its kind is no longer served. */
+/** Returns the object as target of API verbs; undefined when its kind is no longer served. */
 function targetOf(context: ApiContext, resource: string, { metadata }: KubeObject): NamedTarget | undefined {
   const type = context.types.all().find((t) => t.storage === resource && t.view === undefined);
   return type === undefined ? undefined : { type, namespace: metadata.namespace, name: metadata.name, subresource: undefined };
 }
 
-/** Deletes an object unless it is gone or already on its way. */
+/** Deletes an object unless it is gone or being deleted. */
 export function deleteObject(
   context: ApiContext,
   resource: string,
@@ -21,13 +21,13 @@ export function deleteObject(
   if (target === undefined || present === undefined || present.metadata.uid !== object.metadata.uid) return;
   if (present.metadata.deletionTimestamp !== undefined) return;
   try {
-    applyRemoval(context, target, { uid: object.metadata.uid, propagationPolicy: policy });
+    applyDelete(context, target, { uid: object.metadata.uid, propagationPolicy: policy });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
 }
 
-/** Puts a changed object, or takes it out when nothing holds it any more. */
+/** Stores a changed object, or removes it when its deletion is complete. */
 export function putOrRemove({ store }: ApiContext, resource: string, object: KubeObject): void {
   if (isDone(object)) store.remove({ resource, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
   else store.put(resource, object);

@@ -2,57 +2,57 @@ import { rm } from "node:fs/promises";
 import { parseQuantity } from "../object/quantity.js";
 import { textAt } from "../object/model.js";
 import { isEnded } from "../api/pod/resources.js";
-import { findPodFolders, podFolder } from "./pod-folder.js";
-import type { PodChange } from "./pod-source.js";
-import { PodWorker, type WorkerDeps } from "./pod-worker.js";
-import { treeMemory } from "./process-memory.js";
-import type { Scheduler } from "./scheduler.js";
+import { findPodDirs, podDir } from "./pod/pod-dir.js";
+import type { PodChange } from "./pod/pod-source.js";
+import { PodWorker, type PodWorkerOptions } from "./pod/pod-worker.js";
+import { treeMemory } from "./container/process-memory.js";
+import type { Scheduler } from "./node/scheduler.js";
 
-export interface KubeletOptions extends Omit<WorkerDeps, "onSettled"> {
-  /** Absent: pods are given to this node by somebody else. */
+export interface KubeletOptions extends Omit<PodWorkerOptions, "onDone"> {
+  /** Absent: an external scheduler binds pods. */
   readonly scheduler?: Scheduler;
   readonly enforceMemory: boolean;
 }
 
-/** How often logs and memory of running containers are looked at, ms. */
-const SAMPLE_MS = 200;
+/** Sampling interval of logs and memory, ms. */
+const SAMPLE_INTERVAL_MS = 200;
 
-/** Runs the pods that are bound to this machine. */
+/** Runs the pods bound to this node. */
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #workers = new Map<string, PodWorker>();
   readonly #unsubscribe: () => void;
   readonly #timer: NodeJS.Timeout;
   readonly #removals = new Set<Promise<void>>();
-  /** Containers, by pid, that were over their memory limit at the last look. */
-  #large: ReadonlySet<number> = new Set();
+  /** Pids of containers over their memory limit at the last sample. */
+  #overLimit: ReadonlySet<number> = new Set();
 
-  /** Takes up where an earlier kubelet of the same folder left. */
+  /** Adopts the pods of an earlier kubelet on the same directory. */
   constructor(options: KubeletOptions) {
     this.#options = options;
     const { pods } = options;
     this.#unsubscribe = pods.subscribe((change) => this.#onChange(change));
     for (const pod of pods.list()) this.#onChange({ type: "ADDED", pod });
-    this.#sweep();
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+    this.#removeOrphans();
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS);
   }
 
-  /** Stops working; the pods' processes end too, or are left for the next kubelet. */
+  /** Stops; processes of pods are killed, or left for the next kubelet. */
   async close(pods: "keep" | "kill"): Promise<void> {
     this.#unsubscribe();
     clearInterval(this.#timer);
     const workers = [...this.#workers.values()];
     if (pods === "kill") await Promise.all(workers.map((worker) => worker.kill()));
     else for (const worker of workers) worker.detach();
-    this.#options.warm?.close();
+    this.#options.forkServers?.close();
     await Promise.all(this.#removals);
   }
 
-  /** Kills what runs before it returns, for a process that ends at once. */
+  /** Kills all pods synchronously, for a process that is exiting. */
   killNow(): void {
-    this.#options.warm?.kill();
+    this.#options.forkServers?.kill();
     for (const worker of this.#workers.values()) void worker.kill();
-    this.#options.reaper.look();
+    this.#options.reaper.scanNow();
   }
 
   get workers(): number {
@@ -70,9 +70,9 @@ export class Kubelet {
     if (textAt(pod, "spec", "nodeName") !== this.#options.settings.nodeName) return;
     let worker = this.#workers.get(uid);
     if (worker === undefined) {
-      // A pod that has ended needs a worker only to leave, if a crash kept it from that.
+      // An ended pod needs a worker only while it is being deleted.
       if (isEnded(pod) && pod.metadata.deletionTimestamp === undefined) return;
-      worker = new PodWorker({ ...this.#options, onSettled: () => this.#workers.delete(uid) }, pod);
+      worker = new PodWorker({ ...this.#options, onDone: () => this.#workers.delete(uid) }, pod);
       this.#workers.set(uid, worker);
     }
     worker.wake();
@@ -81,45 +81,47 @@ export class Kubelet {
   #remove(uid: string): void {
     const worker = this.#workers.get(uid);
     this.#workers.delete(uid);
-    const { path } = podFolder(this.#options.podsFolder, uid);
+    const { path } = podDir(this.#options.podsFolder, uid);
     this.#track(worker === undefined ? rm(path, { recursive: true, force: true }) : worker.remove());
   }
 
   #track(work: Promise<void>): void {
-    const logged = work.catch((error: unknown) => this.#options.logger.warn({ error: String(error) }, "pod folder could not be removed"));
+    const logged = work.catch((error: unknown) =>
+      this.#options.logger.warn({ error: String(error) }, "failed to remove the pod directory"),
+    );
     this.#removals.add(logged);
     void logged.then(() => this.#removals.delete(logged));
   }
 
-  /** Ends and removes what belongs to pods that were deleted while no kubelet ran. */
-  #sweep(): void {
+  /** Kills and removes pods that were deleted while no kubelet ran. */
+  #removeOrphans(): void {
     const { podsFolder, pods } = this.#options;
-    // By path, for a folder may not say yet whose it is; its pod's worker is about to use it.
-    const known = new Set(pods.list().map(({ metadata }) => podFolder(podsFolder, metadata.uid ?? "").path));
-    for (const { uid, path } of findPodFolders(podsFolder)) {
+    // Compares paths, since a new directory may not contain its uid yet.
+    const known = new Set(pods.list().map(({ metadata }) => podDir(podsFolder, metadata.uid ?? "").path));
+    for (const { uid, path } of findPodDirs(podsFolder)) {
       if (known.has(path)) continue;
       const cleared =
-        uid === "" ? Promise.resolve() : this.#options.reaper.purge({ podUid: uid, container: undefined, session: undefined });
+        uid === "" ? Promise.resolve() : this.#options.reaper.killAll({ podUid: uid, container: undefined, session: undefined });
       this.#track(cleared.then(() => rm(path, { recursive: true, force: true })));
     }
   }
 
   #sample(): void {
     const now = this.#options.pods.now();
-    const large = new Set<number>();
+    const overLimit = new Set<number>();
     for (const worker of this.#workers.values()) {
       worker.sampleLogs(now);
       if (!this.#options.enforceMemory) continue;
       for (const { pid, memoryLimit, kill } of worker.running()) {
         if (memoryLimit === undefined) continue;
         const limit = Number(parseQuantity(memoryLimit) / 1000n);
-        // The cheap count is never too low, so the exact one is only taken when it matters.
+        // The cheap measurement is never too low, so the exact one is needed only above the limit.
         if (treeMemory(pid, false) <= limit || treeMemory(pid, true) <= limit) continue;
-        // A child that is being started has its parent's memory for a moment (vfork), which counts twice then.
-        if (this.#large.has(pid)) kill();
-        large.add(pid);
+        // During vfork a child shares its parent's memory, which is counted twice: only two consecutive samples count.
+        if (this.#overLimit.has(pid)) kill();
+        overLimit.add(pid);
       }
     }
-    this.#large = large;
+    this.#overLimit = overLimit;
   }
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestCluster, testCluster } from "../cluster.fixture.js";
 import { writeKubeconfig } from "../kubeconfig.js";
 import { at, type JsonObject, type KubeObject, listAt, textAt } from "../object/model.js";
-import { podFolder } from "./pod-folder.js";
+import { podDir } from "./pod/pod-dir.js";
 
 let k: TestCluster;
 const PODS = "/api/v1/namespaces/default/pods";
@@ -28,7 +28,7 @@ async function run(name: string, spec: JsonObject): Promise<void> {
   expect(answer).toMatchObject({ status: 201 });
 }
 
-/** The pod's first state that fits. */
+/** Resolves to the first state of the pod that matches. */
 async function until(name: string, fits: (pod: KubeObject) => boolean): Promise<KubeObject> {
   const watching = k.watch(`${PODS}?watch=true&fieldSelector=metadata.name%3D${name}`);
   try {
@@ -54,7 +54,7 @@ async function isGone(name: string): Promise<boolean> {
   return false;
 }
 
-/** Processes whose command line or environment holds the text. */
+/** Lists processes whose command line or environment contains the text. */
 function processesWith(text: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
@@ -66,7 +66,7 @@ function processesWith(text: string): string[] {
   });
 }
 
-/** What is still there after a while. */
+/** Lists processes that remain after a while. */
 async function leftOver(text: string): Promise<string[]> {
   for (let i = 0; i < 1_200 && processesWith(text).length > 0; i++) await delay(25);
   return processesWith(text);
@@ -134,7 +134,7 @@ describe("a pod that ends", () => {
   test("by a signal has 128 + its number", async () => {
     await run("signal", {
       containers: [
-        // `$$` is how a spec writes a dollar before a name.
+        // A spec escapes a dollar before a name as `$$`.
         sh("kill -9 $$$$"),
       ],
     });
@@ -146,7 +146,7 @@ describe("a pod that ends", () => {
     await until("daemon", ended);
     expect(await leftOver("4711")).toEqual([]);
     expect(await leftOver("4712")).toEqual([]);
-    // One that leaves its session and clears its environment cannot be told from others; nothing is promised for it.
+    // A process that leaves its session and clears its environment cannot be identified, so the test ends it.
     for (const pid of processesWith("4713")) process.kill(Number(pid));
   });
 
@@ -160,7 +160,7 @@ describe("a pod that ends", () => {
   });
 
   test("is not charged twice for memory that a child has together with it", async () => {
-    // What vfork does for a moment: a child in the same memory, with a stack of its own, that sleeps.
+    // Imitates vfork: a child in the same memory, with its own stack, that sleeps.
     const script = `
 import ctypes, os, time
 x = bytearray(b'1') * 120_000_000
@@ -341,7 +341,7 @@ describe("delete", () => {
     expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
   });
 
-  test("a pod that is deleted while it starts hears of it", async () => {
+  test("a pod deleted during its start receives SIGTERM", async () => {
     const names = Array.from({ length: 10 }, (_, i) => `early-${i}`);
     const start = async (name: string, i: number) => {
       await run(name, { containers: [sh("sleep 600")] });
@@ -353,10 +353,10 @@ describe("delete", () => {
     expect(await Promise.all(names.map(start))).toEqual(names.map(() => true));
   });
 
-  test("kills those that do not listen, with their children, when the time is up", async () => {
+  test("kills processes that ignore SIGTERM, with their children, after the grace period", async () => {
     await run("deaf", { containers: [sh('trap "" TERM; sleep 5711 & setsid sleep 5712 & echo ready; while :; do sleep 0.05; done')] });
     await until("deaf", inPhase("Running"));
-    // The script is heard from before it is asked to end.
+    // The script reports before it is ended.
     while (!(await log("deaf")).includes("ready")) await delay(20);
     await k.call("DELETE", `${PODS}/deaf?gracePeriodSeconds=1`);
     expect(await isGone("deaf")).toBe(true);
@@ -470,7 +470,7 @@ describe("logs", () => {
   });
 
   test("a line has one time, whenever it is read, and is whole where a second begins", async () => {
-    // Lines come in parts, over several seconds.
+    // Lines arrive in parts, over several seconds.
     await run("times", { containers: [sh("for i in 1 2 3 4 5; do printf $i; sleep 0.35; echo -$i; done; printf end")] });
     await until("times", inPhase("Running"));
     const followed = await log("times", "?follow=true&timestamps=true");
@@ -487,7 +487,7 @@ describe("logs", () => {
   });
 });
 
-test("events tell the story of a pod", async () => {
+test("events report the life cycle of a pod", async () => {
   await run("story", { containers: [sh("true")] });
   await until("story", ended);
   const { body } = await k.call("GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dstory");
@@ -516,9 +516,9 @@ test("a pod whose folder does not say yet whose it is, for its maker was killed,
     const names = Array.from({ length: 8 }, (_, i) => `half-${i}`);
     for (const name of names) {
       const { body } = await cluster.call("POST", PODS, { body: { metadata: { name }, spec } });
-      const folder = podFolder(join(cluster.folder, "pods"), body.metadata.uid ?? "");
+      const folder = podDir(join(cluster.folder, "pods"), body.metadata.uid ?? "");
       mkdirSync(folder.volumes, { recursive: true });
-      // So much that removing it takes a while.
+      // Large, so that its removal takes a while.
       for (let i = 0; i < 300; i++) writeFileSync(join(folder.volumes, `f${i}`), "");
     }
     await cluster.restart({ nodeName: "here" });

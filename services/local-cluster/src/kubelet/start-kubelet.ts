@@ -1,24 +1,24 @@
 import { join } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodSettings } from "../config.js";
-import { Reaper } from "./container/reaper.js";
-import { WarmPythons } from "./container/warm-python.js";
-import { EventRecorder } from "./event-recorder.js";
+import { ProcessReaper } from "./container/process-reaper.js";
+import { PythonForkServerPool } from "./container/python-fork-server.js";
+import { EventRecorder } from "./pod/event-recorder.js";
 import { Kubelet } from "./kubelet.js";
-import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node-object.js";
-import type { PodSource } from "./pod-source.js";
-import { Scheduler } from "./scheduler.js";
-import { usualStart } from "./start-container.js";
+import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node/node-object.js";
+import type { PodSource } from "./pod/pod-source.js";
+import { Scheduler } from "./node/scheduler.js";
+import { defaultForkRequest } from "./container/start-plan.js";
 
-/** Pods are processes of this machine and have its address. */
+/** Address of all pods, which are processes of this machine. */
 const HOST_IP = "127.0.0.1";
 
-/** Each takes 75 MiB, which its forks share. */
-const MOST_PYTHONS = 2;
+/** Maximum number of fork servers; each uses 75 MiB, shared with its forks. */
+const MAX_FORK_SERVERS = 2;
 
-export const podsFolderOf = (dataDir: string) => join(dataDir, "pods");
+export const podsDir = (dataDir: string) => join(dataDir, "pods");
 
-/** What this machine is as a node. */
+/** Describes this machine as a node. */
 export function describeNode(config: PodSettings, now: number): NodeDescription {
   const machine = thisMachine();
   const allocatable = allocatableOf(machine, config.allocatable);
@@ -31,34 +31,41 @@ export interface KubeletStart {
   readonly node: NodeDescription;
   readonly dataDir: string;
   readonly logger: Logger;
-  /** File of python/warm.py. */
-  readonly warmProgram: string;
-  /** Give waiting pods this node; false where a scheduler does so. */
-  readonly schedule: boolean;
+  /** Path of python/fork_server.py. */
+  readonly forkServerProgram: string;
+  /** Bind pending pods to this node; false when the cluster has a scheduler. */
+  readonly bindPods: boolean;
 }
 
-/** Runs the pods of this node from now on. */
-export function startKubelet({ pods, config, node, dataDir, logger, warmProgram, schedule }: KubeletStart): Kubelet {
+/** Starts running the pods of this node. */
+export function startKubelet({ pods, config, node, dataDir, logger, forkServerProgram, bindPods }: KubeletStart): Kubelet {
   const events = new EventRecorder(pods, node.name);
   const { name: nodeName, allocatable, hostIP } = node;
-  const placing = schedule ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
+  const scheduling = bindPods ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
   const settings = { nodeName, hostIP, allocatable, podEnv: config.podEnv, podPath: config.podPath, machineEnv: process.env };
   const { enabled, ahead, idleMs, modules } = config.warmPython;
-  const warm = enabled
-    ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS, modules })
+  const forkServers = enabled
+    ? new PythonForkServerPool({
+        program: forkServerProgram,
+        logFile: join(dataDir, "python-fork-server.log"),
+        logger,
+        idleTimeoutMs: idleMs,
+        maxServers: MAX_FORK_SERVERS,
+        modules,
+      })
     : undefined;
-  if (ahead) warm?.prepare(usualStart(["pyflyte-execute"], settings));
+  if (ahead) forkServers?.startEagerly(defaultForkRequest(["pyflyte-execute"], settings));
   return new Kubelet({
     pods,
     events,
     logger,
-    podsFolder: podsFolderOf(dataDir),
-    reaper: new Reaper(),
-    warm,
+    podsFolder: podsDir(dataDir),
+    reaper: new ProcessReaper(),
+    forkServers,
     settings,
     unreachableImages: config.imagePolicy.unreachable,
     maxLogBytes: config.maxLogBytes,
     enforceMemory: config.memoryLimits === "enforce",
-    ...placing,
+    ...scheduling,
   });
 }

@@ -8,11 +8,11 @@ import {
   PODS,
 } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { PodChange, PodSource } from "../kubelet/pod-source.js";
+import type { PodChange, PodSource } from "../kubelet/pod/pod-source.js";
 import { type JsonObject, type KubeObject, textAt } from "../object/model.js";
-import { EventWrites } from "./event-writes.js";
-import { PodData } from "./pod-data.js";
-import { PodWrites } from "./pod-writes.js";
+import { EventWriter } from "./event-writer.js";
+import { PodSecretCache } from "./pod-secret-cache.js";
+import { PodWriter } from "./pod-writer.js";
 
 export interface ApiPodSourceOptions {
   readonly client: KubeClient;
@@ -22,16 +22,16 @@ export interface ApiPodSourceOptions {
 }
 
 export interface ApiPodSource extends PodSource {
-  /** Milliseconds since the watch last showed life. */
+  /** Time since the last sign of life of the watch, ms. */
   lagMs(): number | undefined;
   close(): Promise<void>;
 }
 
-const CLOSE_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
 const CHANGES = { added: "ADDED", modified: "MODIFIED", deleted: "DELETED" } as const;
 
-/** The pods of a cluster, by its API. Resolves when they are known. */
+/** Opens the pods of a cluster through its API. Resolves when they are synchronized. */
 export async function openApiPodSource(options: ApiPodSourceOptions): Promise<ApiPodSource> {
   const source = new WatchedPods(options);
   await source.open();
@@ -41,15 +41,15 @@ export async function openApiPodSource(options: ApiPodSourceOptions): Promise<Ap
 class WatchedPods implements ApiPodSource {
   readonly now: () => number;
   readonly newUid = randomUUID;
-  readonly #writes: PodWrites;
-  readonly #events: EventWrites;
-  readonly #data: PodData;
+  readonly #writes: PodWriter;
+  readonly #events: EventWriter;
+  readonly #data: PodSecretCache;
   readonly #listeners = new Set<(change: PodChange) => void>();
   /**
-   * What this node has said of its pods, by uid. It holds before what the API shows,
-   * which is later: nobody else writes the status of a pod that is bound here.
+   * Status written by this node, by uid. It takes precedence over the API's view, which lags: only this node writes the
+   * status of its pods.
    */
-  readonly #told = new Map<string, JsonObject>();
+  readonly #ownStatus = new Map<string, JsonObject>();
   readonly #prepared = new Set<string>();
   readonly #nodeName: string;
   readonly #informer: Informer<ApiObject>;
@@ -58,9 +58,9 @@ class WatchedPods implements ApiPodSource {
   constructor({ client, logger, nodeName, now }: ApiPodSourceOptions) {
     this.now = now;
     this.#nodeName = nodeName;
-    this.#writes = new PodWrites({ client, logger });
-    this.#events = new EventWrites({ client, logger });
-    this.#data = new PodData({ client, logger, now });
+    this.#writes = new PodWriter({ client, logger });
+    this.#events = new EventWriter({ client, logger });
+    this.#data = new PodSecretCache({ client, logger, now });
     this.#informer = createInformer<ApiObject>({ client, ref: PODS, logger, onEvent: (event) => this.#onEvent(event) });
   }
 
@@ -68,18 +68,18 @@ class WatchedPods implements ApiPodSource {
     await this.#informer.synced;
     await Promise.all(
       this.list()
-        .filter((pod) => this.#isOurs(pod))
+        .filter((pod) => this.#isOnThisNode(pod))
         .map((pod) => this.#prepare(pod)),
     );
     this.#open = true;
   }
 
   get(namespace: string, name: string): KubeObject | undefined {
-    return this.#shown(this.#informer.get(`${namespace}/${name}`));
+    return this.#withOwnStatus(this.#informer.get(`${namespace}/${name}`));
   }
 
   list(): readonly KubeObject[] {
-    return this.#informer.list().flatMap((pod) => this.#shown(pod) ?? []);
+    return this.#informer.list().flatMap((pod) => this.#withOwnStatus(pod) ?? []);
   }
 
   subscribe(listener: (change: PodChange) => void): () => void {
@@ -88,13 +88,13 @@ class WatchedPods implements ApiPodSource {
   }
 
   writeStatus(pod: KubeObject, status: JsonObject): void {
-    this.#told.set(pod.metadata.uid ?? "", status);
+    this.#ownStatus.set(pod.metadata.uid ?? "", status);
     this.#writes.status(pod, status);
   }
 
   bind(pod: KubeObject, { nodeName }: { nodeName: string }): void {
-    // The server notes the condition itself; what the scheduler said before no longer holds.
-    this.#told.delete(pod.metadata.uid ?? "");
+    // The server sets the condition itself; the scheduler's earlier one is obsolete.
+    this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#writes.bind(pod, nodeName);
   }
 
@@ -117,35 +117,35 @@ class WatchedPods implements ApiPodSource {
   async close(): Promise<void> {
     await this.#informer.stop();
     this.#events.close();
-    await this.#writes.close(CLOSE_MS);
+    await this.#writes.close(CLOSE_TIMEOUT_MS);
   }
 
-  #isOurs(pod: KubeObject): boolean {
+  #isOnThisNode(pod: KubeObject): boolean {
     return textAt(pod, "spec", "nodeName") === this.#nodeName;
   }
 
-  #shown(seen: Readonly<ApiObject> | undefined): KubeObject | undefined {
+  #withOwnStatus(seen: Readonly<ApiObject> | undefined): KubeObject | undefined {
     if (seen === undefined) return undefined;
     const pod = seen as unknown as KubeObject;
-    const status = this.#told.get(pod.metadata.uid ?? "");
+    const status = this.#ownStatus.get(pod.metadata.uid ?? "");
     return status === undefined ? pod : { ...pod, status };
   }
 
   #onEvent({ type, object, previous }: InformerEvent<ApiObject>): void {
     const pod = object as unknown as KubeObject;
-    // A watch that was interrupted may have missed that one pod went and another of its name came.
+    // An interrupted watch may have missed that a pod was replaced by another of the same name.
     if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) this.#forget(previous as unknown as KubeObject);
     if (type === "deleted") {
       this.#forget(pod);
       return;
     }
     if (!this.#open) return;
-    const tell = () => this.#tell({ type: CHANGES[type], pod: this.#shown(object) ?? pod });
-    if (!this.#isOurs(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
+    const tell = () => this.#notify({ type: CHANGES[type], pod: this.#withOwnStatus(object) ?? pod });
+    if (!this.#isOnThisNode(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
     void this.#prepare(pod).then(() => {
       const { namespace = "", name, uid } = pod.metadata;
       const now = this.get(namespace, name);
-      if (now?.metadata.uid === uid) this.#tell({ type: CHANGES[type], pod: now as KubeObject });
+      if (now?.metadata.uid === uid) this.#notify({ type: CHANGES[type], pod: now as KubeObject });
     });
   }
 
@@ -155,12 +155,12 @@ class WatchedPods implements ApiPodSource {
   }
 
   #forget(pod: KubeObject): void {
-    this.#told.delete(pod.metadata.uid ?? "");
+    this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#prepared.delete(pod.metadata.uid ?? "");
-    this.#tell({ type: "DELETED", pod });
+    this.#notify({ type: "DELETED", pod });
   }
 
-  #tell(change: PodChange): void {
+  #notify(change: PodChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }

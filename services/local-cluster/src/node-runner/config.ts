@@ -1,17 +1,17 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-import { checkKubernetesAccess, kubernetesAccess, logLevel, opsSettings } from "@flyte-ts/config";
+import { checkKubernetesSettings, kubernetesSettings, logLevel, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import { podSettings } from "../config.js";
 
-/** What `node dist/node-runner/main.js --config FILE` reads. */
+/** Configuration of `node dist/node-runner/main.js --config FILE`. */
 export const nodeRunnerConfig = z.strictObject({
-  /** Which cluster: a kubeconfig, else KUBECONFIG, else the service account of the pod that this runs in. */
-  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
-  /** Holds the pods' folders and their logs. */
+  /** Connection to the cluster. Default: the file in KUBECONFIG, or the service account of this pod. */
+  kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
+  /** Directory of the pods' files and logs. */
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
-  /** Give this node to pods that have none. False where the cluster has a scheduler. */
+  /** Bind pending pods to this node. False: the cluster has a scheduler. */
   schedule: z.boolean().default(true),
   ops: opsSettings(0),
   logLevel,

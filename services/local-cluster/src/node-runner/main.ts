@@ -1,24 +1,24 @@
 import { fileURLToPath } from "node:url";
-import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, mapStacks, onShutdown } from "@flyte-ts/telemetry";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { createLogger, installSourceMapSupport, onShutdown } from "@flyte-ts/telemetry";
 import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
-mapStacks();
-// Pods inherit it: what they and this service write belongs to their user alone.
+installSourceMapSupport();
+// Restricts files of this service and its pods to their user.
 process.umask(0o077);
-const config = serviceConfig(nodeRunnerConfig, "node-runner", process);
+const config = loadServiceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {
   const runner = await startNodeRunner({
     config,
     logger,
     now: Date.now,
-    warmProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+    forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
   });
   const stop = () => {
-    // Also when it is told to a second time. After any other end the next process takes the pods over.
-    process.once("exit", () => runner.leave());
+    // Applies also to a second signal. After any other end the next process adopts the pods.
+    process.once("exit", () => runner.killPodsNow());
     return runner.close();
   };
   onShutdown(stop, { logger });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlreadyExists, type KubeClient, type KubeObject as ApiObject, LEASES, NODES } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
-import { type NodeDescription, nodeObject } from "../kubelet/node-object.js";
+import { type NodeDescription, nodeObject } from "../kubelet/node/node-object.js";
 import { microTimestamp } from "../object/model.js";
 
-/** As kubelet does: the Lease every 10 s, which expires after 40. */
-const RENEW_MS = 10_000;
+/** Lease parameters of kubelet: renewed every 10 s, expires after 40 s. */
+const RENEW_INTERVAL_MS = 10_000;
 const LEASE_SECONDS = 40;
 const NAMESPACE = "kube-node-lease";
 
@@ -16,17 +16,15 @@ export interface NodeRegistration {
   readonly now: () => number;
 }
 
-/** Puts the node into the cluster and renews its Lease until the answer is called. */
+/** Registers the node and renews its Lease. @returns a function that stops the renewal */
 export async function registerNode(options: NodeRegistration): Promise<() => Promise<void>> {
   await putNode(options);
   const abort = new AbortController();
   const { signal } = abort;
   const renewing = (async () => {
     while (!signal.aborted) {
-      await renew(options).catch((error: unknown) =>
-        options.logger.warn({ error: String(error) }, "the node's lease could not be renewed"),
-      );
-      await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
+      await renew(options).catch((error: unknown) => options.logger.warn({ error: String(error) }, "node lease renewal failed"));
+      await sleep(RENEW_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
   })();
   return async () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createKubeClient, EVENTS, type KubeClient, type KubeObject, LEASES, NODES, PODS, SECRETS } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodeRunnerConfig } from "./config.js";
 import { type NodeRunner, startNodeRunner } from "./node-runner.js";
@@ -29,7 +29,7 @@ interface Pod extends KubeObject {
 
 const namespace = "default";
 
-describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubernetes API", () => {
+describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kubernetes API", () => {
   let kubernetes: KubernetesFixture;
   let client: KubeClient;
   let folder: string;
@@ -46,7 +46,7 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
       }),
       logger: createLogger({ service: "test", level: "fatal" }),
       now: Date.now,
-      warmProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+      forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
     });
 
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
     runner = await start();
     expect(outcome(await until("outlives", ended))).toMatchObject({ exitCode: 7 });
     expect(readFileSync(file, "utf8")).toBe("ran\n");
-    // And while it works: what happens in the dark is told afterwards.
+    // The API is down while the pod runs; its end is reported afterwards.
     await run("in-the-dark", `${waiting("in-the-dark")}; exit 5`);
     await until("in-the-dark", ({ status }) => status.phase === "Running");
     await kubernetes.kill();

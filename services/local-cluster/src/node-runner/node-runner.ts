@@ -10,38 +10,38 @@ import { registerNode } from "./node-registration.js";
 
 export interface NodeRunner {
   readonly opsPort: number;
-  /** Stops working; pods keep running or end, as configured. */
+  /** Stops; running pods are kept or killed as configured. */
   close(): Promise<void>;
-  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
-  leave(): void;
+  /** Kills pods synchronously where `podsOnStop` is `kill`, for a process that is exiting. */
+  killPodsNow(): void;
 }
 
 export interface NodeRunnerOptions {
   readonly config: NodeRunnerConfig;
   readonly logger: Logger;
   readonly now: () => number;
-  /** File of python/warm.py. */
-  readonly warmProgram: string;
+  /** Path of python/fork_server.py. */
+  readonly forkServerProgram: string;
 }
 
-/** A watch that shows no life for so long, though the server sends bookmarks every minute, is broken, ms. */
-const LONGEST_SILENCE_MS = 300_000;
+/** Maximum silence of a healthy watch, ms; the server sends bookmarks every minute. */
+const MAX_WATCH_SILENCE_MS = 300_000;
 
-/** Makes this machine a node of a cluster: its pods run here as processes. */
-export async function startNodeRunner({ config: given, logger, now, warmProgram }: NodeRunnerOptions): Promise<NodeRunner> {
-  // Pods have other working folders: paths must not depend on ours.
-  const config = { ...given, dataDir: resolve(given.dataDir) };
+/** Runs this machine as a node of a cluster: its pods are local processes. */
+export async function startNodeRunner({ config: options, logger, now, forkServerProgram }: NodeRunnerOptions): Promise<NodeRunner> {
+  // Pods have other working directories, so paths must be absolute.
+  const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
   const client = await createKubeClient(config.kubernetes);
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
   const unregister = await registerNode({ client, node, logger, now });
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: config.schedule });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: config.schedule });
   const metrics = new Metrics();
   const watching = () => {
     const lag = pods.lagMs();
-    return lag !== undefined && lag < LONGEST_SILENCE_MS ? undefined : "the watch of pods is broken";
+    return lag !== undefined && lag < MAX_WATCH_SILENCE_MS ? undefined : "the watch of pods shows no activity";
   };
   const readiness = new Readiness({ now: () => performance.now(), checks: { pods: watching } });
   const ops = await startOpsServer({ ...config.ops, metrics, readiness });
@@ -57,7 +57,7 @@ export async function startNodeRunner({ config: given, logger, now, warmProgram 
       await ops.close();
       unlock();
     },
-    leave: () => {
+    killPodsNow: () => {
       if (config.podsOnStop === "kill") kubelet.killNow();
     },
   };

@@ -3,12 +3,12 @@ import { type KubeObject, at } from "./model.js";
 
 export interface FieldSelector {
   readonly matches: (object: KubeObject) => boolean;
-  /** Set when the selector asks for exactly one name, so that a list need not scan. */
+  /** Set when the selector requires one name, so that a list need not scan. */
   readonly name?: string;
   readonly namespace?: string;
 }
 
-/** Fields selectable per kind beside `metadata.name` and `metadata.namespace`, as the real API has them. */
+/** Selectable fields per kind besides `metadata.name` and `metadata.namespace`, as in Kubernetes. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Pod: [
     "spec.nodeName",

@@ -2,25 +2,25 @@ import { isDeeper } from "./depth.js";
 import { equalJson } from "./merge-patch.js";
 import { type Json, isObject, show } from "./model.js";
 
-/** An operation of RFC 6902 that cannot be applied. */
+/** An RFC 6902 operation cannot be applied. */
 export class JsonPatchError extends Error {
   override readonly name = "JsonPatchError";
 }
 
 type Mutable = null | boolean | number | string | undefined | Mutable[] | { [key: string]: Mutable };
 
-/** Bounds of a patch, as Kubernetes has them: an operation may copy what the ones before it have copied, which doubles each time. */
+/** Limits of a patch, as in Kubernetes: repeated copies double the size. */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Deepest nesting of a document that was patched. */
+/** Maximum nesting of a patched document. */
 const MAX_DEPTH = 500;
-/** Steps of all paths together. */
+/** Maximum number of path components in a patch. */
 const MAX_STEPS = 100_000;
-/** List items that operations may move up or down, all together. */
+/** Maximum number of list items that a patch may shift. */
 const MAX_MOVED_ITEMS = 10_000_000;
 
-/** Work that a patch may still cause. */
-interface Allowance {
+/** Remaining work that a patch may cause. */
+interface PatchBudget {
   copiedBytes: number;
   steps: number;
   movedItems: number;
@@ -31,35 +31,35 @@ export function jsonPatch(document: Json, operations: Json): Json {
   if (!Array.isArray(operations)) throw new JsonPatchError("a JSON patch is a list of operations");
   if (operations.length > MAX_OPERATIONS) throw new JsonPatchError(`a JSON patch has at most ${MAX_OPERATIONS} operations`);
   let root = structuredClone(document) as Mutable;
-  const allowance = { copiedBytes: MAX_COPIED_BYTES, steps: MAX_STEPS, movedItems: MAX_MOVED_ITEMS };
+  const budget = { copiedBytes: MAX_COPIED_BYTES, steps: MAX_STEPS, movedItems: MAX_MOVED_ITEMS };
   for (const operation of operations as readonly Json[]) {
     if (!isObject(operation)) throw new JsonPatchError("an operation is an object");
-    root = apply(root, operation as { readonly [key: string]: Json | undefined }, allowance);
+    root = apply(root, operation as { readonly [key: string]: Json | undefined }, budget);
   }
   if (isDeeper(root, MAX_DEPTH)) throw new JsonPatchError(`the patched object is nested more than ${MAX_DEPTH} levels deep`);
   return root as Json;
 }
 
-function apply(root: Mutable, operation: { readonly [key: string]: Json | undefined }, allowance: Allowance): Mutable {
+function apply(root: Mutable, operation: { readonly [key: string]: Json | undefined }, budget: PatchBudget): Mutable {
   const { op } = operation;
-  const path = pointer(operation["path"], allowance);
+  const path = pointer(operation["path"], budget);
   switch (op) {
     case "add":
-      return put(root, path, { value: valueOf(operation), insert: true, allowance });
+      return put(root, path, { value: valueOf(operation), insert: true, allowance: budget });
     case "replace":
       read(root, path);
-      return put(root, path, { value: valueOf(operation), insert: false, allowance });
+      return put(root, path, { value: valueOf(operation), insert: false, allowance: budget });
     case "remove":
-      return remove(root, path, allowance);
+      return remove(root, path, budget);
     case "test":
       if (!equalJson(read(root, path) as Json, valueOf(operation) as Json)) throw new JsonPatchError(`testing value ${text(path)} failed`);
       return root;
     case "copy":
-      return put(root, path, { value: copied(read(root, pointer(operation["from"], allowance)), allowance), insert: true, allowance });
+      return put(root, path, { value: deepCopy(read(root, pointer(operation["from"], budget)), budget), insert: true, allowance: budget });
     case "move": {
-      const from = pointer(operation["from"], allowance);
+      const from = pointer(operation["from"], budget);
       const value = read(root, from);
-      return put(remove(root, from, allowance), path, { value, insert: true, allowance });
+      return put(remove(root, from, budget), path, { value, insert: true, allowance: budget });
     }
     default:
       throw new JsonPatchError(`unknown operation ${JSON.stringify(op)}`);
@@ -71,21 +71,21 @@ function valueOf(operation: { readonly [key: string]: Json | undefined }): Mutab
   return structuredClone(operation["value"]) as Mutable;
 }
 
-function copied(value: Mutable, allowance: Allowance): Mutable {
+function deepCopy(value: Mutable, budget: PatchBudget): Mutable {
   const text = JSON.stringify(value) ?? "null";
-  allowance.copiedBytes -= text.length;
-  if (allowance.copiedBytes < 0) throw new JsonPatchError(`the operations copy more than ${MAX_COPIED_BYTES} bytes`);
+  budget.copiedBytes -= text.length;
+  if (budget.copiedBytes < 0) throw new JsonPatchError(`the operations copy more than ${MAX_COPIED_BYTES} bytes`);
   return JSON.parse(text) as Mutable;
 }
 
-function pointer(path: Json | undefined, allowance: Allowance): string[] {
+function pointer(path: Json | undefined, budget: PatchBudget): string[] {
   if (typeof path !== "string" || (path !== "" && !path.startsWith("/"))) throw new JsonPatchError(`not a JSON pointer: ${show(path)}`);
   const parts = path
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-  allowance.steps -= parts.length;
-  if (allowance.steps < 0) throw new JsonPatchError(`the paths of the operations have more than ${MAX_STEPS} parts`);
+  budget.steps -= parts.length;
+  if (budget.steps < 0) throw new JsonPatchError(`the paths of the operations have more than ${MAX_STEPS} parts`);
   if (parts.includes("__proto__")) throw new JsonPatchError("a JSON pointer must not name __proto__");
   return parts;
 }
@@ -109,34 +109,34 @@ function child(parent: Mutable, key: string): Mutable {
 interface Put {
   readonly value: Mutable;
   readonly insert: boolean;
-  readonly allowance: Allowance;
+  readonly allowance: PatchBudget;
 }
 
-function put(root: Mutable, path: readonly string[], { value, insert, allowance }: Put): Mutable {
+function put(root: Mutable, path: readonly string[], { value, insert, allowance: budget }: Put): Mutable {
   const last = path.at(-1);
   if (last === undefined) return value;
   const parent = read(root, path.slice(0, -1));
   if (Array.isArray(parent)) {
     const index = last === "-" ? parent.length : Number(last);
     if (!(index >= 0 && index <= parent.length)) throw new JsonPatchError(`the index of ${text(path)} is out of range`);
-    if (insert) spendMoved(parent.length - index, allowance);
+    if (insert) spendMoved(parent.length - index, budget);
     parent.splice(index, insert ? 0 : 1, value);
   } else if (typeof parent === "object" && parent !== null) parent[last] = value;
   else throw new JsonPatchError(`the path ${text(path)} does not exist`);
   return root;
 }
 
-function spendMoved(items: number, allowance: Allowance): void {
-  allowance.movedItems -= items;
-  if (allowance.movedItems < 0) throw new JsonPatchError(`the operations move more than ${MAX_MOVED_ITEMS} items of lists`);
+function spendMoved(items: number, budget: PatchBudget): void {
+  budget.movedItems -= items;
+  if (budget.movedItems < 0) throw new JsonPatchError(`the operations move more than ${MAX_MOVED_ITEMS} items of lists`);
 }
 
-function remove(root: Mutable, path: readonly string[], allowance: Allowance): Mutable {
+function remove(root: Mutable, path: readonly string[], budget: PatchBudget): Mutable {
   read(root, path);
   const last = path.at(-1) ?? "";
   const parent = read(root, path.slice(0, -1));
   if (Array.isArray(parent)) {
-    spendMoved(parent.length - Number(last), allowance);
+    spendMoved(parent.length - Number(last), budget);
     parent.splice(Number(last), 1);
   } else if (typeof parent === "object" && parent !== null) delete parent[last];
   return root;

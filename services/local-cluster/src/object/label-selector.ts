@@ -1,20 +1,20 @@
-/** A label selector that does not parse. The message names the text. */
+/** A label selector is invalid; the message contains it. */
 export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
 
-/** Most terms of a selector: each is held against each object of a collection. */
+/** Maximum number of terms; each is evaluated for each object of a collection. */
 export const MAX_TERMS = 200;
 
 export const tooManyTerms = () => new SelectorError(`a selector has at most ${MAX_TERMS} terms`);
 
-/** A selector, or its beginning, for error messages. */
+/** Formats a selector, truncated, for error messages. */
 export const shownSelector = (text: string): string => JSON.stringify(text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
 type Labels = Readonly<Record<string, string>> | undefined;
 export type LabelMatch = (labels: Labels) => boolean;
 
-/** One term, sticky. Blanks have one place each: where two parts could take them, a refusal would try every division. */
+/** Sticky pattern of one term. Blanks have a single place each, to avoid backtracking. */
 const TERM =
   /\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==?|!=)(?:\s*([\w.-]+))?|\s+(in|notin)\s*\(([^()]*)\)|\s*([<>])\s*(-?\d+))?)\s*(?:,|$)/y;
 const NAME = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;

@@ -1,16 +1,15 @@
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
- * RFC 7396. Parts that the patch does not touch keep their identity, so a change
- * deep inside a large object costs the path to it, and `diff` below sees at once
- * what stayed.
+ * Applies a merge patch (RFC 7396). Untouched parts keep their identity, so that a change deep in a large object costs
+ * only its path, and `diff` recognizes unchanged parts at once.
  */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const base: JsonObject = isObject(target) ? target : {};
   let result: Record<string, Json | undefined> | undefined;
   for (const key of Object.keys(patch)) {
-    // A member named __proto__ would change the copy's prototype instead of its data.
+    // Assigning __proto__ would change the prototype.
     if (key === "__proto__") continue;
     const value = patch[key] as Json;
     const old = base[key];
@@ -28,10 +27,10 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return result ?? (isObject(target) ? target : base);
 }
 
-/** Marks a difference that RFC 7396 cannot say: a null inside an object. */
+/** Marks a difference that RFC 7396 cannot express: a null inside an object. */
 export const NOT_REPRESENTABLE = Symbol("not representable as a merge patch");
 
-/** The merge patch that leads from `before` to `after`; undefined when they are equal. */
+/** Computes the merge patch from `before` to `after`; undefined when they are equal. */
 export function diff(before: JsonObject, after: JsonObject): JsonObject | undefined | typeof NOT_REPRESENTABLE {
   const patch: Record<string, Json> = {};
   let changed = false;
@@ -50,7 +49,7 @@ export function diff(before: JsonObject, after: JsonObject): JsonObject | undefi
       patch[key] = inner;
     } else {
       if (Array.isArray(next) && Array.isArray(old) && equalJson(next, old)) continue;
-      if (holdsNull(next)) return NOT_REPRESENTABLE;
+      if (containsNull(next)) return NOT_REPRESENTABLE;
       patch[key] = next;
     }
     changed = true;
@@ -65,10 +64,10 @@ export function diff(before: JsonObject, after: JsonObject): JsonObject | undefi
   return changed ? patch : undefined;
 }
 
-/** Whether applying `value` as part of a merge patch would lose a null. Nulls inside lists are kept. */
-function holdsNull(value: Json): boolean {
+/** True when a merge patch with this value would lose a null. Nulls within lists are kept. */
+function containsNull(value: Json): boolean {
   if (value === null) return true;
-  return isObject(value) && Object.values(value).some((v) => v !== undefined && holdsNull(v));
+  return isObject(value) && Object.values(value).some((v) => v !== undefined && containsNull(v));
 }
 
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
@@ -81,8 +80,8 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && equalJson(a[key], b[key]));
 }
 
-/** `next` with every part that equals the same part of `before` replaced by it, so that memory and text of equal parts are held once. */
-export function shareEqualParts<T extends Json>(before: Json | undefined, next: T): T {
+/** Returns `next` with all parts that equal those of `before` replaced by them, so that equal parts share memory and text. */
+export function structuralShare<T extends Json>(before: Json | undefined, next: T): T {
   if (before === next) return next;
   if (Array.isArray(next)) return equalJson(before, next) ? (before as T) : next;
   if (!isObject(next) || !isObject(before)) return next;
@@ -90,7 +89,7 @@ export function shareEqualParts<T extends Json>(before: Json | undefined, next: 
   let same = Object.keys(before).length === Object.keys(next).length;
   for (const key of Object.keys(next)) {
     const value = next[key];
-    const shared = value === undefined ? undefined : shareEqualParts(before[key], value);
+    const shared = value === undefined ? undefined : structuralShare(before[key], value);
     if (shared !== before[key] || !(key in before)) same = false;
     if (key === "__proto__") return next;
     result[key] = shared;

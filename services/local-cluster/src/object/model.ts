@@ -1,4 +1,4 @@
-/** JSON as it travels; objects held by the store are never changed, only replaced. */
+/** JSON values; objects of the store are never changed, only replaced. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -41,7 +41,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of keys, or undefined where the path breaks off. */
+/** Returns the value at a path of keys; undefined where the path ends early. */
 export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {
@@ -56,7 +56,7 @@ export function textAt(value: Json | undefined, ...path: readonly string[]): str
   return typeof found === "string" ? found : undefined;
 }
 
-/** A value as a person reads it: texts as they are, the rest as JSON. */
+/** Formats a value for messages: texts unchanged, others as JSON. */
 export function show(value: Json | undefined): string {
   return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }
@@ -66,19 +66,19 @@ export function listAt(value: Json | undefined, ...path: readonly string[]): rea
   return Array.isArray(found) ? (found as readonly Json[]) : [];
 }
 
-/** A copy with some metadata fields replaced; `undefined` removes a field. */
+/** Copies an object with changed metadata fields; `undefined` removes a field. */
 export function withMeta<T extends KubeObject>(object: T, change: Partial<ObjectMeta>): T {
   const metadata: Record<string, Json | undefined> = { ...object.metadata, ...change };
   for (const key of Object.keys(change)) if (metadata[key] === undefined) delete metadata[key];
   return { ...object, metadata };
 }
 
-/** Time as Kubernetes writes it: RFC 3339, UTC, whole seconds. */
+/** Formats a time as Kubernetes does: RFC 3339, UTC, whole seconds. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** MicroTime: RFC 3339 with six decimals. */
+/** Formats a MicroTime: RFC 3339 with six decimals. */
 export function microTimestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }

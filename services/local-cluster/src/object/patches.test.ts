@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JsonPatchError, jsonPatch } from "./json-patch.js";
-import { diff, equalJson, mergePatch, NOT_REPRESENTABLE, shareEqualParts } from "./merge-patch.js";
+import { diff, equalJson, mergePatch, NOT_REPRESENTABLE, structuralShare } from "./merge-patch.js";
 import type { Json, JsonObject } from "./model.js";
 import { strategicMerge } from "./strategic-merge.js";
 
@@ -40,8 +40,8 @@ describe("merge patch", () => {
   test("sharing equal parts changes nothing, and an equal object is the one before", () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
-        expect(equalJson(shareEqualParts(before, after), after)).toBe(true);
-        expect(shareEqualParts(before, structuredClone(before) as JsonObject)).toBe(before);
+        expect(equalJson(structuralShare(before, after), after)).toBe(true);
+        expect(structuralShare(before, structuredClone(before) as JsonObject)).toBe(before);
       }),
     );
   });

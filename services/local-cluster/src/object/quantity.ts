@@ -1,14 +1,13 @@
-// Only this part of the domain: the rest brings the protocol's schemas, which a cluster has no use for.
+// Imports only this part of the domain; others load protobuf schemas.
 import { divideUp, parseQuantity as parse } from "@flyte-ts/domain/quantity";
 
-/** A resource quantity that does not parse. */
+/** A resource quantity is invalid. */
 export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
 
 /**
- * A Kubernetes quantity in thousandths, rounded up: "500m" → 500n, "2" → 2000n,
- * "1Ki" → 1024000n.
+ * Parses a Kubernetes quantity to thousandths, rounded up: "500m" → 500n, "2" → 2000n, "1Ki" → 1024000n.
  *
  * @throws QuantityError
  */
@@ -36,7 +35,7 @@ const SIZES: Readonly<Record<string, bigint>> = {
   Ei: 1n << 60n,
 };
 
-/** Thousandths as a quantity; `binary` prefers Ki, Mi, Gi. */
+/** Formats thousandths as a quantity; `binary` prefers Ki, Mi, Gi. */
 export function formatQuantity(thousandths: bigint, binary = false): string {
   if (thousandths % 1000n !== 0n) return `${thousandths}m`;
   const whole = thousandths / 1000n;

@@ -1,10 +1,9 @@
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
- * Kubernetes' strategic merge patch for the built-in kinds: lists of objects are
- * merged by a key, and `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder`
- * and `$retainKeys` are understood. Source of the merge keys: the
- * `patchMergeKey` tags of Kubernetes' core/v1 types.
+ * Applies a strategic merge patch to a built-in kind: merges lists of objects by a key, and supports `$patch`,
+ * `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`. Source of the merge keys: the `patchMergeKey` tags
+ * of Kubernetes' core/v1 types.
  */
 export function strategicMerge(target: Json | undefined, patch: Json, field = ""): Json {
   if (!isObject(patch)) return patch;
@@ -28,7 +27,7 @@ export function strategicMerge(target: Json | undefined, patch: Json, field = ""
   return result;
 }
 
-/** Merge key by the name of the list's field; lists not named are replaced as a whole. */
+/** Merge keys by name of the list's field; other lists are replaced. */
 const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   containers: ["name"],
   initContainers: ["name"],
@@ -50,29 +49,29 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   topologySpreadConstraints: ["topologyKey"],
 };
 
-/** Lists of plain values that are united rather than replaced. */
-const UNITED = new Set(["finalizers"]);
+/** Lists of plain values that are merged as sets. */
+const UNION_LISTS = new Set(["finalizers"]);
 
 function mergeKey(field: string, items: readonly Json[]): string | undefined {
   return MERGE_KEYS[field]?.find((key) => items.some((item) => isObject(item) && item[key] !== undefined));
 }
 
 /**
- * Text that is the same for equal values, and for no others. Lists are matched by it rather than each item with each other: an object
- * and a patch of some megabytes have hundreds of thousands.
+ * Returns a text that is equal for equal values only. Lists are matched by it in linear time, since large objects and
+ * patches have hundreds of thousands of items.
  */
-function identity(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(identity).join()}]`;
+function canonicalText(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonicalText).join()}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "";
   const members = Object.keys(value).toSorted();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${identity(value[name])}`).join()}}`;
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name])}`).join()}}`;
 }
 
 function mergeList(target: Json | undefined, patch: readonly Json[], field: string): Json {
   const current = Array.isArray(target) ? (target as readonly Json[]) : [];
-  if (UNITED.has(field)) {
-    const known = new Set(current.map(identity));
-    return [...current, ...patch.filter((value) => !known.has(identity(value)))];
+  if (UNION_LISTS.has(field)) {
+    const known = new Set(current.map(canonicalText));
+    return [...current, ...patch.filter((value) => !known.has(canonicalText(value)))];
   }
   if (patch.length === 0 && (MERGE_KEYS[field]?.length ?? 0) > 0) return current;
   const key = mergeKey(field, patch);
@@ -86,7 +85,7 @@ function mergeByKey(current: readonly Json[], patch: readonly Json[], { key, fie
   const result: (Json | undefined)[] = [...current];
   const places = new Map<string, number[]>();
   const place = (item: JsonObject, index: number): void => {
-    const id = identity(item[key]);
+    const id = canonicalText(item[key]);
     const known = places.get(id);
     if (known === undefined) places.set(id, [index]);
     else known.push(index);
@@ -94,12 +93,12 @@ function mergeByKey(current: readonly Json[], patch: readonly Json[], { key, fie
   for (const [index, item] of current.entries()) if (isObject(item)) place(item, index);
   for (const item of patch) {
     if (!isObject(item)) continue;
-    const found = places.get(identity(item[key]));
+    const found = places.get(canonicalText(item[key]));
     const index = found?.[0];
     if (item["$patch"] === "delete") {
       if (index !== undefined) result[index] = undefined;
       found?.shift();
-      if (found?.length === 0) places.delete(identity(item[key]));
+      if (found?.length === 0) places.delete(canonicalText(item[key]));
     } else if (index !== undefined) result[index] = strategicMerge(result[index], item, field);
     else {
       place(item, result.length);
@@ -114,8 +113,8 @@ function deleteFromPrimitiveLists(result: Record<string, Json | undefined>, patc
     const field = directive.match(/^\$deleteFromPrimitiveList\/(.+)$/)?.[1];
     const list = field === undefined ? undefined : result[field];
     if (field === undefined || !Array.isArray(list) || !Array.isArray(doomed)) continue;
-    const gone = new Set((doomed as readonly Json[]).map(identity));
-    const kept = (list as readonly Json[]).filter((value) => !gone.has(identity(value)));
+    const gone = new Set((doomed as readonly Json[]).map(canonicalText));
+    const kept = (list as readonly Json[]).filter((value) => !gone.has(canonicalText(value)));
     if (kept.length === 0) delete result[field];
     else result[field] = kept;
   }
@@ -128,7 +127,7 @@ function orderLists(result: Record<string, Json | undefined>, patch: JsonObject)
     if (field === undefined || !Array.isArray(list) || !Array.isArray(order)) continue;
     const wanted = order as readonly Json[];
     const key = mergeKey(field, wanted);
-    const named = (item: Json) => (key !== undefined && isObject(item) ? `of ${identity(item[key])}` : identity(item));
+    const named = (item: Json) => (key !== undefined && isObject(item) ? `of ${canonicalText(item[key])}` : canonicalText(item));
     const ranks = new Map<string, number>();
     for (const [rank, item] of wanted.entries()) if (!ranks.has(named(item))) ranks.set(named(item), rank);
     const ranked = (list as readonly Json[]).map((item) => ({ item, rank: ranks.get(named(item)) ?? wanted.length }));

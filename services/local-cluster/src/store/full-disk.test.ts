@@ -21,7 +21,7 @@ const fail = (error: Error) => {
   throw error;
 };
 
-/** A disk with room for so many bytes, which writes at most `most` of them at once, until the machine goes away. */
+/** A simulated disk with limited space and partial writes, until the machine fails. */
 class Disk {
   gone = false;
 
@@ -78,13 +78,13 @@ test("a log that a full disk cut off before a snapshot, and the empty one after 
 test("a snapshot that cannot be written leaves the logs, and is tried again later", async () => {
   const failures: string[] = [];
   const first = await openStore({ folder, fail, snapshotAtBytes: 2_000, onSnapshotFailed: (error) => failures.push(error.message) });
-  // A folder stands where the snapshot would be written.
+  // A directory blocks the path of the snapshot.
   let revision = 0;
   const next = () => join(folder, `snapshot-${String(revision).padStart(16, "0")}.jsonl.partial`);
   for (revision = 1; revision <= 40; revision++) mkdirSync(next());
   for (let i = 0; i < 40; i++) {
     first.store.put("/things", thing(`t${i}`, { text: "x".repeat(100) }));
-    // The next write comes when this one is on disk: the log grows step by step.
+    // Each write waits for the previous one, so that the log grows step by step.
     await first.store.durable();
   }
   await expect.poll(() => failures.length).toBeGreaterThan(0);
@@ -110,7 +110,8 @@ test("whenever the disk is full and the machine goes away, with snapshots under 
   });
   await fc.assert(
     fc.asyncProperty(lives, async (all) => {
-      // What a dead process had begun in this one goes on in the folder of its life; the next life gets the files as they were at its end.
+      // A dead process may still write to its directory; the next process gets a copy of the files at the time of
+      // death.
       const parent = mkdtempSync(join(folder, "lives-"));
       let current = join(parent, "0");
       let acknowledged = 0;

@@ -1,4 +1,4 @@
-import type { Stored } from "./stored.js";
+import type { Stored } from "./stored-object.js";
 
 export interface StoreEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
@@ -9,22 +9,21 @@ export interface StoreEvent {
   readonly previous: Stored | undefined;
 }
 
-/** Events kept per resource; a watch that starts further back is told to list again (410). */
+/** Maximum number of retained events per resource; a watch from an older revision must list again (410). */
 const MAX_EVENTS = 16_384;
 
 /**
- * Memory that the kept events of a resource may hold, bytes. A revision of a
- * large object shares most parts with the next; what it holds alone (a copy of
- * the maps on the way to the change) is taken for an eighth of its text.
+ * Maximum memory of a resource's retained events, bytes. Revisions of a large object share most parts; the rest is
+ * estimated as an eighth of its text.
  */
 const MAX_BYTES = 64 << 20;
 const costOf = ({ stored }: StoreEvent) => stored.size >> 3;
 
-/** The latest events of one resource, in order. */
+/** Recent events of one resource, in order. */
 export class History {
   #events: StoreEvent[] = [];
   #bytes = 0;
-  /** Every event after this revision is kept. */
+  /** All events after this revision are retained. */
   #floor: number;
 
   constructor(floor: number) {
@@ -37,7 +36,7 @@ export class History {
     if (this.#events.length >= 2 * MAX_EVENTS || this.#bytes > 2 * MAX_BYTES) this.#trim();
   }
 
-  /** Down to half, so that the cost of moving the rest is spread over many events. */
+  /** Trims to half, so that the cost of moving the rest is amortized. */
   #trim(): void {
     let drop = 0;
     while (this.#events.length - drop > MAX_EVENTS || (this.#bytes > MAX_BYTES && drop < this.#events.length)) {
@@ -47,7 +46,7 @@ export class History {
     this.#floor = dropped.at(-1)?.stored.revision ?? this.#floor;
   }
 
-  /** Events after a revision, or the oldest revision that can still be asked for. */
+  /** Returns events after a revision, or the oldest available revision. */
   since(revision: number): { events: readonly StoreEvent[] } | { tooOld: number } {
     if (revision < this.#floor) return { tooOld: this.#floor };
     const events = this.#events;

@@ -1,10 +1,10 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, write } from "node:fs";
-import { isFull } from "./disk.js";
+import { isDiskFull } from "./disk-errors.js";
 
-/** Pause between two tries to write to a full disk, ms. */
-const ROOM_POLL_MS = 500;
+/** Delay of retries on a full disk, ms. */
+const DISK_FULL_RETRY_MS = 500;
 
-/** Writes to an open file, as `fs.write` does; a test has its own. */
+/** Writes to an open file like `fs.write`; replaceable in tests. */
 export type Write = (
   fd: number,
   from: { readonly buffer: Buffer; readonly offset: number },
@@ -13,23 +13,22 @@ export type Write = (
 
 const writeToDisk: Write = (fd, { buffer, offset }, done) => write(fd, buffer, offset, buffer.length - offset, null, done);
 
-export interface LogOptions {
-  /** Bytes of the file that are kept. */
+export interface LogFileOptions {
+  /** Number of bytes to keep; the rest is truncated. */
   readonly length: number;
-  /** Called once when the disk refuses a write for good; nothing is acknowledged after that. */
+  /** Called once on a permanent write error; later writes are not acknowledged. */
   readonly fail: (error: Error) => void;
-  /** Told when the disk is full, and, with undefined, when writing goes on. */
+  /** Called when the disk is full, and with undefined when writes succeed again. */
   readonly onFull?: (error: Error | undefined) => void;
-  /** Nothing is written before: the end of the log before this one. */
+  /** Delays all writes until the previous log is complete. */
   readonly after?: Promise<void>;
   readonly write?: Write;
 }
 
 /**
- * An append-only file whose writes are on disk when `append` resolves. Lines that
- * arrive while one write is under way go out together with the next (group
- * commit), so many clients share one disk flush (0.1 ms and more). On a full disk
- * a write waits for room and then goes on where it stopped.
+ * Append-only file with durable writes. Lines that arrive during a write are combined in the next one (group commit),
+ * so that many clients share a disk flush (0.1 ms or more). On a full disk a write waits for space and continues where
+ * it stopped.
  */
 export class LogFile {
   readonly #fd: number;
@@ -41,10 +40,10 @@ export class LogFile {
   #waiting: (() => void)[] = [];
   #writing = false;
   #failed = false;
-  /** Bytes in the file. */
+  /** Size of the file, bytes. */
   bytes: number;
 
-  constructor(path: string, { length, fail, onFull, after, write: given = writeToDisk }: LogOptions) {
+  constructor(path: string, { length, fail, onFull, after, write: given = writeToDisk }: LogFileOptions) {
     this.#fd = openSync(path, constants.O_CREAT | constants.O_WRONLY | constants.O_APPEND | constants.O_DSYNC, 0o600);
     ftruncateSync(this.#fd, length);
     fsyncSync(this.#fd);
@@ -57,7 +56,7 @@ export class LogFile {
     void after.then(() => this.#next());
   }
 
-  /** Calls back, in order of the calls, once the line is on disk. */
+  /** Calls back in order when the line is durable. */
   append(line: string, written: () => void): void {
     this.#lines.push(line);
     this.#waiting.push(written);
@@ -85,10 +84,10 @@ export class LogFile {
 
   #writeFrom(buffer: Buffer, offset: number, done: () => void): void {
     this.#write(this.#fd, { buffer, offset }, (error, count) => {
-      if (error !== null && isFull(error)) {
+      if (error !== null && isDiskFull(error)) {
         this.#setFull(error);
-        // Readiness shows it meanwhile; the timer keeps the process, which owes its clients these writes.
-        setTimeout(() => this.#writeFrom(buffer, offset, done), ROOM_POLL_MS);
+        // Readiness reports it meanwhile. The timer keeps the process alive, which owes its clients these writes.
+        setTimeout(() => this.#writeFrom(buffer, offset, done), DISK_FULL_RETRY_MS);
       } else if (error !== null) {
         this.#failed = true;
         this.#fail(error);

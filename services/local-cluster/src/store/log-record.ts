@@ -1,12 +1,12 @@
 import type { JsonObject, KubeObject } from "../object/model.js";
 
-/** One line of the log: a whole object, a merge patch to the state before, or a removal. */
+/** A line of the log: an object, a merge patch to the previous state, or a removal. */
 export type LogRecord =
   | { readonly r: number; readonly k: string; readonly o: KubeObject }
   | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly p: JsonObject }
   | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly d: 1 };
 
-/** Reads one line; undefined when it is not a whole record (a write cut off by a crash). */
+/** Parses a line; undefined when a crash truncated it. */
 export function parseRecord(line: string): LogRecord | undefined {
   try {
     const record = JSON.parse(line) as Partial<{ r: number; k: string }> | null;
@@ -20,19 +20,19 @@ export function putLine(revision: number, resource: string, text: string): strin
   return `{"r":${revision},"k":${JSON.stringify(resource)},"o":${text}}\n`;
 }
 
-interface Place {
+interface RecordKey {
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-const placeText = ({ resource, namespace, name }: Place) =>
+const placeText = ({ resource, namespace, name }: RecordKey) =>
   `"k":${JSON.stringify(resource)},"s":${JSON.stringify(namespace)},"n":${JSON.stringify(name)}`;
 
-export function patchLine(revision: number, place: Place, patchText: string): string {
+export function patchLine(revision: number, place: RecordKey, patchText: string): string {
   return `{"r":${revision},${placeText(place)},"p":${patchText}}\n`;
 }
 
-export function removeLine(revision: number, place: Place): string {
+export function removeLine(revision: number, place: RecordKey): string {
   return `{"r":${revision},${placeText(place)},"d":1}\n`;
 }

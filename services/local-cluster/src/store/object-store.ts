@@ -2,10 +2,10 @@ import { diff, mergePatch, NOT_REPRESENTABLE } from "../object/merge-patch.js";
 import { isObject, type KubeObject, withMeta } from "../object/model.js";
 import { History, type StoreEvent } from "./history.js";
 import { type LogRecord, patchLine, putLine, removeLine } from "./log-record.js";
-import { LARGE_BYTES, Stored } from "./stored.js";
+import { LARGE_BYTES, Stored } from "./stored-object.js";
 import { Table } from "./table.js";
 
-export interface Place {
+export interface ObjectKey {
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -13,16 +13,14 @@ export interface Place {
 
 export type Listener = (event: StoreEvent) => void;
 
-/** Takes lines in order and calls back when each is durable. */
+/** Appends lines in order and calls back when each is durable. */
 export interface Journal {
   append(line: string, written: () => void): void;
 }
 
 /**
- * All objects, in memory. A write takes effect at once for later writes, but it
- * is acknowledged (`durable`) and shown to watchers only when the journal has it
- * on disk; readers that must not see what a crash could take back wait for
- * `durable` too.
+ * All objects in memory. A write is visible to later writes at once, but acknowledged (`durable`) and sent to watches
+ * only when the journal has stored it. Readers that must not see what a crash could revert wait for `durable` too.
  */
 export class ObjectStore {
   readonly #tables = new Map<string, Table>();
@@ -32,7 +30,7 @@ export class ObjectStore {
   #journal: Journal | undefined;
   #head: number;
   #durable: number;
-  /** Every history reaches back to here. */
+  /** All histories start at this revision. */
   readonly #floor: number;
   #waiters: { revision: number; resolve: () => void }[] = [];
 
@@ -42,12 +40,12 @@ export class ObjectStore {
     this.#floor = revision;
   }
 
-  /** From now on writes go to this journal. */
+  /** Sends later writes to this journal. */
   attach(journal: Journal): void {
     this.#journal = journal;
   }
 
-  /** Latest revision, durable or not. */
+  /** Latest revision, possibly not durable yet. */
   get revision(): number {
     return this.#head;
   }
@@ -56,7 +54,7 @@ export class ObjectStore {
     return this.#durable;
   }
 
-  get({ resource, namespace, name }: Place): Stored | undefined {
+  get({ resource, namespace, name }: ObjectKey): Stored | undefined {
     return this.#tables.get(resource)?.get(namespace, name);
   }
 
@@ -64,7 +62,7 @@ export class ObjectStore {
     return this.#tables.get(resource)?.list(namespace) ?? [];
   }
 
-  /** The objects of one namespace in no order; cheaper than `list` after a write. */
+  /** Objects of a namespace in any order; cheaper than `list` after a write. */
   within(resource: string, namespace: string): Iterable<Stored> {
     return this.#tables.get(resource)?.within(namespace) ?? [];
   }
@@ -81,11 +79,11 @@ export class ObjectStore {
     for (const [resource, table] of this.#tables) for (const stored of table.values()) yield { resource, stored };
   }
 
-  /** Writes a new state; sets the resource version. A state equal to the present one is not written again. */
+  /** Writes a new state and sets the resource version. Skips the write when the state is equal. */
   put(resource: string, wanted: KubeObject): Stored {
     const { namespace = "", name } = wanted.metadata;
     const previous = this.get({ resource, namespace, name });
-    // The resource version is ours to set; whatever the writer left there is no difference.
+    // The store sets the resource version; the writer's value is ignored.
     const object = previous === undefined ? wanted : withMeta(wanted, { resourceVersion: String(previous.revision) });
     const patch = previous === undefined ? NOT_REPRESENTABLE : diff(previous.object, object);
     if (previous !== undefined && patch === undefined) return previous;
@@ -107,8 +105,8 @@ export class ObjectStore {
     return stored;
   }
 
-  /** Takes an object out; answers its last state, with the revision of the removal. */
-  remove(place: Place): Stored | undefined {
+  /** Removes an object; returns its last state with the revision of the removal. */
+  remove(place: ObjectKey): Stored | undefined {
     const previous = this.get(place);
     if (previous === undefined) return undefined;
     const revision = this.#head + 1;
@@ -120,18 +118,18 @@ export class ObjectStore {
     return stored;
   }
 
-  /** Resolves when the revision (default: all so far) is on disk. */
+  /** Resolves when the revision (default: the latest) is durable. */
   durable(revision = this.#head): Promise<void> {
     if (revision <= this.#durable) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ revision, resolve }));
   }
 
-  /** Events after a revision that watchers may see, oldest first. */
+  /** Returns durable events after a revision, oldest first. */
   since(resource: string, revision: number): { events: readonly StoreEvent[] } | { tooOld: number } {
     return this.#history(resource).since(revision);
   }
 
-  /** Calls back for each durable write of the resource from now on; answers how to stop. */
+  /** Calls back for each durable write of the resource. @returns a function that unsubscribes */
   subscribe(resource: string, listener: Listener): () => void {
     let listeners = this.#listeners.get(resource);
     if (listeners === undefined) this.#listeners.set(resource, (listeners = new Set()));
@@ -144,12 +142,12 @@ export class ObjectStore {
     return () => this.#allListeners.delete(listener);
   }
 
-  /** Puts an object of a snapshot in place; only before the store is in use. */
+  /** Loads an object of a snapshot; only while opening. */
   load(resource: string, object: KubeObject): void {
     this.#table(resource).set(new Stored(object, { revision: Number(object.metadata.resourceVersion) }));
   }
 
-  /** Repeats a write of the log; only before the store is in use. */
+  /** Replays a write of the log; only while opening. */
   replay(record: LogRecord): void {
     if (record.r <= this.#head) return;
     const previous =
@@ -183,7 +181,7 @@ export class ObjectStore {
   }
 
   #commit(event: StoreEvent, line: string): void {
-    if (this.#journal === undefined) throw new Error("the store has no journal yet");
+    if (this.#journal === undefined) throw new Error("the store has no journal");
     const { revision } = event.stored;
     this.#head = revision;
     this.#set(event);
@@ -228,6 +226,6 @@ export class ObjectStore {
   }
 }
 
-function placeOf(resource: string, { metadata }: KubeObject): Place {
+function placeOf(resource: string, { metadata }: KubeObject): ObjectKey {
   return { resource, namespace: metadata.namespace ?? "", name: metadata.name };
 }

@@ -3,41 +3,41 @@ import { open } from "node:fs/promises";
 import { LogFile, type Write } from "./log-file.js";
 import { parseRecord, putLine } from "./log-record.js";
 import { ObjectStore } from "./object-store.js";
-import { fileBytes, findSegments, logPath, readLines, type Segment, snapshotPath } from "./segments.js";
+import { fileSize, findSegments, logPath, readLines, type Segment, snapshotPath } from "./segments.js";
 
-/** Characters that go to a snapshot at once; requests are served between two pieces. */
-const SNAPSHOT_PIECE = 64 * 1024;
+/** Characters per write of a snapshot; requests are served in between. */
+const SNAPSHOT_CHUNK_CHARS = 64 * 1024;
 
 export interface PersistentStore {
   readonly store: ObjectStore;
-  /** The disk is full: why writes are not acknowledged now. */
+  /** Error of the full disk while writes wait for space. */
   readonly full: Error | undefined;
-  /** Bytes of a write cut off by a crash that were dropped on opening. */
+  /** Bytes of a truncated write that were dropped on opening. */
   readonly droppedBytes: number;
-  /** Writes the state in full and starts a new log. */
+  /** Writes a complete snapshot and starts a new log. */
   snapshot(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
   readonly folder: string;
-  /** Called when the disk refuses a write; the process must end, since its memory is ahead of the disk. */
+  /** Called when a write fails permanently; the process must exit, since its memory is ahead of the disk. */
   readonly fail: (error: Error) => void;
-  /** Told when the disk is full, and, with undefined, when writing goes on. */
+  /** Called when the disk is full, and with undefined when writes succeed again. */
   readonly onFull?: (error: Error | undefined) => void;
-  /** Told of a snapshot that could not be written; the logs hold all that it would, and the next one comes later. */
+  /** Called when a snapshot cannot be written; the logs remain, and a later snapshot is tried. */
   readonly onSnapshotFailed?: (error: Error) => void;
-  /** In place of the disk's, in tests. */
+  /** Replaces disk writes in tests. */
   readonly write?: Write;
-  /** Log length that starts a snapshot. */
+  /** Size of the log that triggers a snapshot, bytes. */
   readonly snapshotAtBytes?: number;
 }
 
 /**
- * Opens the store of a folder: the newest snapshot, then the logs after it. A log begins when the one before it has been written in full,
- * so a log whose end was cut off by a crash or a full disk has only empty ones after it: those go, and writing continues on it.
+ * Opens the store of a directory: the newest snapshot, then the logs after it. A log starts only when the previous one
+ * is complete; after a truncated log there are only empty ones, which are removed, and writing continues on it.
  *
- * @throws Error naming the file, when records are missing between others
+ * @throws Error naming the file when records are missing in the middle
  */
 export async function openStore(options: StoreOptions): Promise<PersistentStore> {
   const { folder, fail, onFull, onSnapshotFailed, snapshotAtBytes = 64 << 20 } = options;
@@ -50,7 +50,7 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
   const live = logs.filter((log) => log.revision >= (base?.revision ?? 0));
   const whole = await replayLogs(store, live);
   const last = live.at(-1);
-  const droppedBytes = last === undefined ? 0 : fileBytes(last.path) - whole;
+  const droppedBytes = last === undefined ? 0 : fileSize(last.path) - whole;
   let full: Error | undefined;
   const logOptions = {
     fail,
@@ -61,21 +61,21 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
     ...(options.write && { write: options.write }),
   };
   let log = new LogFile(last?.path ?? logPath(folder, store.revision), { length: whole, ...logOptions });
-  syncFolder(folder);
+  syncDir(folder);
 
   let running: Promise<void> | undefined;
-  let snapshotBytes = base === undefined ? 0 : fileBytes(base.path);
+  let snapshotBytes = base === undefined ? 0 : fileSize(base.path);
   const takeSnapshot = async () => {
     const { revision } = store;
     const objects = [...store.values()];
     const old = log;
     const drained = store.durable(revision);
     log = new LogFile(logPath(folder, revision), { length: 0, ...logOptions, after: drained });
-    syncFolder(folder);
+    syncDir(folder);
     await drained;
     old.close();
     snapshotBytes = await writeSnapshot(snapshotPath(folder, revision), objects);
-    syncFolder(folder);
+    syncDir(folder);
     const { logs: allLogs, snapshots: allSnapshots } = findSegments(folder);
     for (const file of [...allLogs, ...allSnapshots]) if (file.revision < revision) rmSync(file.path);
   };
@@ -87,7 +87,7 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
   };
   let nextSnapshotAt = 0;
   const snapshotFailed = (error: Error) => {
-    // Not with every write from now on.
+    // Avoids a retry with every write.
     nextSnapshotAt = log.bytes + snapshotAtBytes;
     onSnapshotFailed?.(error);
   };
@@ -107,9 +107,9 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
     },
     snapshot,
     close: async () => {
-      // Without the snapshot the logs hold everything.
+      // Without the snapshot the logs are complete.
       if (full === undefined) await running?.catch(() => undefined);
-      // On a full disk nothing of what waits has been acknowledged.
+      // Writes that wait for space have not been acknowledged.
       if (full !== undefined) return;
       await store.durable();
       log.close();
@@ -118,16 +118,18 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
 }
 
 /**
- * Reads logs, oldest first. Each is named by the revision at which it began; those that began at one that the log before does not reach,
- * because its end was cut off, are empty and go. @returns bytes of whole records in the last one that is left
+ * Replays logs, oldest first. Logs are named by their first revision; those after a truncated log are empty and
+ * removed.
+ *
+ * @returns the size of complete records in the last remaining log, bytes
  */
 async function replayLogs(store: ObjectStore, logs: Segment[]): Promise<number> {
   let whole = 0;
   for (const [index, log] of logs.entries()) {
     whole = await replayLog(store, log.path);
     const later = logs.slice(index + 1);
-    if (later.length === 0 || (whole === fileBytes(log.path) && later[0]?.revision === store.revision)) continue;
-    if (later.some(({ path }) => fileBytes(path) > 0))
+    if (later.length === 0 || (whole === fileSize(log.path) && later[0]?.revision === store.revision)) continue;
+    if (later.some(({ path }) => fileSize(path) > 0))
       throw new Error(`${log.path} is damaged after byte ${whole}, and newer logs follow it`);
     for (const { path } of later) rmSync(path);
     logs.splice(index + 1);
@@ -136,7 +138,7 @@ async function replayLogs(store: ObjectStore, logs: Segment[]): Promise<number> 
   return whole;
 }
 
-/** Answers how many bytes of the file are whole records. */
+/** Returns the size of complete records, bytes. */
 async function replayLog(store: ObjectStore, path: string): Promise<number> {
   let whole = 0;
   for await (const { line, end } of readLines(path)) {
@@ -158,7 +160,7 @@ async function loadSnapshot(store: ObjectStore, path: string): Promise<void> {
 
 type Objects = ReturnType<ObjectStore["values"]> extends Generator<infer T> ? readonly T[] : never;
 
-/** @throws Error when the disk refuses it; nothing of it is left then */
+/** @throws Error when the disk rejects it; the partial file is removed */
 async function writeSnapshot(path: string, objects: Objects): Promise<number> {
   const partial = `${path}.partial`;
   const file = await open(partial, "w", 0o600);
@@ -167,11 +169,11 @@ async function writeSnapshot(path: string, objects: Objects): Promise<number> {
     let lines: string[] = [];
     let length = 0;
     for (const { resource, stored } of objects) {
-      // Not stored.text(): the text of an object that nobody reads need not stay in memory.
+      // Does not use stored.text(), which would keep the text in memory.
       const line = putLine(stored.revision, resource, JSON.stringify(stored.object));
       lines.push(line);
       length += line.length;
-      if (length < SNAPSHOT_PIECE) continue;
+      if (length < SNAPSHOT_CHUNK_CHARS) continue;
       await file.appendFile(lines.join(""));
       bytes += length;
       [lines, length] = [[], 0];
@@ -188,7 +190,7 @@ async function writeSnapshot(path: string, objects: Objects): Promise<number> {
   }
 }
 
-function syncFolder(folder: string): void {
+function syncDir(folder: string): void {
   const fd = openSync(folder, "r");
   fsyncSync(fd);
   closeSync(fd);

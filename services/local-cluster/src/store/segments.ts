@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file of the store's folder with the revision in its name. */
+/** A file of the store with the revision in its name. */
 export interface Segment {
   readonly path: string;
   readonly revision: number;
@@ -9,13 +9,13 @@ export interface Segment {
 
 const digits = (revision: number) => String(revision).padStart(16, "0");
 
-/** Log that holds the revisions after `revision`. */
+/** Path of the log with revisions after `revision`. */
 export const logPath = (folder: string, revision: number) => join(folder, `log-${digits(revision)}.jsonl`);
 
-/** State as of `revision`. */
+/** Path of the snapshot of `revision`. */
 export const snapshotPath = (folder: string, revision: number) => join(folder, `snapshot-${digits(revision)}.jsonl`);
 
-/** Logs and snapshots of a folder, oldest first, and snapshots that were never finished. */
+/** Lists logs and snapshots, oldest first, and incomplete snapshots. */
 export function findSegments(folder: string): { logs: Segment[]; snapshots: Segment[]; unfinished: string[] } {
   const names = readdirSync(folder);
   const found = names.flatMap((name) => {
@@ -27,7 +27,7 @@ export function findSegments(folder: string): { logs: Segment[]; snapshots: Segm
   return { logs: found.filter((f) => f.kind === "log"), snapshots: found.filter((f) => f.kind === "snapshot"), unfinished };
 }
 
-/** The lines of a file with the offset after each; a last line without an end is left out. */
+/** Yields lines with the offset after each; omits an incomplete last line. */
 export async function* readLines(path: string): AsyncGenerator<{ line: string; end: number }> {
   let rest: Buffer[] = [];
   let offset = 0;
@@ -45,4 +45,4 @@ export async function* readLines(path: string): AsyncGenerator<{ line: string; e
   }
 }
 
-export const fileBytes = (path: string) => statSync(path).size;
+export const fileSize = (path: string) => statSync(path).size;

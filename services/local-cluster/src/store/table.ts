@@ -1,6 +1,6 @@
-import { objectKey, type Stored } from "./stored.js";
+import { objectKey, type Stored } from "./stored-object.js";
 
-/** The objects of one resource: by key, by namespace, and in key order when listed. */
+/** Objects of one resource, indexed by key and namespace; sorted on demand. */
 export class Table {
   readonly #objects = new Map<string, Stored>();
   readonly #namespaces = new Map<string, Map<string, Stored>>();
@@ -32,7 +32,7 @@ export class Table {
     return this.#objects.size;
   }
 
-  /** Objects in key order; of every namespace when none is named. The list is a snapshot and never changes. */
+  /** Objects in key order, of one namespace or all. The list is an immutable snapshot. */
   list(namespace?: string): readonly Stored[] {
     if (namespace === undefined) return (this.#sorted ??= sortByKey(this.#objects.values()));
     let sorted = this.#sortedNamespaces.get(namespace);
@@ -40,7 +40,7 @@ export class Table {
     return sorted;
   }
 
-  /** Objects in no order, without building the sorted list. */
+  /** Objects in any order, without sorting. */
   values(): Iterable<Stored> {
     return this.#objects.values();
   }

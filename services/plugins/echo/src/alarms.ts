@@ -1,15 +1,14 @@
-import { DueQueue } from "@flyte-ts/heap";
-import type { Clock } from "@flyte-ts/task-plugin";
+import { DelayQueue, type Time } from "@flyte-ts/async";
 
 /** Any number of alarms by key on one timer. */
 export class Alarms {
-  #queue = new DueQueue<string>();
+  #queue = new DelayQueue<string>();
   #callOff: (() => void) | undefined;
   /** ms since the epoch. */
   #armedFor = Number.POSITIVE_INFINITY;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Time,
     private readonly ring: (key: string) => void,
   ) {}
 
@@ -28,22 +27,22 @@ export class Alarms {
     this.#callOff?.();
     this.#callOff = undefined;
     this.#armedFor = Number.POSITIVE_INFINITY;
-    this.#queue = new DueQueue();
+    this.#queue = new DelayQueue();
   }
 
   #arm(): void {
-    const first = this.#queue.first();
+    const first = this.#queue.nextDueAt();
     if (first === undefined || first >= this.#armedFor) return;
     this.#callOff?.();
     this.#armedFor = first;
-    this.#callOff = this.clock.after(Math.max(0, first - this.clock.now().getTime()), () => this.#due());
+    this.#callOff = this.clock.schedule(Math.max(0, first - this.clock.now()), () => this.#due());
   }
 
   #due(): void {
     this.#armedFor = Number.POSITIVE_INFINITY;
     this.#callOff = undefined;
-    const now = this.clock.now().getTime();
-    for (let key = this.#queue.take(now); key !== undefined; key = this.#queue.take(now)) this.ring(key);
+    const now = this.clock.now();
+    for (let key = this.#queue.popDue(now); key !== undefined; key = this.#queue.popDue(now)) this.ring(key);
     this.#arm();
   }
 }

@@ -1,5 +1,6 @@
 import { logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
+import { manifest } from "./manifest.js";
 
 export const echoConfig = z.strictObject({
   nats: natsSettings,
@@ -12,5 +13,5 @@ export const echoConfig = z.strictObject({
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
   logLevel,
-  ops: opsSettings(10_261),
+  ops: opsSettings(manifest.opsPort),
 });

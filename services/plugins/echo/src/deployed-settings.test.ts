@@ -1,11 +1,11 @@
 import { loadConfig } from "@flyte-ts/config";
-import { deployedSettings } from "@flyte-ts/testing";
+import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { echoConfig } from "./config.js";
 
 // Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_ECHO_NATS__URL: "nats://nats" };
 
-test.each(deployedSettings("plugin-echo.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("plugin-echo.yaml"))("the settings of %s are such as it takes", (_, argv) => {
   expect(() => loadConfig(echoConfig, { service: "plugin-echo", argv, env })).not.toThrow();
 });

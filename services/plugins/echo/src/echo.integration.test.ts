@@ -1,11 +1,12 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { systemTime } from "@flyte-ts/async";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type TaskEvent, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { runPlugin } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
@@ -13,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { echoPlugin } from "./plugin.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const clock = systemClock();
+const clock = systemTime;
 
 describe("the echo service over a real bus", () => {
   let nats: ServerFixture;
@@ -45,7 +46,7 @@ describe("the echo service over a real bus", () => {
     await nats.stop();
   });
 
-  it("answers every request, more than it may have in hand", async () => {
+  it("answers more requests than its limit of unacknowledged messages", async () => {
     const running = await serve();
     await send(0, 500);
     await vi.waitFor(() => expect(answered()).toBe(500), { timeout: 30_000 });
@@ -53,14 +54,14 @@ describe("the echo service over a real bus", () => {
     await running.stop();
   });
 
-  it("takes up what was asked while it was away", async () => {
+  it("handles requests that were sent while it was down", async () => {
     await send(500, 550);
     const running = await serve();
     await vi.waitFor(() => expect(answered()).toBe(550), { timeout: 30_000 });
     await running.stop();
   });
 
-  it("goes on when the bus comes back", async () => {
+  it("continues after a restart of the bus", async () => {
     const running = await serve();
     await nats.restart();
     await send(550, 600);

@@ -1,17 +1,19 @@
-import { serviceConfig } from "@flyte-ts/config";
+import { systemTime } from "@flyte-ts/async";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { runPlugin } from "@flyte-ts/task-plugin";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
+import { manifest } from "./manifest.js";
 import { echoPlugin } from "./plugin.js";
 
-mapStacks();
-const config = serviceConfig(echoConfig, "plugin-echo", process);
-const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
-const clock = systemClock();
+installSourceMapSupport();
+const config = loadServiceConfig(echoConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
+const clock = systemTime;
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
@@ -22,11 +24,11 @@ const running = await runPlugin({
   maxInFlight: config.maxInFlight,
   producerId: config.producerId ?? (config.cluster || "propeller"),
 });
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 
-returnMemory();
+startIdleGc();
 onShutdown(
   async () => {
     readiness.stopping();

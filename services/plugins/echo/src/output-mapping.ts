@@ -10,34 +10,34 @@ import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core
 export function outputMapping(iface: TypedInterface | undefined): ReadonlyMap<string, string> | undefined {
   const inputs = iface?.inputs?.variables ?? {};
   const outputs = iface?.outputs?.variables ?? {};
-  const left = new Set(Object.keys(inputs).sort());
+  const unassigned = new Set(Object.keys(inputs).sort());
   const names = Object.keys(outputs).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  if (left.size !== names.length) return undefined;
+  if (unassigned.size !== names.length) return undefined;
   const mapping = new Map<string, string>();
   for (const name of names) {
-    if (left.has(name) && sameType(inputs[name], outputs[name])) take(name, name);
+    if (unassigned.has(name) && sameType(inputs[name], outputs[name])) assign(name, name);
   }
   for (const name of names) {
     if (mapping.has(name)) continue;
-    const input = [...left].find((candidate) => sameType(inputs[candidate], outputs[name]));
+    const input = [...unassigned].find((candidate) => sameType(inputs[candidate], outputs[name]));
     if (input === undefined) return undefined;
-    take(name, input);
+    assign(name, input);
   }
   return mapping;
 
-  function take(output: string, input: string): void {
+  function assign(output: string, input: string): void {
     mapping.set(output, input);
-    left.delete(input);
+    unassigned.delete(input);
   }
 }
 
 function sameType(a: Variable | undefined, b: Variable | undefined): boolean {
   const [one, other] = [a?.type, b?.type];
   if (one === undefined || other === undefined) return one === other;
-  return equals(LiteralTypeSchema, bare(one), bare(other));
+  return equals(LiteralTypeSchema, withoutMetadata(one), withoutMetadata(other));
 }
 
 /** Returns the type without the author's annotations. */
-function bare(type: LiteralType): LiteralType {
+function withoutMetadata(type: LiteralType): LiteralType {
   return { ...type, metadata: undefined, annotation: undefined };
 }

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -7,7 +8,7 @@ import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/fly
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, it } from "vitest";
 import { echoOutputs } from "./echo.js";
@@ -45,18 +46,18 @@ function sleepRequest(ms: number, over: Partial<TaskRequest> = {}): TaskRequest 
   return sampleRequest("core-sleep", { inputs: create(LiteralMapSchema, { literals: { duration: duration(ms) } }), ...over });
 }
 
-const echoWorld = (echoDelayMs: number): PluginWorld => ({
+const echoWorld = (echoDelayMs: number): PluginEnvironment => ({
   plugin: (clock) => echoPlugin({ clock, logger, echoDelayMs }),
   request: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.INTEGER }, { a: integer(1) }),
-  badRequest: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.STRING }, { a: integer(1) }),
-  finish: (_, clock) => clock.advance(echoDelayMs),
+  invalidRequest: () => echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.STRING }, { a: integer(1) }),
+  complete: (_, clock) => clock.advance(echoDelayMs),
 });
 
-const sleepWorld: PluginWorld = {
+const sleepWorld: PluginEnvironment = {
   plugin: (clock) => echoPlugin({ clock, logger, echoDelayMs: 0 }),
   request: () => sleepRequest(5_000),
-  badRequest: () => sampleRequest("core-sleep"),
-  finish: (_, clock) => clock.advance(5_000),
+  invalidRequest: () => sampleRequest("core-sleep"),
+  complete: (_, clock) => clock.advance(5_000),
 };
 
 describe.each([
@@ -70,19 +71,19 @@ describe.each([
 });
 
 describe("echo", () => {
-  it("answers with one event, SUCCEEDED, with the outputs by value", async () => {
+  it("publishes one event, SUCCEEDED, with the outputs by value", async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     await runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     await bus.send(taskRequestSubject("echo", 7), toBinary(TaskRequestSchema, echoWorld(0).request()));
-    await settle();
+    await settlePromises();
     expect(bus.events.map(({ event }) => event?.phase)).toEqual([Phase.SUCCEEDED]);
     expect(bus.events[0]?.outputs?.literals).toEqual({ o0: integer(1) });
     expect(bus.events[0]?.event?.metadata?.pluginIdentifier).toBe("echo");
     expect(bus.events[0]?.event?.outputResult).toEqual({ case: "outputUri", value: expect.stringMatching(/\/n0\/data\/0\/outputs\.pb$/) });
   });
 
-  it("pairs any number of inputs by type and order", () => {
+  it("maps any number of inputs to outputs by type and order", () => {
     const names = Array.from({ length: 11 }, (_, i) => `in${String(i).padStart(2, "0")}`);
     const request = echoRequest(
       { ...Object.fromEntries(names.map((name) => [name, SimpleType.INTEGER])), text: SimpleType.STRING },
@@ -96,7 +97,7 @@ describe("echo", () => {
     expect(literals).not.toHaveProperty("o0");
   });
 
-  it("pairs inputs and outputs of one name first", () => {
+  it("maps inputs and outputs of equal name first", () => {
     const request = echoRequest(
       { a: SimpleType.INTEGER, b: SimpleType.INTEGER },
       { b: SimpleType.INTEGER, c: SimpleType.INTEGER },
@@ -105,7 +106,7 @@ describe("echo", () => {
     expect(echoOutputs(request).literals).toEqual({ b: integer(2), c: integer(1) });
   });
 
-  it("refuses an interface that does not pair up, and inputs that are not in the request", () => {
+  it("fails when inputs and outputs do not match, or the request lacks inputs", () => {
     expect(() => echoOutputs(echoRequest({ a: SimpleType.INTEGER }, {}, {}))).toThrow("same type for each input");
     const absent = echoRequest({ a: SimpleType.INTEGER }, { o0: SimpleType.INTEGER }, {});
     absent.inputs = undefined;
@@ -116,17 +117,17 @@ describe("echo", () => {
 describe("core-sleep", () => {
   const stage = async () => {
     const bus = new MemoryBus();
-    const clock = new ManualClock();
+    const clock = new ManualTime();
     const start = () => runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock });
     const send = async (request: TaskRequest) => {
       await bus.send(taskRequestSubject("core-sleep", request.shard), toBinary(TaskRequestSchema, request));
-      await settle();
+      await settlePromises();
     };
     return { bus, clock, start, send, running: await start() };
   };
   const phases = (bus: MemoryBus) => bus.events.map(({ event }) => event?.phase);
 
-  it("is RUNNING until its time is over", async () => {
+  it("is RUNNING until its duration has passed", async () => {
     const { bus, clock, send } = await stage();
     await send(sleepRequest(5_000));
     await clock.advance(4_999);
@@ -135,14 +136,14 @@ describe("core-sleep", () => {
     expect(phases(bus)).toEqual([Phase.RUNNING, Phase.SUCCEEDED]);
   });
 
-  it("keeps its end over a restart, by the state that propeller gives back", async () => {
+  it("keeps its wake time over a restart by the plugin state", async () => {
     const { bus, clock, send, running, start } = await stage();
     await send(sleepRequest(5_000));
     const pluginState = bus.events[0]?.pluginState ?? new Uint8Array();
     await running.stop();
     await clock.advance(3_000);
     await start();
-    const requestedAt = timestampFromDate(clock.now());
+    const requestedAt = timestampFromMs(clock.now());
     await send(sleepRequest(5_000, { pluginState, knownPhase: Phase.RUNNING, requestedAt }));
     await clock.advance(1_999);
     expect(phases(bus)).not.toContain(Phase.SUCCEEDED);
@@ -150,7 +151,7 @@ describe("core-sleep", () => {
     expect(phases(bus).at(-1)).toBe(Phase.SUCCEEDED);
   });
 
-  it("holds any number on one timer, and ends them in time and not when aborted", async () => {
+  it("ends many sleeps on time with one timer, and none that was aborted", async () => {
     const { bus, clock, send } = await stage();
     const timersBefore = clock.pending;
     for (let i = 0; i < 300; i++)
@@ -158,7 +159,7 @@ describe("core-sleep", () => {
         taskRequestSubject("core-sleep", 7),
         toBinary(TaskRequestSchema, sleepRequest(((i * 7919) % 300) + 1, { generatedName: `a-n${i}-0` })),
       );
-    await settle();
+    await settlePromises();
     expect(clock.pending).toBe(timersBefore + 1);
     await send(sleepRequest(0, { generatedName: "a-n5-0", desired: DesiredState.ABORT }));
     await clock.advance(300);

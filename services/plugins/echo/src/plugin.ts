@@ -1,10 +1,10 @@
+import type { Time } from "@flyte-ts/async";
 import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,
-  type Clock,
   definePlugin,
-  eventBasis,
+  eventFields,
   type Plugin,
   type PluginHost,
   type Succeeded,
@@ -13,77 +13,77 @@ import {
 import type { Logger } from "@flyte-ts/telemetry";
 import { Alarms } from "./alarms.js";
 import { echoOutputs } from "./echo.js";
-import { encodeEndTime, endTime } from "./end-time.js";
+import { encodeWakeTime, wakeTime } from "./wake-time.js";
+import { manifest } from "./manifest.js";
 import { sleepDurationMs } from "./sleep-duration.js";
 
 export interface EchoOptions {
-  readonly clock: Clock;
+  readonly clock: Time;
   readonly logger: Logger;
   /** Duration of an echo task, ms. 0 answers at once. */
   readonly echoDelayMs: number;
 }
 
-interface Sleeper {
+interface PendingSleep {
   readonly workflowKey: string;
-  readonly endMs: number;
+  readonly wakeMs: number;
   /** The encoded request, without fields that only its start needs: there may be very many. */
   readonly request: Uint8Array;
-  readonly end: Succeeded;
+  readonly result: Succeeded;
 }
 
 /** Runs tasks without a pod that end by themselves: `echo` repeats its inputs, `core-sleep` sleeps. */
 export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin {
-  const sleepers = new Map<string, Sleeper>();
+  const pendingSleeps = new Map<string, PendingSleep>();
   let host: PluginHost | undefined;
   const alarms = new Alarms(clock, (key) => {
-    const sleeper = sleepers.get(key);
-    sleepers.delete(key);
-    if (sleeper === undefined || host === undefined) return;
-    logger.debug({ object: key }, "sleep ended");
-    host.report(decodeMessage(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
+    const pending = pendingSleeps.get(key);
+    pendingSleeps.delete(key);
+    if (pending === undefined || host === undefined) return;
+    logger.debug({ object: key }, "sleep finished");
+    host.publishStatus(decodeMessage(TaskRequestSchema, pending.request), pending.result).catch((error: unknown) => {
       // Propeller resends the request, and by then the end time has passed.
-      logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
+      logger.warn({ attempt: key, error: String(error) }, "cannot report the end of a sleep; propeller will ask again");
     });
   });
 
-  const sleep = (request: TaskRequest, durationMs: number, end: Succeeded): TaskStatus => {
+  const sleep = (request: TaskRequest, durationMs: number, result: Succeeded): TaskStatus => {
     const key = attemptKey(request);
-    let sleeper = sleepers.get(key);
-    if (sleeper === undefined) {
-      const endMs = endTime(request, durationMs, clock.now());
-      if (endMs <= clock.now().getTime()) {
-        logger.debug({ object: key }, "sleep is past");
-        return end;
+    let pending = pendingSleeps.get(key);
+    if (pending === undefined) {
+      const wakeMs = wakeTime(request, durationMs, new Date(clock.now()));
+      if (wakeMs <= clock.now()) {
+        logger.debug({ object: key }, "the sleep has already finished");
+        return result;
       }
-      sleeper = { workflowKey: request.workflowKey, endMs, request: encodeMessage(TaskRequestSchema, eventBasis(request)), end };
-      sleepers.set(key, sleeper);
-      alarms.set(key, endMs);
-      logger.debug({ object: key, until: endMs }, "sleep begun");
+      pending = { workflowKey: request.workflowKey, wakeMs, request: encodeMessage(TaskRequestSchema, eventFields(request)), result };
+      pendingSleeps.set(key, pending);
+      alarms.set(key, wakeMs);
+      logger.debug({ object: key, until: wakeMs }, "sleep started");
     }
-    return { phase: "RUNNING", pluginState: encodeEndTime(sleeper.endMs) };
+    return { phase: "RUNNING", pluginState: encodeWakeTime(pending.wakeMs) };
   };
 
   return definePlugin({
     name: "echo",
-    taskTypes: ["echo", "core-sleep"],
-    identifierOf: (taskType) => taskType,
-    finalizes: false,
-    start: (given) => {
-      host = given;
+    taskTypes: manifest.taskTypes,
+    pluginIdentifierFor: (taskType) => taskType,
+    start: (pluginHost) => {
+      host = pluginHost;
     },
     stop: () => alarms.stop(),
     reconcile: (request) => {
       if (request.template?.type === "core-sleep") return sleep(request, sleepDurationMs(request), { phase: "SUCCEEDED" });
-      const end: Succeeded = { phase: "SUCCEEDED", outputs: echoOutputs(request) };
-      return echoDelayMs === 0 ? end : sleep(request, echoDelayMs, end);
+      const result: Succeeded = { phase: "SUCCEEDED", outputs: echoOutputs(request) };
+      return echoDelayMs === 0 ? result : sleep(request, echoDelayMs, result);
     },
-    attemptsOf: ({ workflowKey }) =>
-      [...sleepers.values()].flatMap((sleeper) =>
-        sleeper.workflowKey === workflowKey ? decodeMessage(TaskRequestSchema, sleeper.request) : [],
+    listAttempts: ({ workflowKey }) =>
+      [...pendingSleeps.values()].flatMap((pending) =>
+        pending.workflowKey === workflowKey ? decodeMessage(TaskRequestSchema, pending.request) : [],
       ),
     abort: (request) => {
       const key = attemptKey(request);
-      if (sleepers.delete(key)) logger.debug({ object: key }, "sleep called off");
+      if (pendingSleeps.delete(key)) logger.debug({ object: key }, "sleep aborted");
       alarms.callOff(key);
       return { phase: "ABORTED" };
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { podServiceConfig } from "./config.js";
 
 describe("the service's configuration", () => {
-  it("takes what the local stack gives and fills in Go Flyte's defaults", () => {
+  it("accepts the settings of the local stack and adds Go Flyte's defaults", () => {
     const config = podServiceConfig.parse({
       logLevel: "info",
       ops: { host: "127.0.0.1", port: 1 },
@@ -22,7 +22,7 @@ describe("the service's configuration", () => {
     expect(config.taskTypes).toContain("eager_failure_handler_task");
   });
 
-  it("refuses keys that it does not know, at any depth", () => {
+  it("rejects unknown keys at any depth", () => {
     const nats = { url: "" };
     expect(podServiceConfig.safeParse({ nats, colour: "red" }).success).toBe(false);
     expect(podServiceConfig.safeParse({ nats, pods: { scheduling: { colour: "red" } } }).success).toBe(false);

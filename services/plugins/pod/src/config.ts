@@ -1,9 +1,10 @@
-import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
+import { manifest } from "./manifest.js";
 
-const texts = z.record(z.string(), z.string()).default({});
+const stringMap = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
 const toleration = z.strictObject({
   key: z.string().optional(),
@@ -19,15 +20,15 @@ const requirement = z.strictObject({ key: z.string(), operator: z.string(), valu
 export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   metadata: z
     .strictObject({
-      labels: texts,
+      labels: stringMap,
       annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
     })
     .prefault({}),
   environment: z
     .strictObject({
-      env: texts,
-      /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
-      envFromService: texts,
+      env: stringMap,
+      /** Variable of the container → variable of this service whose value it gets; unset ones are omitted. */
+      envFromService: stringMap,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
       literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
@@ -36,14 +37,14 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   scheduling: z
     .strictObject({
       schedulerName: z.string().default(""),
-      nodeSelector: texts,
+      nodeSelector: stringMap,
       tolerations,
       affinity: json.optional(),
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
       /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
       tolerateResources: z.array(z.string()).default([]),
       interruptibleTolerations: tolerations,
-      interruptibleNodeSelector: texts,
+      interruptibleNodeSelector: stringMap,
       interruptibleRequirement: requirement.optional(),
       nonInterruptibleRequirement: requirement.optional(),
       podSecurityContext: json.optional(),
@@ -107,12 +108,12 @@ export const podServiceConfig = z.strictObject({
       /** Namespace of the Leases; it must exist. */
       namespace: z.string().default("flyte"),
       /** Name of the group of replicas. */
-      group: z.string().default("plugin-pod"),
+      group: z.string().default(manifest.id),
       /** Time without renewal after which the leader is replaced. */
       leaseMs: z.int().min(1_000).default(10_000),
     })
     .prefault({}),
-  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
+  kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
    * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are not taken: a type
@@ -121,8 +122,9 @@ export const podServiceConfig = z.strictObject({
   taskTypes: z
     .array(z.string().min(1))
     .min(1)
-    .default(["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"]),
+    .default([...manifest.taskTypes]),
   pods: podConfig.prefault({}),
+  /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
   graces: z
     .strictObject({
       createContainerErrorMs: z.int().min(0).default(minutes(3)),
@@ -134,10 +136,12 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   limits: z
     .strictObject({
+      /** Maximum size of outputs.pb or error.pb, bytes. */
       maxOutputBytes: z
         .int()
         .min(1)
         .default(10 * 1024 * 1024),
+      /** Maximum size of outputs passed by value, bytes. */
       inlineBytes: z
         .int()
         .min(0)
@@ -156,11 +160,17 @@ export const podServiceConfig = z.strictObject({
         .default(8 * 1024 * 1024),
     })
     .prefault({}),
+  /** PodTemplate for tasks that name none; empty: none. */
   defaultPodTemplate: z.string().default(""),
+  /** Namespace of PodTemplates for all namespaces; empty: none. */
   templateNamespace: z.string().default(""),
+  /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
+  /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
   stopTimeoutMs: z.int().min(0).default(20_000),
+  /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
+  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
@@ -169,5 +179,23 @@ export const podServiceConfig = z.strictObject({
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
   logLevel,
-  ops: opsSettings(10_260),
+  ops: opsSettings(manifest.opsPort),
 });
+
+export type PodServiceConfig = z.infer<typeof podServiceConfig>;
+
+/** Returns the settings of the pod controller under the names that it uses. */
+export function controllerSettings(config: PodServiceConfig) {
+  const { limits, logLinks, defaultPodTemplate, templateNamespace, workers } = config;
+  return {
+    gracePeriods: config.graces,
+    limits,
+    logLinks,
+    defaultPodTemplate,
+    templateNamespace,
+    workers,
+    terminationGraceSeconds: config.stopSeconds,
+    deletionTimeoutMs: config.stopTimeoutMs,
+    reportEndedWithinMs: config.tellEndsOfMs,
+  };
+}

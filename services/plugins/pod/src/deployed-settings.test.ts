@@ -1,11 +1,11 @@
 import { loadConfig } from "@flyte-ts/config";
-import { deployedSettings } from "@flyte-ts/testing";
+import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { podServiceConfig } from "./config.js";
 
 // Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_POD_NATS__URL: "nats://nats" };
 
-test.each(deployedSettings("plugin-pod.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("plugin-pod.yaml"))("the settings of %s are such as it takes", (_, argv) => {
   expect(() => loadConfig(podServiceConfig, { service: "plugin-pod", argv, env })).not.toThrow();
 });

@@ -1,49 +1,44 @@
 import { randomUUID } from "node:crypto";
+import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { serviceConfig } from "@flyte-ts/config";
+import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
-import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
+import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
-import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
-import { withServiceVariables } from "./build/environment.js";
-import { podServiceConfig } from "./config.js";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
+import { addServiceVariables } from "./build/environment.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
+import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
-import { PodAttempts } from "./pods/pod-attempts.js";
+import { PodController } from "./pods/pod-controller.js";
 
-mapStacks();
-const config = serviceConfig(podServiceConfig, "plugin-pod", process);
-const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
-const clock = systemClock();
+installSourceMapSupport();
+const config = loadServiceConfig(podServiceConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
+const clock = systemTime;
+const { userAgent } = serviceNames(manifest);
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-pod", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
-const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
+const client = await createKubeClient({ ...config.kubernetes, userAgent });
 const store = createBlobStore(config.storage);
-const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
-const attempts = new PodAttempts({
+const controller = new PodController({
   archive,
   client,
   store,
   clock,
   logger,
-  config: { ...config.pods, environment: withServiceVariables(config.pods.environment, process.env) },
-  graces,
-  limits,
-  logLinks,
-  defaultPodTemplate,
-  templateNamespace,
-  stopSeconds,
-  stopTimeoutMs,
-  workers,
-  tellEndsOfMs,
+  config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
+  ...controllerSettings(config),
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
 // A standby is ready: it has nothing to do.
-const checks = { bus: () => bus.problem(), pods: () => (serving ? attempts.problem() : undefined) };
+const checks = { bus: () => bus.unhealthyReason(), pods: () => (serving ? controller.notReadyReason() : undefined) };
 const readiness = new Readiness({ now: () => performance.now(), checks });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
@@ -51,10 +46,10 @@ const leaseClient = await createKubeClient({
   ...config.kubernetes,
   maxConnections: 4,
   timeoutMs: lead.leaseMs / 2,
-  userAgent: "flyte-ts-plugin-pod",
+  userAgent,
 });
 const leader = lead.enabled
-  ? runForLeader({
+  ? runLeaderElection({
       ...lead,
       client: leaseClient,
       identity: randomUUID(),
@@ -63,7 +58,7 @@ const leader = lead.enabled
       random: Math.random,
       onLost: () => {
         // Another process owns all work from now on. The supervisor restarts this one as a standby.
-        logger.fatal("the lead is lost");
+        logger.fatal("leadership lost, exiting");
         process.exit(1);
       },
     })
@@ -82,8 +77,8 @@ onShutdown(
   },
   { logger },
 );
-if (leader !== undefined) logger.info("standing by");
-await leader?.elected;
-running = await runPlugin({ plugin: podPlugin(attempts, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
+if (leader !== undefined) logger.info("waiting for leadership");
+await leader?.becameLeader;
+running = await runPlugin({ plugin: podPlugin(controller, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
 serving = true;
-returnMemory();
+startIdleGc();

@@ -1,21 +1,21 @@
 import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
-import type { PodAttempts } from "./pods/pod-attempts.js";
+import type { PodController } from "./pods/pod-controller.js";
 
 /**
  * Runs tasks of several types as pods; `plugin_identifier` has the names of Go Flyte's two plugins.
  *
  * @throws RangeError when `taskTypes` is empty or has duplicates.
  */
-export function podPlugin(attempts: PodAttempts, taskTypes: readonly string[]): Plugin {
+export function podPlugin(controller: PodController, taskTypes: readonly string[]): Plugin {
   return definePlugin({
     name: "container",
     taskTypes,
-    identifierOf: (taskType) => (taskType === "sidecar" ? "sidecar" : "container"),
-    start: (host) => attempts.start(host),
-    stop: () => attempts.stop(),
-    reconcile: (request) => attempts.reconcile(request),
-    abort: (request) => attempts.abort(request),
-    attemptsOf: (workflow) => attempts.attemptsOf(workflow),
-    finalize: (request) => attempts.finalize(request),
+    pluginIdentifierFor: (taskType) => (taskType === "sidecar" ? "sidecar" : "container"),
+    start: (host) => controller.start(host),
+    stop: () => controller.stop(),
+    reconcile: (request) => controller.reconcile(request),
+    abort: (request) => controller.abort(request),
+    listAttempts: (workflow) => controller.listAttempts(workflow),
+    finalize: (request) => controller.finalize(request),
   });
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -23,21 +24,21 @@ import {
   SECRETS,
 } from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { podServiceConfig } from "./config.js";
+import { controllerSettings, podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
-import { PodAttempts } from "./pods/pod-attempts.js";
+import { PodController } from "./pods/pod-controller.js";
 
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
 const logger = createLogger({ service: "test", level: "silent" });
-const clock = systemClock();
-const { pods, ...config } = podServiceConfig.parse({ nats: { url: "" } });
+const clock = systemTime;
+const config = podServiceConfig.parse({ nats: { url: "" } });
 const namespace = "p-development";
 
 describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
@@ -54,7 +55,10 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     const store = createBlobStore({});
     const archive = new LogArchive({ client, store, clock, logger, config: { enabled: true, maxBytes: 1_000 } });
     running = await runPlugin({
-      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
+      plugin: podPlugin(
+        new PodController({ ...controllerSettings(config), config: config.pods, client, store, clock, logger, archive }),
+        config.taskTypes,
+      ),
       bus,
       logger,
       clock,
@@ -146,7 +150,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("runs a task and brings its outputs", async () => {
+  it("runs a task and reports its outputs", async () => {
     const asked = request(
       "good",
       `IN={{.input}}; test -s \${IN#file://} && test "$FLYTE_ATTEMPT_NUMBER" = 0 && echo ${outputs} | base64 -d > $OUT/outputs.pb`,
@@ -157,7 +161,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(of(asked).map(({ event }) => event?.phase)[0]).toBe(Phase.QUEUED);
   });
 
-  it("tells an exit code with the tail of the log", async () => {
+  it("reports an exit code with the tail of the log", async () => {
     const asked = request("exits", "echo last words; exit 3");
     await send(asked, DesiredState.RUN);
     const end = await until(asked, Phase.FAILED);
@@ -169,7 +173,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     await expect.poll(() => existsSync(archived) && readFileSync(archived, "utf8")).toMatch(/^\S+Z last words\n$/);
   });
 
-  it("gives secrets, and what the template says that the task names", async () => {
+  it("mounts secrets and applies the PodTemplate that the task names", async () => {
     const named = (name: string) => ({ metadata: { name, namespace } });
     const vault = { ...named("vault"), data: { password: btoa("pass"), token: btoa("tok") } };
     await client.create(SECRETS, vault);
@@ -191,13 +195,13 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(pod).toMatchObject({ metadata: { labels: { team: "a" } }, spec: { priorityClassName: "batch" } });
   });
 
-  it("tells of outputs that were not written", async () => {
+  it("reports missing outputs", async () => {
     const asked = request("silent", "exit 0");
     await send(asked, DesiredState.RUN);
     expect(error(await until(asked, Phase.FAILED))?.code).toBe("OutputsNotFound");
   });
 
-  it("stops the processes of an aborted attempt within two seconds, though they do not want to", async () => {
+  it("an abort ends processes that ignore SIGTERM within two seconds", async () => {
     // Kubernetes expands `$$` to a plain `$`.
     const asked = request("stubborn", "trap '' TERM; echo $$$$ > $OUT/pid; while true; do sleep 1; done");
     await send(asked, DesiredState.RUN);
@@ -212,7 +216,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(of(asked).some(({ event }) => event?.phase === Phase.FAILED)).toBe(false);
   });
 
-  it("tells of a pod that somebody deletes", async () => {
+  it("reports a pod that another client deletes", async () => {
     const asked = request("deleted", "sleep 60");
     await send(asked, DesiredState.RUN);
     await until(asked, Phase.RUNNING);
@@ -222,7 +226,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(end.failure?.recoverable).toBe(true);
   });
 
-  it("tells of an end that came while the service was away, unasked", async () => {
+  it("reports a result from while the service was down without a request", async () => {
     const go = join(folder, "go");
     const asked = request("away", `until [ -e ${go} ]; do sleep 0.05; done; echo ${outputs} | base64 -d > $OUT/outputs.pb`);
     await send(asked, DesiredState.RUN);
@@ -236,7 +240,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(end.workflowKey).toBe(asked.workflowKey);
   });
 
-  it("fails for an image that has no name, for good", async () => {
+  it("fails permanently for an invalid image name", async () => {
     const asked = request("image", "exit 0");
     if (asked.template?.target.case === "container") asked.template.target.value.image = "Not::AnImage";
     await send(asked, DesiredState.RUN);
@@ -249,7 +253,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     });
   });
 
-  it("is asked twice and starts once", async () => {
+  it("starts one pod for a repeated request", async () => {
     const asked = request("once", `echo x >> $OUT/starts; sleep 0.3; echo ${outputs} | base64 -d > $OUT/outputs.pb`);
     await Promise.all([send(asked, DesiredState.RUN), send(asked, DesiredState.RUN), send(asked, DesiredState.RUN)]);
     await until(asked, Phase.SUCCEEDED);

@@ -43,7 +43,7 @@ async function end({ process: child }: Started, signal: NodeJS.Signals): Promise
 }
 
 describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two replicas on one data plane", () => {
-  it("one serves and the other stands by; when the first dies the other goes on with its pods", async () => {
+  it("one replica is active, and the standby takes over its pods when it dies", async () => {
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-standby-"));
     const kubeconfig = join(folder, "kubeconfig");
     const started = [start(clusterProgram, ["--dataDir", join(folder, "cluster"), "--kubeconfig", kubeconfig, "--podsOnStop", "kill"])];
@@ -62,9 +62,9 @@ describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two rep
       writeFileSync(config, JSON.stringify({ nats: { url: nats.url }, kubernetes: { kubeconfig }, ops: { port: 0 }, lead }));
       const replicas = [start(podProgram, ["--config", config]), start(podProgram, ["--config", config])];
       started.push(...replicas);
-      const serves = ({ said }: Started) => said("plugin serves");
+      const serves = ({ said }: Started) => said("plugin service started");
       await vi.waitFor(
-        () => expect([replicas.filter(serves).length, replicas.every(({ said }) => said("standing by"))]).toEqual([1, true]),
+        () => expect([replicas.filter(serves).length, replicas.every(({ said }) => said("waiting for leadership"))]).toEqual([1, true]),
         PATIENCE,
       );
 
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two rep
       await bus.publish(taskRequestSubject("container", asked.shard), toBinary(TaskRequestSchema, asked));
       const phases = () => events.map(({ event }) => event?.phase ?? 0);
       await vi.waitFor(() => expect(phases()).toContain(Phase.RUNNING), PATIENCE);
-      expect(replicas.filter(({ said }) => said("lead is lost"))).toEqual([]);
+      expect(replicas.filter(({ said }) => said("leadership lost"))).toEqual([]);
       await end(replicas.find(serves) as Started, "SIGKILL");
       await vi.waitFor(() => expect(replicas.every(serves)).toBe(true), PATIENCE);
       await vi.waitFor(() => expect(phases()).toContain(Phase.SUCCEEDED), PATIENCE);

@@ -34,7 +34,7 @@ export interface PropellerOptions extends EffectsOptions {
 const MAX_ATTEMPTS = 8;
 
 /** Process starts are announced separately. */
-const ANNOUNCED = { name: "plugins", finalizes: true, instance: "", servedMs: 0 };
+const ANNOUNCED = { name: "plugins", instance: "", uptimeMs: 0 };
 
 interface Active {
   readonly io: WriteGate;

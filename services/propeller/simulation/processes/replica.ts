@@ -1,4 +1,4 @@
-import { ShardBook, type ShardStep } from "@flyte-ts/kubernetes";
+import { ShardAllocator, type LeaseAction } from "@flyte-ts/kubernetes";
 import type { Random } from "../random.js";
 import type { Faults } from "../world/faults.js";
 import { type LeaseChange, type Leases, shardLease, type StoredLease } from "./leases.js";
@@ -37,7 +37,7 @@ export class Replica {
   #member = "";
   #memberships = 0;
   #own: number | undefined;
-  #book: ShardBook;
+  #book: ShardAllocator;
   readonly #view = new Map<string, StoredLease>();
   readonly #workers = new Map<number, Set<ExecutionWorker>>();
   readonly #open = new Set<number>();
@@ -98,19 +98,19 @@ export class Replica {
     this.#book = this.#newBook();
   }
 
-  #newBook(): ShardBook {
-    const book = new ShardBook({ member: this.#member, shards: this.options.shards, leaseMs: LEASE_MS });
+  #newBook(): ShardAllocator {
+    const book = new ShardAllocator({ member: this.#member, shards: this.options.shards, leaseMs: LEASE_MS });
     for (const [name, stored] of this.#view) this.#onLease(book, { name, stored });
     return book;
   }
 
-  #onLease(book: ShardBook, { name, stored }: LeaseChange): void {
+  #onLease(book: ShardAllocator, { name, stored }: LeaseChange): void {
     const shard = /^shard-(\d+)$/.exec(name)?.[1];
     if (shard !== undefined) {
-      if (stored === undefined) book.shardGone(Number(shard));
-      else book.shardSeen(Number(shard), { member: stored.holder, version: String(stored.version) });
-    } else if (stored === undefined) book.memberGone(name);
-    else book.memberSeen(name, String(stored.version), this.options.schedule.now);
+      if (stored === undefined) book.onShardLeaseGone(Number(shard));
+      else book.onShardLease(Number(shard), { member: stored.holder, version: String(stored.version) });
+    } else if (stored === undefined) book.onMemberGone(name);
+    else book.onMember(name, String(stored.version), this.options.schedule.now);
   }
 
   /** The watch is ordered and sometimes late. */
@@ -130,14 +130,14 @@ export class Replica {
   #holds(shard: number): boolean {
     if (this.options.bug === "ignoresItsLease") return this.#open.has(shard);
     const { now } = this.options.schedule;
-    if (this.#open.size > 0 && !this.#book.valid(now)) this.#loseAll();
+    if (this.#open.size > 0 && !this.#book.isMember(now)) this.#loseAll();
     return this.#open.has(shard) && this.#book.holds(shard, now);
   }
 
   #renewing(): void {
     const { random, schedule } = this.options;
     this.#renew();
-    const period = this.#book.valid(schedule.now) ? LEASE_MS / 3 : LEASE_MS / 10;
+    const period = this.#book.isMember(schedule.now) ? LEASE_MS / 3 : LEASE_MS / 10;
     this.life?.after(period * random.between(0.9, 1.1), () => {
       if (!this.#leaving) this.#renewing();
     });
@@ -153,7 +153,7 @@ export class Replica {
         const stored = leases.all.get(member);
         if (version !== undefined) {
           this.#own = version;
-          this.#book.renewed(String(version), sentAt);
+          this.#book.onRenewed(String(version), sentAt);
           this.#share();
         } else if (stored === undefined) {
           if (this.options.bug !== "ignoresItsLease") this.#loseAll();
@@ -188,7 +188,7 @@ export class Replica {
     const { now } = this.options.schedule;
     for (const shard of this.#open) if (!this.#book.holds(shard, now) && this.options.bug !== "ignoresItsLease") this.#lose(shard);
     for (const shard of this.#book.held(now)) if (!this.#open.has(shard) && !this.#releasing.has(shard)) this.#gain(shard);
-    for (const step of this.#book.steps(now)) this.#do(step);
+    for (const step of this.#book.nextActions(now)) this.#do(step);
   }
 
   #gain(shard: number): void {
@@ -209,22 +209,22 @@ export class Replica {
     for (const shard of this.#open) this.#lose(shard);
   }
 
-  #do(step: ShardStep): void {
+  #do(step: LeaseAction): void {
     const { leases } = this.options;
     const ignore = (): void => undefined;
     const member = this.#member;
     switch (step.kind) {
       case "join":
         return;
-      case "expire":
+      case "expireMember":
         this.#send(() => leases.write(step.member, Number(step.version), undefined), ignore);
         return;
-      case "take": {
+      case "acquire": {
         const version = step.version === undefined ? undefined : Number(step.version);
         this.#send(() => leases.write(shardLease(step.shard), version, member), ignore);
         return;
       }
-      case "giveUp":
+      case "release":
         this.#release(step.shard, step.version);
     }
   }
@@ -235,7 +235,7 @@ export class Replica {
     this.#lose(shard);
     this.#whenWritten([shard], () => {
       this.#releasing.delete(shard);
-      this.#book.shardSeen(shard, { member: "", version });
+      this.#book.onShardLease(shard, { member: "", version });
       this.#send(
         () => this.options.leases.write(shardLease(shard), Number(version), ""),
         () => undefined,
@@ -261,7 +261,7 @@ export class Replica {
     const shards = [...this.#open];
     this.#loseAll();
     this.#whenWritten(shards, () => {
-      this.#book.ended();
+      this.#book.onMembershipLost();
       const member = this.#member;
       this.#send(
         () => this.options.leases.write(member, this.options.leases.all.get(member)?.version, undefined),

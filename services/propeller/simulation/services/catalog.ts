@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { CachedCall } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain";
 import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { CallOf, ValueOf } from "../../src/engine/calls/call.js";
@@ -132,10 +132,10 @@ export class Catalog {
   }
 }
 
-export function keyOf({ dataset, tag }: CachedCall): string {
+export function keyOf({ dataset, tag }: CacheKey): string {
   return `${dataset.name}/${dataset.version}/${tag}`;
 }
 
-function metadataOf({ dataset, tag }: CachedCall): CatalogMetadata {
+function metadataOf({ dataset, tag }: CacheKey): CatalogMetadata {
   return create(CatalogMetadataSchema, { datasetId: dataset, artifactTag: { name: tag } });
 }

@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async";
 
 interface Entry {
   readonly at: number;
@@ -12,7 +12,7 @@ export class Schedule {
   readonly start = this.now;
   steps = 0;
   #order = 0;
-  readonly #heap = new Heap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  readonly #heap = new BinaryHeap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
 
   after(delayMs: number, action: () => void): void {
     this.#heap.push({ at: this.now + Math.max(0, delayMs), order: this.#order++, action });

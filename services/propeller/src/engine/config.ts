@@ -1,4 +1,4 @@
-import type { BackoffConfig } from "./retry/backoff.js";
+import type { Backoff } from "@flyte-ts/async/backoff";
 import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
 
@@ -23,15 +23,15 @@ export interface EngineConfig {
   readonly defaultExecutionDeadline: number;
   /** Timeout of a node over all attempts when it sets none; 0 means no timeout. */
   readonly defaultActiveDeadline: number;
-  readonly retryBackoff: BackoffConfig;
+  readonly retryBackoff: Backoff;
   /** Backoff for resending a request without progress. */
-  readonly requestResendBackoff: BackoffConfig;
+  readonly requestResendBackoff: Backoff;
   /** Backoff for republishing the terminal event until admin has recorded it. */
-  readonly terminalRepublishBackoff: BackoffConfig;
+  readonly terminalRepublishBackoff: Backoff;
   /** Backoff for failed reads and writes of blobs. */
-  readonly blobRetry: BackoffConfig;
+  readonly blobRetry: Backoff;
   /** Backoff for failed calls. */
-  readonly callRetryBackoff: BackoffConfig;
+  readonly callRetryBackoff: Backoff;
   /** Poll intervals for child executions and signals. */
   readonly wakeupFallbackBackoff: WakeupFallbackBackoff;
   /** Undefined: caching is off. */
@@ -90,20 +90,20 @@ export interface EngineConfig {
 /** Poll intervals. */
 export interface WakeupFallbackBackoff {
   /** For the end of a child execution. */
-  readonly readExecution: BackoffConfig;
+  readonly readExecution: Backoff;
   /** For the value of a signal. */
-  readonly awaitSignal: BackoffConfig;
+  readonly awaitSignal: Backoff;
 }
 
-const ONCE_A_MINUTE: BackoffConfig = { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 };
+const ONCE_A_MINUTE: Backoff = { initialMs: 60_000, factor: 1, maxMs: 60_000, jitter: 0.5 };
 
 /** For a control plane that sends wake-ups for ends and signals: a wake-up may be lost. */
 const FALLBACK_POLL: WakeupFallbackBackoff = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
 
 /** For a control plane without wake-ups, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
 export const PRIMARY_POLL: WakeupFallbackBackoff = {
-  readExecution: { initial: 1_000, factor: 1.25, max: 10_000, jitter: 0.3 },
-  awaitSignal: { initial: 3_000, factor: 1, max: 3_000, jitter: 0.3 },
+  readExecution: { initialMs: 1_000, factor: 1.25, maxMs: 10_000, jitter: 0.3 },
+  awaitSignal: { initialMs: 3_000, factor: 1, maxMs: 3_000, jitter: 0.3 },
 };
 
 /** Addresses of the stock sandbox, limits of Go Flyte 1.16. The caller provides `random`. */
@@ -117,11 +117,11 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     interruptibleFailureThreshold: -1,
     defaultExecutionDeadline: 0,
     defaultActiveDeadline: 0,
-    retryBackoff: { initial: 100, factor: 3, max: 60_000, jitter: 0.5 },
-    requestResendBackoff: { initial: 30_000, factor: 2, max: 300_000, jitter: 0.1 },
-    terminalRepublishBackoff: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
-    blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
-    callRetryBackoff: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
+    retryBackoff: { initialMs: 100, factor: 3, maxMs: 60_000, jitter: 0.5 },
+    requestResendBackoff: { initialMs: 30_000, factor: 2, maxMs: 300_000, jitter: 0.1 },
+    terminalRepublishBackoff: { initialMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.1 },
+    blobRetry: { initialMs: 200, factor: 2, maxMs: 30_000, jitter: 0.5 },
+    callRetryBackoff: { initialMs: 200, factor: 2, maxMs: 30_000, jitter: 0.5 },
     wakeupFallbackBackoff: FALLBACK_POLL,
     cache: undefined,
     republishWindow: 60_000,

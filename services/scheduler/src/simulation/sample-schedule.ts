@@ -2,7 +2,7 @@ import { cronRecurrence, parseCron, TimeZones } from "@flyte-ts/domain";
 import { type CatchUpPolicy, type Schedule, scheduleKey } from "../schedule.js";
 
 /** The day before clocks change in New York. */
-export const BEGIN = Date.parse("2026-03-07T00:00:00Z");
+export const START = Date.parse("2026-03-07T00:00:00Z");
 export const MINUTE = 60_000;
 export const DAY = 1440 * MINUTE;
 
@@ -13,13 +13,13 @@ export function sampleSchedule(text: string, catchUp: CatchUpPolicy): Schedule {
   const launchPlan = { project: "p", domain: "d", name: `${text} ${catchUp}`, version: "v" };
   const parsed = parseCron(text);
   if (!parsed.ok) throw new Error(parsed.problem);
-  const recurrence = cronRecurrence(parsed.expression, { zones, zone: "UTC", from: BEGIN });
-  return { key: scheduleKey(launchPlan), launchPlan, recurrence, zone: "UTC", activatedAt: BEGIN, catchUp, kickoffInput: "" };
+  const recurrence = cronRecurrence(parsed.expression, { zones, zone: "UTC", from: START });
+  return { key: scheduleKey(launchPlan), launchPlan, recurrence, zone: "UTC", activatedAt: START, catchUp, kickoffInput: "" };
 }
 
 /** All due times until `until`. */
 export function dueTimes({ recurrence }: Schedule, until: number): number[] {
   const times: number[] = [];
-  for (let at = recurrence.next(BEGIN); at !== undefined && at <= until; at = recurrence.next(at)) times.push(at);
+  for (let at = recurrence.next(START); at !== undefined && at <= until; at = recurrence.next(at)) times.push(at);
   return times;
 }

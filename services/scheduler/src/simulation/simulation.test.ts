@@ -1,7 +1,7 @@
 import { seededRandom } from "@flyte-ts/testing";
 import { describe, expect, test } from "vitest";
-import { killedInTurn, throughOutages } from "./rough-times.js";
-import { BEGIN, DAY, MINUTE, sampleSchedule } from "./sample-schedule.js";
+import { randomRestarts, randomOutages } from "./chaos-scenarios.js";
+import { START, DAY, MINUTE, sampleSchedule } from "./sample-schedule.js";
 import { World } from "./world.js";
 
 const SEEDS = Number(process.env.SCHEDULE_SEEDS ?? 4);
@@ -10,13 +10,13 @@ const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
 
 describe.each(seeds)("seed %i", (seed) => {
   test("replicas that die and stop, each back in seconds: every run once, on every policy", async () => {
-    const { problems, repeats } = await killedInTurn({ random: seededRandom(seed) });
+    const { problems, repeats } = await randomRestarts({ random: seededRandom(seed) });
     expect(problems).toEqual([]);
     expect(repeats).toBeGreaterThan(0);
   }, 120_000);
 
   test("outages of minutes to hours: what is made up for is the policy's", async () => {
-    expect((await throughOutages({ random: seededRandom(seed + 1_000_000) })).problems).toEqual([]);
+    expect((await randomOutages({ random: seededRandom(seed + 1_000_000) })).problems).toEqual([]);
   }, 120_000);
 });
 
@@ -24,13 +24,13 @@ test(
   `${YEARS} years of every minute, where all sleep for weeks now and then: every run once, in order`,
   async () => {
     const random = seededRandom(7);
-    const end = BEGIN + YEARS * 365 * DAY;
-    let last = BEGIN;
+    const end = START + YEARS * 365 * DAY;
+    let last = START;
     const world = new World({
       random,
-      begin: BEGIN,
+      start: START,
       schedules: [sampleSchedule("TZ=America/New_York * * * * *", "all")],
-      isRough: false,
+      faultsEnabled: false,
       refreshMs: 10 * DAY,
       onCreated: (_, at) => {
         if (at !== last + MINUTE || at > world.time.now) throw new Error(`run of ${at} after that of ${last}, at ${world.time.now}`);

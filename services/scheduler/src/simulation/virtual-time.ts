@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { DueQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/async";
 
 interface Event {
   readonly run: () => void;
@@ -7,7 +7,7 @@ interface Event {
 
 /** Virtual time that jumps to the next event; deterministic. */
 export class VirtualTime {
-  readonly #queue = new DueQueue<Event>();
+  readonly #queue = new DelayQueue<Event>();
 
   constructor(public now: number) {}
 
@@ -22,10 +22,10 @@ export class VirtualTime {
     // Code in progress may still add events.
     await setImmediate();
     for (;;) {
-      const next = this.#queue.first();
+      const next = this.#queue.nextDueAt();
       if (next === undefined || next > end) break;
       this.now = next;
-      for (let event = this.#queue.take(next); event !== undefined; event = this.#queue.take(next)) event.run();
+      for (let event = this.#queue.popDue(next); event !== undefined; event = this.#queue.popDue(next)) event.run();
       // Lets promises settle.
       await setImmediate();
     }

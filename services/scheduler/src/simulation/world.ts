@@ -1,11 +1,11 @@
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import type { AdminApi } from "../admin-api.js";
+import type { AdminClient } from "../admin-client.js";
 import { schedulerConfigSchema } from "../config.js";
 import { schedulerMetrics } from "../metrics.js";
-import type { ProgressStore } from "../progress.js";
+import type { WatermarkStore } from "../watermark-store.js";
 import type { Schedule } from "../schedule.js";
-import { type Clock, Scheduler } from "../scheduler.js";
-import { memoryProgress, type Rows } from "./memory-progress.js";
+import { Scheduler, type SchedulerDeps } from "../scheduler.js";
+import { memoryWatermarkStore, type Rows } from "./memory-watermark-store.js";
 import { VirtualTime } from "./virtual-time.js";
 
 /** Settings of every replica, except for the poll interval; missed runs are started without a rate limit. */
@@ -13,22 +13,22 @@ export const simulatedConfig = { ...schedulerConfigSchema.parse({}), catchUp: { 
 
 export interface WorldOptions {
   readonly random: () => number;
-  readonly begin: number;
+  readonly start: number;
   readonly schedules: readonly Schedule[];
   /** True: messages are delayed and lost; false: instant and reliable. */
-  readonly isRough: boolean;
+  readonly faultsEnabled: boolean;
   /** Called once for every created execution. */
   readonly onCreated: (schedule: Schedule, at: number) => void;
   readonly refreshMs: number;
-  readonly spoil?: Spoil;
+  readonly fault?: Fault;
 }
 
 /** Planted bugs that the simulation must find. */
-export interface Spoil {
-  readonly store?: (store: ProgressStore) => ProgressStore;
+export interface Fault {
+  readonly store?: (store: WatermarkStore) => WatermarkStore;
   readonly schedule?: (schedule: Schedule) => Schedule;
   /** Names of executions are not remembered, so repeats create duplicates. */
-  readonly forgetsNames?: boolean;
+  readonly allowDuplicates?: boolean;
 }
 
 type Part = "admin" | "database";
@@ -36,7 +36,7 @@ type Part = "admin" | "database";
 /** Schedules, admin and the database, which outlive the replicas, with their faults. */
 export class World {
   readonly time: VirtualTime;
-  readonly away = new Set<Part>();
+  readonly unavailable = new Set<Part>();
   /** Number of requests whose execution existed already. */
   repeats = 0;
   readonly #rows: Rows = new Map();
@@ -45,7 +45,7 @@ export class World {
   #replicas = 0;
 
   constructor(readonly options: WorldOptions) {
-    this.time = new VirtualTime(options.begin);
+    this.time = new VirtualTime(options.start);
   }
 
   /** Starts another replica, with a small clock skew. */
@@ -53,14 +53,14 @@ export class World {
     return new Replica(this, `r${this.#replicas++}`);
   }
 
-  store(replica: string, claimMs: number): ProgressStore {
-    return memoryProgress(this.#rows, { replica, claimMs, now: () => this.time.now });
+  store(replica: string, claimMs: number): WatermarkStore {
+    return memoryWatermarkStore(this.#rows, { replica, claimMs, now: () => this.time.now });
   }
 
   create(schedule: Schedule, at: number): "started" | "exists" {
     let made = this.#made.get(schedule.key);
     if (made === undefined) this.#made.set(schedule.key, (made = new Set()));
-    if (made.has(at) && this.options.spoil?.forgetsNames !== true) {
+    if (made.has(at) && this.options.fault?.allowDuplicates !== true) {
       this.repeats++;
       return "exists";
     }
@@ -81,31 +81,31 @@ export class Replica {
 
   constructor(world: World, name: string) {
     this.#world = world;
-    const { random, isRough, schedules, refreshMs, spoil = {} } = world.options;
-    this.#skew = isRough ? Math.round((random() - 0.5) * 40) : 0;
+    const { random, faultsEnabled, schedules, refreshMs, fault = {} } = world.options;
+    this.#skew = faultsEnabled ? Math.round((random() - 0.5) * 40) : 0;
     const { time } = world;
-    const clock: Clock = {
+    const clock: SchedulerDeps["clock"] = {
       now: () => time.now + this.#skew,
       elapsed: () => time.now,
-      after: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
+      schedule: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
     };
     const own = world.store(name, simulatedConfig.claimMs);
-    const store = spoil.store?.(own) ?? own;
-    const told = schedules.map((schedule) => spoil.schedule?.(schedule) ?? schedule);
-    const progress: ProgressStore = {
-      open: (known) => this.#ask("database", () => store.open(known)),
-      claim: (schedule, doneThrough) => this.#ask("database", () => store.claim(schedule, doneThrough)),
+    const store = fault.store?.(own) ?? own;
+    const told = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
+    const progress: WatermarkStore = {
+      ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
+      acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
       advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
-      forget: (others, days) => store.forget(others, days),
+      prune: (others, days) => store.prune(others, days),
     };
-    const admin: AdminApi = {
-      changedSchedules: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules: told })),
+    const admin: AdminClient = {
+      listIfChanged: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules: told })),
       start: (schedule, at, deadlineMs) => this.#ask("admin", async () => ({ outcome: world.create(schedule, at) }), deadlineMs),
     };
     this.#scheduler = new Scheduler({
       config: { ...simulatedConfig, refreshMs },
       admin,
-      progress,
+      watermarks: progress,
       clock,
       random,
       metrics: schedulerMetrics(new Metrics()),
@@ -133,10 +133,10 @@ export class Replica {
 
   /** Delays a request and its answer, and may lose either. */
   #ask<T>(part: Part, work: () => Promise<T>, deadlineMs = 5_000): Promise<T> {
-    const { time, away, options } = this.#world;
-    const { isRough, random } = options;
+    const { time, unavailable: away, options } = this.#world;
+    const { faultsEnabled, random } = options;
     const attempt = () => (away.has(part) ? Promise.reject(new Error(`${part} is away`)) : work());
-    if (!isRough) return this.#alive ? attempt() : new Promise(() => undefined);
+    if (!faultsEnabled) return this.#alive ? attempt() : new Promise(() => undefined);
     const slow = random() < 0.02;
     const delay = () => (slow ? random() * (deadlineMs / 2 - 1) : 1 + random() * 10);
     const fate = random();

@@ -23,7 +23,7 @@ test.each(["", "/another-token", `/${logToken}`])("without the token nothing is 
 
 test("the token opens the API, and that of logs opens logs", async () => {
   expect((await k.call("GET", `/${token}/api/v1/namespaces/default/pods`)).status).toBe(200);
-  // No such pod, but the caller may ask.
+  // The pod does not exist, but the caller is authorized.
   expect((await k.call("GET", `/${logToken}/api/v1/namespaces/default/pods/p/log`)).status).toBe(404);
   expect((await k.call("GET", "/api/v1/namespaces/default/pods/p/log")).status).toBe(401);
 });

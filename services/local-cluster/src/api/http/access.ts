@@ -3,45 +3,47 @@ import type { IncomingMessage } from "node:http";
 import type { HttpPolicy } from "@flyte-ts/http-policy";
 import { ApiError } from "../api-error.js";
 
-export interface AccessRules {
-  /** Secret that requests must carry, as a bearer token or as the first part of the path; undefined leaves the server open. */
+export interface AccessOptions {
+  /** Secret that requests must carry as a bearer token or as the first part of the path. Undefined: no authentication. */
   readonly token: string | undefined;
-  /** Secret that, as the first part of the path, opens the logs of pods and nothing else. */
+  /** Secret that, as the first part of the path, grants access to pod logs only. */
   readonly logToken?: string | undefined;
-  /** Refuses requests of other web pages, and by other names than this server's. */
+  /** Rejects requests of other web origins and with foreign host names. */
   readonly policy: HttpPolicy;
 }
 
-const POD_LOG = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log$/;
+const POD_LOG_PATH = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log$/;
 
 /**
- * Checks that the caller has the token: this API starts processes. Answers the path without the token.
+ * Checks the caller's token, since this API starts processes.
+ *
+ * @returns the path without the token
  *
  * @throws ApiError Unauthorized
  */
-export function checkAccess(request: IncomingMessage, path: string, { token, logToken }: Omit<AccessRules, "policy">): string {
+export function authenticate(request: IncomingMessage, path: string, { token, logToken }: Omit<AccessOptions, "policy">): string {
   if (token === undefined) return path;
   const { authorization } = request.headers;
-  if (authorization?.startsWith("Bearer ") === true && same(authorization.slice(7), token)) return path;
+  if (authorization?.startsWith("Bearer ") === true && equalsInConstantTime(authorization.slice(7), token)) return path;
   const first = path.indexOf("/", 1);
   const prefix = path.slice(1, first < 0 ? undefined : first);
   const rest = first < 0 ? "/" : path.slice(first);
-  if (same(prefix, token)) return rest;
-  if (logToken !== undefined && same(prefix, logToken) && request.method === "GET" && POD_LOG.test(rest)) return rest;
+  if (equalsInConstantTime(prefix, token)) return rest;
+  if (logToken !== undefined && equalsInConstantTime(prefix, logToken) && request.method === "GET" && POD_LOG_PATH.test(rest)) return rest;
   throw new ApiError("Unauthorized", "Unauthorized");
 }
 
 /**
- * Refuses requests that another web page has caused, or that come by a name that is not this server's.
+ * Rejects requests of other web origins and with foreign host names.
  *
  * @throws ApiError Forbidden
  */
 export function checkPolicy(request: IncomingMessage, policy: HttpPolicy): void {
-  const refusal = policy.refusal(request);
+  const refusal = policy.checkRequest(request);
   if (refusal !== undefined) throw new ApiError("Forbidden", refusal.reason);
 }
 
-function same(given: string, wanted: string): boolean {
+function equalsInConstantTime(given: string, wanted: string): boolean {
   const a = Buffer.from(given);
   const b = Buffer.from(wanted);
   return a.length === b.length && timingSafeEqual(a, b);

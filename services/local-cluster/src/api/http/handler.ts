@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Metrics } from "@flyte-ts/telemetry";
 import type { JsonObject } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
-import { type AccessRules, checkAccess, checkPolicy } from "./access.js";
+import type { Stored } from "../../store/stored-object.js";
+import { type AccessOptions, authenticate, checkPolicy } from "./access.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
-import { type ApiContext, named, type NamedTarget, placeOf, type Target } from "../context.js";
+import { type ApiContext, objectName, type NamedTarget, storeKey, type Target } from "../context.js";
 import { create } from "../verb/create.js";
 import { discover } from "../type/discovery.js";
 import { Lister } from "../verb/list.js";
 import { OPENAPI_V2, OPENAPI_V2_PROTOBUF, openApi } from "../type/openapi.js";
 import { patch, PATCH_TYPES } from "../verb/patch.js";
-import { applyRemoval, deleteOptions, remove } from "../verb/remove.js";
+import { applyDelete, deleteOptions, handleDelete } from "../verb/delete.js";
 import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "../type/representation.js";
 import { BodyReader, mediaType } from "./request-body.js";
@@ -18,26 +18,26 @@ import { answerReview } from "./reviews.js";
 import { verbsOf } from "../type/resource-type.js";
 import { parseRoute, pathNotFound } from "./route.js";
 import { update } from "../verb/update.js";
-import { Watcher } from "../verb/watch.js";
+import { WatchServer } from "../verb/watch-server.js";
 import { parseYamlBody } from "./yaml-body.js";
 
 export interface HandlerOptions {
   readonly context: ApiContext;
-  readonly access: AccessRules;
-  /** Largest body of a request, bytes. */
+  readonly access: AccessOptions;
+  /** Maximum size of a request body, bytes. */
   readonly maxRequestBytes: number;
-  /** Why the service cannot work now. */
+  /** Returns why the service cannot work now; undefined when it can. */
   readonly notReady: () => string | undefined;
   /** Serves a pod's log. */
   readonly podLog: (pod: Stored, query: URLSearchParams, response: ServerResponse) => Promise<void>;
   readonly metrics: Metrics;
-  /** An error that is not the client's. */
+  /** Called with errors that the client did not cause. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Watches that are open. */
+  /** Number of open watches. */
   readonly watches: number;
   /** Ends the watches. */
   close(): void;
@@ -50,15 +50,15 @@ interface Exchange {
   readonly query: URLSearchParams;
 }
 
-/** For clients whose write came while the store could not write, s. */
+/** Retry-After of writes while the store cannot write, s. */
 const RETRY_AFTER_S = 5;
 const NO_QUERY = new URLSearchParams();
 
-/** The Kubernetes API over HTTP. */
+/** Serves the Kubernetes API over HTTP. */
 export function createHandler(options: HandlerOptions): Handler {
   const { context } = options;
   const lister = new Lister(context);
-  const watcher = new Watcher(context);
+  const watcher = new WatchServer(context);
   const bodies = new BodyReader(options.maxRequestBytes);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -67,7 +67,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     const rawPath = mark < 0 ? url : url.slice(0, mark);
     response.setHeader("x-content-type-options", "nosniff");
-    // The path may hold a token.
+    // The path may contain a token.
     response.setHeader("referrer-policy", "no-referrer");
     checkPolicy(request, options.access.policy);
     if (sendHealth(rawPath, response)) return;
@@ -75,7 +75,7 @@ export function createHandler(options: HandlerOptions): Handler {
       response.writeHead(200, { "content-type": options.metrics.contentType }).end(await options.metrics.metrics());
       return;
     }
-    const path = checkAccess(request, rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath, options.access);
+    const path = authenticate(request, rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath, options.access);
     await serveApi({ request, response, path, query });
   };
 
@@ -139,7 +139,7 @@ export function createHandler(options: HandlerOptions): Handler {
         for (const { object } of page.items) {
           const one = { ...target, namespace: object.metadata.namespace, name: object.metadata.name };
           try {
-            applyRemoval(context, one, chosen);
+            applyDelete(context, one, chosen);
           } catch (error) {
             if (!(error instanceof ApiError && error.code === 404)) throw error;
           }
@@ -158,9 +158,9 @@ export function createHandler(options: HandlerOptions): Handler {
     switch (request.method) {
       case "GET": {
         if (isWatch(query)) return watcher.serve({ target, query, representation, response });
-        const stored = context.store.get(placeOf(target));
+        const stored = context.store.get(storeKey(target));
         await context.store.durable(stored?.revision);
-        if (stored === undefined) throw notFound(named(target));
+        if (stored === undefined) throw notFound(objectName(target));
         if (target.subresource === "log") return options.podLog(stored, query, response);
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }
@@ -177,13 +177,13 @@ export function createHandler(options: HandlerOptions): Handler {
             `the body of the request was in an unknown format - accepted media types include: ${Object.keys(PATCH_TYPES).join(", ")}`,
           );
         const body = await bodies.read(request, response);
-        const existed = type !== "apply" || context.store.get(placeOf(target)) !== undefined;
+        const existed = type !== "apply" || context.store.get(storeKey(target)) !== undefined;
         const stored = await patch(context, target, { text: body.text, bytes: body.bytes, type, dryRun: isDryRun(query) });
         return sendStored(exchange, { target, stored, representation, status: existed ? 200 : 201 });
       }
       case "DELETE": {
         const { value } = await readValue(exchange);
-        const { stored, gone } = await remove(context, target, deleteOptions(value, query));
+        const { stored, gone } = await handleDelete(context, target, deleteOptions(value, query));
         if (gone && target.type.kind !== "Pod") return sendJson(response, 200, deletedStatus(target, stored));
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }
@@ -198,7 +198,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (body.bytes === 0) return { value: undefined, bytes: 0 };
     if (media === "application/yaml") return { value: parseYamlBody(body.text), bytes: body.bytes };
     if (media === PROTOBUF_MEDIA_TYPE) return { value: parseProtobuf(body.data), bytes: body.bytes };
-    // A web page may send a body without a type, or with another one, without asking first.
+    // Web pages may send bodies without a type, or with certain other types, without a preflight request.
     if (media !== "application/json")
       throw new ApiError(
         "UnsupportedMediaType",
@@ -224,7 +224,7 @@ export function createHandler(options: HandlerOptions): Handler {
           return;
         }
         const shown = error instanceof ApiError ? error : new ApiError("InternalError", `Internal error occurred: ${String(error)}`);
-        // The rest of a body that was not read must not be taken for the next request.
+        // Prevents the unread rest of the body from being parsed as the next request.
         if (!request.readableEnded && request.headers["content-length"] !== "0" && request.method !== "GET")
           response.setHeader("connection", "close");
         sendJson(response, shown.code, shown.toStatus());

@@ -2,26 +2,25 @@ import { type Json, type JsonObject, show } from "../../object/model.js";
 import { ApiError } from "../api-error.js";
 
 /**
- * Bodies that kubectl sends as Kubernetes protobuf (`kubectl create namespace`,
- * `secret`, `configmap` …). Only the kinds that it makes this way are known;
- * every answer is JSON, which such clients accept too.
- * Source of the numbers: Kubernetes' generated.proto files.
+ * Media type of Kubernetes protobuf, which kubectl sends for some kinds (`kubectl create namespace`, `secret`,
+ * `configmap` …). Only these kinds are supported; responses are JSON. Source of the field numbers: Kubernetes'
+ * generated.proto files.
  */
 export const PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf";
 
-type Reader = { readonly [field: number]: readonly [name: string, kind: Kind] };
+type MessageReader = { readonly [field: number]: readonly [name: string, kind: Kind] };
 type Kind =
   | "string"
   | "bytes"
   | "int"
   | "bool"
-  | { readonly message: Reader }
+  | { readonly message: MessageReader }
   | { readonly list: Kind }
   | { readonly map: Kind }
-  /** A message with one field, written as that field's value. */
+  /** A message with one field, represented by that field's value. */
   | { readonly only: Kind };
 
-const OWNER: Reader = {
+const OWNER: MessageReader = {
   1: ["kind", "string"],
   3: ["name", "string"],
   4: ["uid", "string"],
@@ -47,9 +46,9 @@ const METADATA: readonly [string, Kind] = [
   },
 ];
 
-const NAMED: Reader = { 1: ["name", "string"] };
+const NAMED: MessageReader = { 1: ["name", "string"] };
 
-const KINDS: Readonly<Record<string, Reader>> = {
+const KINDS: Readonly<Record<string, MessageReader>> = {
   Namespace: { 1: METADATA, 2: ["spec", { message: { 1: ["finalizers", { list: "string" }] } }] },
   Secret: {
     1: METADATA,
@@ -75,102 +74,102 @@ const KINDS: Readonly<Record<string, Reader>> = {
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** Most fields of a body, at all depths: an object that kubectl makes has some thousands at most. */
+/** Maximum number of fields in a body at all depths; objects from kubectl have a few thousand. */
 const MAX_FIELDS = 100_000;
 
-/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for broken bytes and for too many fields */
+/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for malformed bytes and too many fields */
 export function parseProtobuf(body: Buffer): JsonObject {
-  if (!body.subarray(0, 4).equals(MAGIC)) throw broken();
-  const counted = { left: MAX_FIELDS };
+  if (!body.subarray(0, 4).equals(MAGIC)) throw malformedBody();
+  const budget = { left: MAX_FIELDS };
   let apiVersion = "";
   let kind = "";
   let raw: Buffer = Buffer.alloc(0);
-  for (const { field, value } of fields(body.subarray(4), counted)) {
+  for (const { field, value } of fields(body.subarray(4), budget)) {
     if (field === 1 && Buffer.isBuffer(value)) {
-      const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] }, counted);
+      const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] }, budget);
       apiVersion = show(type["apiVersion"]);
       kind = show(type["kind"]);
     } else if (field === 2 && Buffer.isBuffer(value)) raw = value;
   }
   const reader = KINDS[kind];
   if (reader === undefined)
-    throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not read from ${PROTOBUF_MEDIA_TYPE} here: send application/json`);
-  return { ...readMessage(raw, reader, counted), apiVersion, kind };
+    throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not supported as ${PROTOBUF_MEDIA_TYPE}: send application/json`);
+  return { ...readMessage(raw, reader, budget), apiVersion, kind };
 }
 
-const broken = () => new ApiError("BadRequest", "the body is not a Kubernetes protobuf message");
+const malformedBody = () => new ApiError("BadRequest", "the body is not a Kubernetes protobuf message");
 
 interface Field {
   readonly field: number;
   readonly value: Buffer | number;
 }
 
-/** How many more fields a body may have. */
-interface Counted {
+/** Remaining number of fields that a body may have. */
+interface FieldBudget {
   left: number;
 }
 
-function* fields(bytes: Buffer, counted: Counted): Generator<Field> {
+function* fields(bytes: Buffer, budget: FieldBudget): Generator<Field> {
   let position = 0;
   const varint = () => {
     let value = 0;
     for (let shift = 1; ; shift *= 128) {
       const byte = bytes[position++];
-      if (byte === undefined) throw broken();
+      if (byte === undefined) throw malformedBody();
       value += (byte & 127) * shift;
       if (byte < 128) return value;
     }
   };
   while (position < bytes.length) {
-    if (--counted.left < 0) throw new ApiError("BadRequest", `the body has more than ${MAX_FIELDS} fields; send JSON instead`);
+    if (--budget.left < 0) throw new ApiError("BadRequest", `the body has more than ${MAX_FIELDS} fields; send JSON instead`);
     const tag = varint();
     const wire = tag & 7;
     if (wire === 0) yield { field: tag >> 3, value: varint() };
     else if (wire === 2) {
       const length = varint();
-      if (position + length > bytes.length) throw broken();
+      if (position + length > bytes.length) throw malformedBody();
       yield { field: tag >> 3, value: bytes.subarray(position, position + length) };
       position += length;
     } else if (wire === 1 || wire === 5) position += wire === 1 ? 8 : 4;
-    else throw broken();
+    else throw malformedBody();
   }
 }
 
-function readMessage(bytes: Buffer, reader: Reader, counted: Counted): JsonObject {
+function readMessage(bytes: Buffer, reader: MessageReader, budget: FieldBudget): JsonObject {
   const result: Record<string, Json> = Object.create(null) as Record<string, Json>;
-  // Lists and maps grow in place: a copy for each of their entries would cost the square of their number.
+  // Lists and maps grow in place: a copy per entry would take quadratic time.
   const lists = new Map<string, Json[]>();
   const maps = new Map<string, Map<string, Json>>();
-  for (const { field, value } of fields(bytes, counted)) {
+  for (const { field, value } of fields(bytes, budget)) {
     const known = reader[field];
     if (known === undefined) continue;
     const [name, kind] = known;
-    if (typeof kind === "object" && "list" in kind) created(lists, name, () => []).push(readValue(value, kind.list, counted));
+    if (typeof kind === "object" && "list" in kind) getOrCreate(lists, name, () => []).push(readValue(value, kind.list, budget));
     else if (typeof kind === "object" && "map" in kind) {
-      if (!Buffer.isBuffer(value)) throw broken();
-      const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] }, counted);
-      created(maps, name, () => new Map<string, Json>()).set(show(entry["key"]), entry["value"] ?? "");
-    } else result[name] = readValue(value, kind, counted);
+      if (!Buffer.isBuffer(value)) throw malformedBody();
+      const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] }, budget);
+      getOrCreate(maps, name, () => new Map<string, Json>()).set(show(entry["key"]), entry["value"] ?? "");
+    } else result[name] = readValue(value, kind, budget);
   }
   for (const [name, list] of lists) result[name] = list;
   for (const [name, map] of maps) result[name] = Object.fromEntries(map);
-  // Go writes the empty string for what is not set.
+  // Go encodes unset strings as empty ones.
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== ""));
 }
 
-function created<Value>(known: Map<string, Value>, name: string, make: () => Value): Value {
+function getOrCreate<Value>(known: Map<string, Value>, name: string, make: () => Value): Value {
   let found = known.get(name);
   if (found === undefined) known.set(name, (found = make()));
   return found;
 }
 
-function readValue(value: Buffer | number, kind: Kind, counted: Counted): Json {
+function readValue(value: Buffer | number, kind: Kind, budget: FieldBudget): Json {
   if (kind === "int") return Number(value);
   if (kind === "bool") return value === 1;
-  if (!Buffer.isBuffer(value)) throw broken();
+  if (!Buffer.isBuffer(value)) throw malformedBody();
   if (kind === "string") return value.toString("utf8");
   if (kind === "bytes") return value.toString("base64");
-  if ("message" in kind) return readMessage(value, kind.message, counted);
-  if ("only" in kind) return readMessage(value, { 1: ["value", kind.only] }, counted)["value"] ?? "";
-  throw broken();
+  if ("message" in kind) return readMessage(value, kind.message, budget);
+  if ("only" in kind) return readMessage(value, { 1: ["value", kind.only] }, budget)["value"] ?? "";
+  throw malformedBody();
 }

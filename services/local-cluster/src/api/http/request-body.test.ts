@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Budget } from "@flyte-ts/input-limits";
+import { MemoryBudget } from "@flyte-ts/input-limits";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestCluster, testCluster } from "../../cluster.fixture.js";
 import type { ApiError } from "../api-error.js";
@@ -27,7 +27,7 @@ describe("bodies that are not worth their memory", () => {
   });
 
   test("bytes that look like brackets in a protobuf body are no nesting", async () => {
-    // kind Secret with a value of brackets alone: {metadata: {name: "s"}, data: {k: "[[[…"}}.
+    // A Secret whose value consists of brackets: {metadata: {name: "s"}, data: {k: "[[[…"}}.
     const value = Buffer.alloc(600, "[");
     const entry = Buffer.concat([Buffer.from([0x0a, 1, 0x6b, 0x12, 0xd8, 0x04]), value]);
     const raw = Buffer.concat([Buffer.from([0x0a, 3, 0x0a, 1, 0x73, 0x12, 0xde, 0x04]), entry]);
@@ -49,7 +49,7 @@ describe("bodies that are not worth their memory", () => {
 });
 
 test("bodies share a budget of memory until they are answered", async () => {
-  const reader = new BodyReader(1_000_000, new Budget(1_000_000));
+  const reader = new BodyReader(1_000_000, new MemoryBudget(1_000_000));
   const held: ServerResponse[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     reader.read(request, response).then(

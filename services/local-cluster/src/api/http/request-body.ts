@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Budget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
+import { MemoryBudget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
 import { ApiError, badRequest } from "../api-error.js";
 import { PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 
-/** Memory that a body takes while its request is handled, for each of its bytes: as text, as objects and as a stored record. */
+/** Memory per byte of a body while its request is handled: as text, objects and stored record. */
 const MEMORY_PER_BYTE = 8;
-/** Deepest nesting of an object. What walks over objects does so recursively, and the stack of Node.js is some thousands deep. */
+/** Maximum nesting of an object: recursive functions process it, and the stack of Node.js holds a few thousand levels. */
 export const MAX_DEPTH = 500;
-/** Most values of a JSON body: an object of the largest size that is stored has fewer. */
+/** Maximum number of values in a JSON body; the largest stored object has fewer. */
 const MAX_ELEMENTS = 400_000;
-/** Bodies whose own readers bound them. */
-const NOT_JSON: readonly (string | undefined)[] = ["application/yaml", "application/apply-patch+yaml", PROTOBUF_MEDIA_TYPE];
+/** Media types with limits in their own parsers. */
+const OTHER_MEDIA_TYPES: readonly (string | undefined)[] = ["application/yaml", "application/apply-patch+yaml", PROTOBUF_MEDIA_TYPE];
 
 export interface Body {
   readonly data: Buffer;
@@ -18,20 +18,21 @@ export interface Body {
   readonly bytes: number;
 }
 
-/** Reads bodies, each up to a limit, and all that are handled at the same time up to half of the memory of the process. */
+/** Reads bodies of limited size; all concurrent ones together may use half of the process's memory. */
 export class BodyReader {
   readonly #limit: number;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
 
-  constructor(limit: number, budget = new Budget(memoryShare(0.5))) {
+  constructor(limit: number, budget = new MemoryBudget(memoryShare(0.5))) {
     this.#limit = limit;
     this.#budget = budget;
   }
 
   /**
-   * Reads a whole body; its memory is held until the response closes.
+   * Reads a complete body; its memory stays reserved until the response closes.
    *
-   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest where JSON has too many values or is nested too deep.
+   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest when JSON has too many values or is nested
+   * too deeply
    */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const limit = this.#limit;
@@ -42,16 +43,16 @@ export class BodyReader {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > limit) throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
-      if (!reservation.raiseTo(bytes * MEMORY_PER_BYTE)) throw busy(this.#budget);
+      if (!reservation.growTo(bytes * MEMORY_PER_BYTE)) throw busy(this.#budget);
       chunks.push(chunk);
     }
     const data = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    if (!NOT_JSON.includes(mediaType(request))) scanJsonBody(data);
+    if (!OTHER_MEDIA_TYPES.includes(mediaType(request))) scanJsonBody(data);
     return { data, text: data.toString("utf8"), bytes };
   }
 }
 
-/** Type of a body, without its parameters. */
+/** Media type of a body without parameters. */
 export function mediaType(request: IncomingMessage): string | undefined {
   return request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
 }
@@ -59,15 +60,15 @@ export function mediaType(request: IncomingMessage): string | undefined {
 /**
  * Checks JSON before it is parsed.
  *
- * @throws ApiError BadRequest where it has too many values or is nested too deep.
+ * @throws ApiError BadRequest when it has too many values or is nested too deeply
  */
 export function scanJsonBody(text: string | Uint8Array): void {
   const violation = scanJson(text, { bytes: Number.POSITIVE_INFINITY, elements: MAX_ELEMENTS, depth: MAX_DEPTH });
   if (violation !== undefined) throw badRequest(`the body of the request ${violationText(violation)}`);
 }
 
-function busy({ capacity }: Budget): ApiError {
-  return new ApiError("TooManyRequests", `other requests take too much of the ${capacity} bytes of memory for requests; try again`, {
+function busy({ capacity }: MemoryBudget): ApiError {
+  return new ApiError("TooManyRequests", `concurrent requests use the ${capacity} bytes of memory for request bodies; retry later`, {
     retryAfterSeconds: 1,
   });
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, isObject } from "../../object/model.js";
 
-/** Answers the questions "may I?" and "who am I?": whoever reaches this server may do everything. */
+/** Answers access reviews: every authenticated caller has all permissions. */
 export function answerReview(path: string, body: unknown): JsonObject | undefined {
   const given: JsonObject = isObject(body) ? body : {};
   switch (path) {

@@ -2,14 +2,14 @@ import { ApiError } from "../api-error.js";
 import type { Target } from "../context.js";
 import type { TypeRegistry } from "../type/type-registry.js";
 
-/** The resource path of a URL: group, version, namespace, plural, name, subresource. @throws ApiError NotFound */
+/** Parses a resource path: group, version, namespace, plural, name, subresource. @throws ApiError NotFound */
 export function parseRoute(types: TypeRegistry, path: string): Target {
   const parts = path.split("/").slice(1).map(decode);
   const core = parts[0] === "api";
   const group = core ? "" : (parts[1] ?? "");
   const version = (core ? parts[1] : parts[2]) ?? "";
   let rest = parts.slice(core ? 2 : 3);
-  // `/watch/` paths are the old form of `?watch=true`; clients of today do not use them.
+  // `/watch/` paths are deprecated in favour of `?watch=true` and not supported.
   let namespace: string | undefined;
   if (rest[0] === "namespaces" && rest.length > 2 && !(rest.length === 3 && (rest[2] === "status" || rest[2] === "finalize"))) {
     namespace = rest[1];
@@ -29,6 +29,6 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new ApiError("BadRequest", `the path holds a broken escape: ${part}`);
+    throw new ApiError("BadRequest", `the path contains an invalid percent-encoding: ${part}`);
   }
 }

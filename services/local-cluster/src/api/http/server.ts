@@ -7,13 +7,13 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** Listens; port 0 takes any free one. */
+/** Starts the listener; port 0 takes any free one. */
 export async function startServer(handler: Handler, { port, host }: { port: number; host: string }): Promise<ApiServer> {
   const server: Server = createServer(
     {
       keepAliveTimeout: 120_000,
       headersTimeout: 15_000,
-      // Until a request has arrived; answers to watches last as long as they like.
+      // Timeout of receiving a request; watches respond for any time.
       requestTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
       noDelay: true,

@@ -4,27 +4,29 @@ import { badRequest } from "../api-error.js";
 import { MAX_DEPTH, scanJsonBody } from "./request-body.js";
 
 /**
- * Most tokens of YAML that are read, some 5,000 lines. Clients of Kubernetes send JSON, also where they call it YAML (`kubectl apply
- * --server-side`), and JSON is not bounded by this. A token takes some microseconds, as long as hundreds of bytes of JSON.
+ * Maximum number of YAML tokens, about 5,000 lines. Clients of Kubernetes send JSON even as YAML (`kubectl apply
+ * --server-side`), which is not subject to this limit. A token costs some microseconds, as much as hundreds of bytes of
+ * JSON.
  */
 const MAX_TOKENS = 20_000;
 
 /**
- * Reads a body in YAML, in time that grows with its length: JSON, which is YAML, by the parser of JSON; the rest by its tokens, which
- * are counted first. Aliases are refused: a few hundred bytes of them stand for gigabytes. A key given twice has its last value.
+ * Parses a YAML body in linear time: JSON, which is valid YAML, with the JSON parser, and other texts after their
+ * tokens were counted. Rejects aliases, since a few hundred bytes of them can expand to gigabytes. The last of
+ * duplicate keys wins.
  *
- * @throws ApiError BadRequest.
+ * @throws ApiError BadRequest
  */
 export function parseYamlBody(text: string): unknown {
   const json = parseAsJson(text);
   if (json !== undefined) return json;
-  if (hasMoreTokens(text, MAX_TOKENS)) throw refused(`it has more than ${MAX_TOKENS} tokens; send JSON instead`);
-  const value = parsed(text);
-  if (isDeeper(value, MAX_DEPTH)) throw refused("it is nested too deep");
+  if (hasMoreTokens(text, MAX_TOKENS)) throw invalidYaml(`it has more than ${MAX_TOKENS} tokens; send JSON instead`);
+  const value = parseYamlText(text);
+  if (isDeeper(value, MAX_DEPTH)) throw invalidYaml("it is nested too deeply");
   return value;
 }
 
-/** The value of a text that is JSON; undefined where it may be YAML. */
+/** Parses a text that is JSON; undefined when it may be other YAML. */
 function parseAsJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   scanJsonBody(text);
@@ -35,25 +37,25 @@ function parseAsJson(text: string): unknown {
   }
 }
 
-function parsed(text: string): unknown {
+function parseYamlText(text: string): unknown {
   try {
-    // The places of errors in lines are found in the square of their number, and keys are compared each with each.
+    // Pretty errors and the check for unique keys would take quadratic time.
     return parse(text, { maxAliasCount: 0, logLevel: "error", prettyErrors: false, uniqueKeys: false }) as unknown;
   } catch (error) {
-    throw refused(reason(error));
+    throw invalidYaml(reason(error));
   }
 }
 
-function hasMoreTokens(text: string, most: number): boolean {
+function hasMoreTokens(text: string, maxTokens: number): boolean {
   let count = 0;
-  for (const _ of new Lexer().lex(text)) if (++count > most) return true;
+  for (const _ of new Lexer().lex(text)) if (++count > maxTokens) return true;
   return false;
 }
 
-const refused = (why: string) => badRequest(`the body is not YAML that this server takes: ${why}`);
+const invalidYaml = (why: string) => badRequest(`the body is not supported YAML: ${why}`);
 
 function reason(error: unknown): string {
   if (error instanceof ReferenceError) return "it must not contain aliases (*name)";
-  if (error instanceof RangeError) return "it is nested too deep";
+  if (error instanceof RangeError) return "it is nested too deeply";
   return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ const TOLERATIONS: readonly JsonObject[] = ["not-ready", "unreachable"].map((sta
   tolerationSeconds: 300,
 }));
 
-/** Fills in what the API server fills in for a new pod. */
+/** Applies the API server's defaults to a new pod. */
 export function defaultPod(pod: KubeObject): KubeObject {
   const spec = isObject(pod["spec"]) ? pod["spec"] : {};
   const account = textAt(spec, "serviceAccountName") ?? textAt(spec, "serviceAccount");
@@ -60,14 +60,14 @@ function defaultContainer(container: JsonObject): JsonObject {
   };
 }
 
-/** `latest` or no tag is pulled always, everything else when it is missing. */
+/** Default pull policy: Always for the tag `latest` or none, otherwise IfNotPresent. */
 function pullPolicy(image: string): string {
   if (image.includes("@")) return "IfNotPresent";
   const tag = image.slice(image.lastIndexOf("/") + 1).split(":")[1];
   return tag === undefined || tag === "latest" ? "Always" : "IfNotPresent";
 }
 
-/** A limit without a request is its own request. */
+/** A limit without a request implies an equal request. */
 function withRequests(resources: Json | undefined): JsonObject {
   if (!isObject(resources)) return {};
   const limits = resources["limits"];
@@ -92,7 +92,7 @@ function defaultVolume(volume: JsonObject): JsonObject {
   return sources.length === 0 ? { ...volume, emptyDir: {} } : { ...volume, ...changed };
 }
 
-/** Guaranteed, Burstable or BestEffort, from CPU and memory of all containers. */
+/** Computes Guaranteed, Burstable or BestEffort from CPU and memory of all containers. */
 export function qosClass(spec: JsonObject): string {
   const containers = ["containers", "initContainers"].flatMap((field) => {
     const list = spec[field];

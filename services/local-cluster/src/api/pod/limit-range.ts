@@ -9,7 +9,7 @@ const containerLimits = (store: ObjectStore, namespace: string) =>
     listAt(object, "spec", "limits").filter((l) => textAt(l, "type") === "Container"),
   );
 
-/** Gives a pod's containers the requests and limits that the namespace's limit ranges prescribe where they name none. */
+/** Applies the defaults of the namespace's limit ranges to a pod's containers. */
 export function applyLimitRanges(store: ObjectStore, pod: KubeObject): KubeObject {
   const limits = containerLimits(store, pod.metadata.namespace ?? "");
   if (limits.length === 0) return pod;
@@ -44,18 +44,18 @@ function withDefaults(container: Json, limit: Json): Json {
   };
 }
 
-/** @throws ApiError Forbidden when a container asks for less or more than a limit range allows. */
+/** @throws ApiError Forbidden when a container violates a limit range */
 export function checkLimitRanges(store: ObjectStore, pod: KubeObject): void {
   const causes: string[] = [];
   for (const limit of containerLimits(store, pod.metadata.namespace ?? "")) {
-    for (const container of listAt(pod, "spec", "containers")) causes.push(...broken(container, limit));
+    for (const container of listAt(pod, "spec", "containers")) causes.push(...limitViolations(container, limit));
   }
   if (causes.length === 0) return;
   const text = causes.length === 1 ? (causes[0] as string) : `[${causes.join(", ")}]`;
   throw forbidden({ group: "", plural: "pods", name: pod.metadata.name }, text);
 }
 
-function broken(container: Json, limit: Json): string[] {
+function limitViolations(container: Json, limit: Json): string[] {
   const causes: string[] = [];
   for (const [bound, part, word, verb] of [
     ["min", "requests", "minimum", "request"],

@@ -6,23 +6,23 @@ import { STORAGE } from "../type/built-in-types.js";
 import { add, type Amounts, containerResources, isEnded, podResources } from "./resources.js";
 import type { ResourceType } from "../type/resource-type.js";
 
-/** Quota names that count objects rather than resources. */
-const COUNTED: Readonly<Record<string, string>> = {
+/** Quota names that count objects instead of resources. */
+const COUNTED_RESOURCES: Readonly<Record<string, string>> = {
   pods: STORAGE.pods,
   secrets: STORAGE.secrets,
   configmaps: STORAGE.configMaps,
   resourcequotas: STORAGE.quotas,
 };
 
-/** Storage key of the objects that a quota name counts: `pods`, `count/pods`, `count/flyteworkflows.flyte.lyft.com`. */
+/** Returns the storage key of the objects that a quota name counts: `pods`, `count/pods`, `count/flyteworkflows.flyte.lyft.com`. */
 function countedResource(name: string): string | undefined {
   const counted = /^count\/([^.]+)(?:\.(.+))?$/.exec(name);
-  return counted === null ? COUNTED[name] : `${counted[2] ?? ""}/${counted[1]}`;
+  return counted === null ? COUNTED_RESOURCES[name] : `${counted[2] ?? ""}/${counted[1]}`;
 }
 
 /**
- * Refuses an object that would exceed a quota of its namespace, in the words of
- * Kubernetes; Flyte's pod plugin waits and tries again on them.
+ * Rejects an object that would exceed a quota of its namespace, in the words of Kubernetes; Flyte's pod plugin
+ * recognizes them and retries.
  *
  * @throws ApiError Forbidden
  */
@@ -79,7 +79,7 @@ function requestedUnder(quotaName: string, usage: { readonly storage: string; re
   return countedResource(quotaName) === usage.storage ? 1000n : (usage.resources.get(quotaName) ?? 0n);
 }
 
-/** What one object takes: `requests.cpu`, `cpu`, `limits.memory` … for pods that have not ended. */
+/** Resources that an object uses: `requests.cpu`, `cpu`, `limits.memory` … of pods that have not ended. */
 function usageOf(object: KubeObject, storage: string): { storage: string; resources: Amounts } {
   const resources: Amounts = new Map();
   if (storage === STORAGE.pods) {
@@ -108,7 +108,7 @@ function amountsOf(hard: unknown): Amounts {
 
 const format = (name: string, amount: bigint) => formatQuantity(amount, /memory|storage/.test(name));
 
-/** The status of a quota now: what it allows and what is used. */
+/** Status of a quota: its limits and the current use. */
 export function quotaStatus(store: ObjectStore, quota: KubeObject): JsonObject {
   const hard = at(quota, "spec", "hard");
   if (!isObject(hard)) return {};

@@ -3,7 +3,7 @@ import { parseQuantity } from "../../object/quantity.js";
 
 export type Amounts = Map<string, bigint>;
 
-/** Sum of a pod's requests or limits in thousandths: all containers together, or the largest init container where that is more. */
+/** Sums a pod's requests or limits in thousandths: all containers, or the largest init container if that is more. */
 export function podResources(pod: KubeObject, part: "requests" | "limits"): Amounts {
   const spec = pod["spec"];
   const total: Amounts = new Map();

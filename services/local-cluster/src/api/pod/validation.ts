@@ -6,7 +6,7 @@ import { checkLabel, invalidValue, required } from "../names.js";
 
 const POLICIES = ["Always", "OnFailure", "Never"];
 
-/** The rules of a pod's spec that matter here; the first broken ones of each field are named as Kubernetes names them. */
+/** Checks the relevant rules of a pod's spec; reports violations as Kubernetes does. */
 export function checkPod(pod: KubeObject): Cause[] {
   const spec = pod["spec"];
   const containers = listAt(spec, "containers");
@@ -33,15 +33,11 @@ export function checkPod(pod: KubeObject): Cause[] {
   ];
 }
 
-function checkNumber(spec: Json | undefined, field: string, least: number): Cause[] {
+function checkNumber(spec: Json | undefined, field: string, min: number): Cause[] {
   const value = at(spec, field);
-  if (value === undefined || value === null || (typeof value === "number" && Number.isInteger(value) && value >= least)) return [];
+  if (value === undefined || value === null || (typeof value === "number" && Number.isInteger(value) && value >= min)) return [];
   return [
-    invalidValue(
-      `spec.${field}`,
-      value,
-      least === 0 ? "must be greater than or equal to 0" : "must be between 1 and 2147483647, inclusive",
-    ),
+    invalidValue(`spec.${field}`, value, min === 0 ? "must be greater than or equal to 0" : "must be between 1 and 2147483647, inclusive"),
   ];
 }
 
@@ -112,7 +108,7 @@ function checkResources(container: Json, field: string): Cause[] {
   return causes;
 }
 
-/** What of a pod's spec may change after creation. */
+/** Rejects changes of immutable parts of a pod's spec. */
 export function checkPodUpdate(next: KubeObject, old: KubeObject): Cause[] {
   const fixed = (pod: KubeObject): Json => {
     const spec = isObject(pod["spec"]) ? pod["spec"] : {};

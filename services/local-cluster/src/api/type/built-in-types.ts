@@ -3,9 +3,9 @@ import { eventsV1View } from "./event-view.js";
 import { POD_COLUMNS } from "./pod-columns.js";
 import type { ResourceType } from "./resource-type.js";
 
-type Sketch = Pick<ResourceType, "kind" | "plural"> & Partial<ResourceType>;
+type TypeDefinition = Pick<ResourceType, "kind" | "plural"> & Partial<ResourceType>;
 
-function builtIn(sketch: Sketch): ResourceType {
+function builtIn(sketch: TypeDefinition): ResourceType {
   const group = sketch.group ?? "";
   return {
     group,
@@ -24,7 +24,7 @@ function builtIn(sketch: Sketch): ResourceType {
   };
 }
 
-/** The built-in kinds that are served; custom resource definitions add to them. */
+/** Built-in kinds of the API; custom resource definitions add others. */
 export const BUILT_IN_TYPES: readonly ResourceType[] = [
   builtIn({
     kind: "Namespace",
@@ -78,7 +78,7 @@ export const BUILT_IN_TYPES: readonly ResourceType[] = [
   }),
 ];
 
-/** Storage keys of the kinds that the service itself works with. */
+/** Storage keys of the kinds that the service itself uses. */
 export const STORAGE = {
   pods: "/pods",
   namespaces: "/namespaces",

@@ -15,10 +15,10 @@ export const NAME: PrinterColumn = {
 };
 export const AGE: PrinterColumn = column("Age", (o, now) => age(o.metadata.creationTimestamp, now));
 
-/** Columns of kinds that have none of their own. */
+/** Columns of kinds without their own. */
 export const PLAIN_COLUMNS = [NAME, AGE];
 
-/** `5s`, `3m20s`, `2h`, `5d12h`: a duration as kubectl prints it. */
+/** Formats a duration as kubectl does: `5s`, `3m20s`, `2h`, `5d12h`. */
 function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < -1) return "<invalid>";

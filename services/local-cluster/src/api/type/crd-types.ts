@@ -3,7 +3,7 @@ import { age, NAME, PLAIN_COLUMNS } from "./columns.js";
 import { jsonPath } from "./json-path.js";
 import type { PrinterColumn, ResourceType } from "./resource-type.js";
 
-/** The resource types that a CustomResourceDefinition declares, one per served version. */
+/** Returns the resource types that a CustomResourceDefinition declares, one per served version. */
 export function typesOf(definition: KubeObject): ResourceType[] {
   const group = textAt(definition, "spec", "group") ?? "";
   const names = at(definition, "spec", "names");
@@ -56,7 +56,7 @@ function columnOf(column: JsonObject): PrinterColumn {
   };
 }
 
-/** Accepts a definition: the names, the stored version and the conditions that clients wait for. */
+/** Sets the names, stored versions and conditions of an accepted definition, for which clients wait. */
 export function established(definition: KubeObject, now: number): KubeObject {
   const names = at(definition, "spec", "names");
   const spec = isObject(definition["spec"]) ? definition["spec"] : {};

@@ -1,22 +1,22 @@
 import type { JsonObject } from "../../object/model.js";
 import { groupVersion, type ResourceType, verbsOf } from "./resource-type.js";
 
-/** Kinds that are only created, for an answer. */
+/** Kinds that are only created, for their response. */
 const REVIEWS = [
   { group: "authorization.k8s.io", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
   { group: "authorization.k8s.io", plural: "selfsubjectrulesreviews", kind: "SelfSubjectRulesReview" },
   { group: "authentication.k8s.io", plural: "selfsubjectreviews", kind: "SelfSubjectReview" },
 ] as const;
 
-interface Listed {
+interface ListedVersion {
   readonly group: string;
   readonly version: string;
   readonly resources: JsonObject[];
   readonly aggregated: JsonObject[];
 }
 
-function listed(types: readonly ResourceType[]): Listed[] {
-  const versions = new Map<string, Listed>();
+function listVersions(types: readonly ResourceType[]): ListedVersion[] {
+  const versions = new Map<string, ListedVersion>();
   const entry = (group: string, version: string) => {
     const key = `${group}/${version}`;
     let found = versions.get(key);
@@ -83,7 +83,7 @@ const groupEntry = (group: string, versions: readonly string[]): JsonObject => {
 
 function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const { group, version } of listed(types)) {
+  for (const { group, version } of listVersions(types)) {
     const versions = groups.get(group);
     if (versions !== undefined) versions.push(version);
     else if (group !== "") groups.set(group, [version]);
@@ -91,7 +91,7 @@ function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
   return groups;
 }
 
-/** Answers `/api`, `/apis` and what lies between them and a resource; undefined for other paths. */
+/** Serves discovery: `/api`, `/apis` and the paths between them and a resource; undefined for others. */
 export function discover(
   types: readonly ResourceType[],
   path: string,
@@ -105,11 +105,11 @@ export function discover(
       contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
     };
   }
-  const body = plain(types, path);
+  const body = legacyDiscovery(types, path);
   return body === undefined ? undefined : { body, contentType: "application/json" };
 }
 
-function plain(types: readonly ResourceType[], path: string): JsonObject | undefined {
+function legacyDiscovery(types: readonly ResourceType[], path: string): JsonObject | undefined {
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
   if (path === "/apis")
     return { kind: "APIGroupList", apiVersion: "v1", groups: [...groupsOf(types)].map(([group, versions]) => groupEntry(group, versions)) };
@@ -120,13 +120,13 @@ function plain(types: readonly ResourceType[], path: string): JsonObject | undef
   }
   if (parts.length !== (parts[0] === "api" ? 2 : 3)) return undefined;
   const [group, version] = parts[0] === "api" ? ["", parts[1]] : [parts[1], parts[2]];
-  const found = listed(types).find((entry) => entry.group === group && entry.version === version);
+  const found = listVersions(types).find((entry) => entry.group === group && entry.version === version);
   if (found === undefined) return undefined;
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion: groupVersion(found), resources: found.resources };
 }
 
 function aggregatedList(types: readonly ResourceType[], { core, version }: { core: boolean; version: string }): JsonObject {
-  const entries = listed(types).filter(({ group }) => (group === "") === core);
+  const entries = listVersions(types).filter(({ group }) => (group === "") === core);
   const groups = [...new Set(entries.map(({ group }) => group))];
   return {
     kind: "APIGroupDiscoveryList",

@@ -16,7 +16,7 @@ function renamed(object: KubeObject, { apiVersion, names }: { apiVersion: string
   return { ...Object.fromEntries(entries), apiVersion, kind: "Event", metadata: object.metadata };
 }
 
-/** Events are one thing seen through two API groups; they are kept in the core form. */
+/** Converts events between the two API groups that serve them; stored in the core form. */
 export const eventsV1View = {
   fromStorage: (object: KubeObject) => renamed(object, { apiVersion: "events.k8s.io/v1", names: new Map(NAMES) }),
   toStorage: (object: KubeObject) => renamed(object, { apiVersion: "v1", names: new Map(NAMES.map(([core, events]) => [events, core])) }),

@@ -2,7 +2,7 @@ import { type Json, type KubeObject, at, listAt, show, textAt } from "../../obje
 import { AGE, age, NAME } from "./columns.js";
 import type { PrinterColumn } from "./resource-type.js";
 
-/** What `kubectl get pods` shows; the rules for STATUS follow Kubernetes' printer. */
+/** Columns of `kubectl get pods`; STATUS follows the rules of Kubernetes' printer. */
 export const POD_COLUMNS: readonly PrinterColumn[] = [
   NAME,
   { name: "Ready", type: "string", priority: 0, cell: ready },
@@ -50,7 +50,7 @@ function status(pod: KubeObject): string {
       if (own !== undefined) reason = own;
       else if (at(container, "ready") === true && at(container, "state", "running") !== undefined) running = true;
     }
-    // One container is done and another still works: the pod is running.
+    // A pod with completed and running containers is running.
     if (reason === "Completed" && running) reason = "Running";
   }
   if (pod.metadata.deletionTimestamp === undefined) return reason;

@@ -1,16 +1,16 @@
 import { type JsonObject, type KubeObject, isObject } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError } from "../api-error.js";
 import type { ResourceType } from "./resource-type.js";
 
-/** How a client wants objects: whole, as metadata only, or as rows of a table. */
+/** Requested form of objects: complete, metadata only, or rows of a table. */
 export interface Representation {
   readonly form: "object" | "metadata" | "table";
-  /** For tables: what stands beside the cells. */
+  /** Content of table rows besides the cells. */
   readonly include: "Metadata" | "Object" | "None";
 }
 
-/** Chooses by the Accept header; parts that are not understood are passed over. */
+/** Selects the form by the Accept header; ignores unsupported ranges. */
 export function representationOf(accept: string | undefined, includeObject: string | null): Representation {
   const include = includeObject === "Object" || includeObject === "None" ? includeObject : "Metadata";
   if (accept === undefined || accept === "") return { form: "object", include };
@@ -29,7 +29,7 @@ export function representationOf(accept: string | undefined, includeObject: stri
   );
 }
 
-/** One object as JSON text. */
+/** Encodes an object as JSON. */
 export function encodeOne(
   stored: Stored,
   { type, representation, now }: { type: ResourceType; representation: Representation; now: number },
@@ -38,7 +38,7 @@ export function encodeOne(
     case "object":
       return objectText(stored, type);
     case "metadata":
-      return JSON.stringify(partial(stored.object));
+      return JSON.stringify(metadataOnly(stored.object));
     case "table":
       return JSON.stringify({
         ...tableHead(type, { resourceVersion: String(stored.revision) }),
@@ -47,7 +47,7 @@ export function encodeOne(
   }
 }
 
-/** The object in this type's view; the stored text is used as it is where the view is the stored form. */
+/** Encodes an object in this type's view; uses the stored text where the view equals the stored form. */
 function objectText(stored: Stored, type: ResourceType): string {
   if (type.view !== undefined) return JSON.stringify(type.view.fromStorage(stored.object));
   const version = type.group === "" ? type.version : `${type.group}/${type.version}`;
@@ -55,7 +55,7 @@ function objectText(stored: Stored, type: ResourceType): string {
   return stored.text();
 }
 
-/** A list of objects as JSON text. */
+/** Encodes a list of objects as JSON. */
 export function encodeList(
   items: readonly Stored[],
   { type, representation, now, meta }: { type: ResourceType; representation: Representation; now: number; meta: JsonObject },
@@ -71,14 +71,14 @@ export function encodeList(
         kind: "PartialObjectMetadataList",
         apiVersion: "meta.k8s.io/v1",
         metadata: meta,
-        items: items.map(({ object }) => partial(object)),
+        items: items.map(({ object }) => metadataOnly(object)),
       });
     case "table":
       return JSON.stringify({ ...tableHead(type, meta), rows: items.map(({ object }) => row(object, { type, representation, now })) });
   }
 }
 
-const partial = (object: KubeObject) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata });
+const metadataOnly = (object: KubeObject) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata });
 
 function tableHead(type: ResourceType, meta: JsonObject) {
   return {
@@ -103,11 +103,11 @@ function row(object: KubeObject, { type, representation, now }: { type: Resource
     case "Object":
       return { cells, object: type.view?.fromStorage(object) ?? object };
     case "Metadata":
-      return { cells, object: partial(object) };
+      return { cells, object: metadataOnly(object) };
   }
 }
 
-/** Whether a body asks for nothing but JSON that we can read. */
+/** Parses a JSON body; undefined when it is empty or no object or list. */
 export function parseBody(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {

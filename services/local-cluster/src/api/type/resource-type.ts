@@ -5,13 +5,13 @@ export interface PrinterColumn {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: string;
   readonly description?: string;
-  /** 0 is always shown; above only in wide output. */
+  /** 0: always shown; higher: only in wide output. */
   readonly priority: number;
-  /** Cell value; `now` for ages. */
+  /** Computes the cell; `now` for ages. */
   readonly cell: (object: KubeObject, now: number) => string | number | boolean;
 }
 
-/** A kind of object that the API serves. */
+/** A kind that the API serves. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -22,16 +22,16 @@ export interface ResourceType {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  /** Subresources served beside the object: status, log … */
+  /** Subresources: status, log … */
   readonly subresources: readonly string[];
-  /** Main writes leave `status` alone; `/status` writes only it. */
+  /** Writes to the main resource keep `status`; `/status` writes nothing else. */
   readonly statusSubresource: boolean;
-  /** Strategic merge patches are understood. */
+  /** True: supports strategic merge patches. */
   readonly builtIn: boolean;
-  /** Where objects are kept; two views of one thing (v1 and events.k8s.io events) name the same. */
+  /** Storage key; two views of one kind (v1 and events.k8s.io events) share it. */
   readonly storage: string;
   readonly columns: readonly PrinterColumn[];
-  /** Turns the stored form into this view and back. */
+  /** Converts between the stored form and this view. */
   readonly view?: { readonly fromStorage: (object: KubeObject) => KubeObject; readonly toStorage: (object: KubeObject) => KubeObject };
 }
 
@@ -40,7 +40,7 @@ export const groupVersion = ({ group, version }: Pick<ResourceType, "group" | "v
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
 
-/** What can be done with objects of a kind. Namespaces are deleted one by one. */
+/** Verbs of a kind. Namespaces cannot be deleted as a collection. */
 export function verbsOf({ group, plural }: Pick<ResourceType, "group" | "plural">): readonly string[] {
   return VERBS.filter((verb) => verb !== "deletecollection" || !(group === "" && plural === "namespaces"));
 }

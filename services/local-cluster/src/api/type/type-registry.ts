@@ -3,7 +3,7 @@ import { BUILT_IN_TYPES, STORAGE } from "./built-in-types.js";
 import { typesOf } from "./crd-types.js";
 import type { ResourceType } from "./resource-type.js";
 
-/** Every kind served now: the built-in ones and those of the definitions in the store. */
+/** All kinds served now: built-in ones, and those of the stored definitions. */
 export class TypeRegistry {
   readonly #store: ObjectStore;
   #seen: unknown;
@@ -24,7 +24,7 @@ export class TypeRegistry {
     return this.#byPath.get(`${group}/${version}/${plural}`);
   }
 
-  /** Reads the definitions again when one has changed since the last look. */
+  /** Reloads the types when a definition has changed. */
   #refresh(): void {
     const definitions = this.#store.list(STORAGE.definitions);
     if (definitions === this.#seen) return;

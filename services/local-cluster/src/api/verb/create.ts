@@ -1,24 +1,24 @@
 import { isObject, type KubeObject, textAt, timestamp, withMeta } from "../../object/model.js";
-import { Stored } from "../../store/stored.js";
+import { Stored } from "../../store/stored-object.js";
 import { alreadyExists, ApiError, badRequest, invalid, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
 import type { ApiContext, Target } from "../context.js";
 import { invalidValue, required } from "../names.js";
-import { admit, prepareNew } from "./strategy.js";
-import { checkObject, checkSize, readObject, whenDurable } from "./write-checks.js";
+import { runAdmission, defaultOnCreate } from "./strategy.js";
+import { checkObject, checkSize, readObject, waitUntilDurable } from "./write-checks.js";
 
 export interface WriteOptions {
-  /** Check and answer, but keep nothing. */
+  /** Validate and respond without storing. */
   readonly dryRun: boolean;
-  /** Bytes of the request's body. */
+  /** Size of the request body. */
   readonly bytes: number;
 }
 
-/** Creates an object and answers it once it is durable. */
+/** Creates an object; resolves when it is durable. */
 export async function create(context: ApiContext, target: Target, request: { body: unknown } & WriteOptions): Promise<Stored> {
   const { type, namespace } = target;
   const read = readObject(request.body, target);
-  // Only kinds that the server was built with are known by their address alone.
+  // Only built-in kinds may be omitted from the body.
   const typed = isObject(request.body) && request.body["kind"] !== undefined && request.body["apiVersion"] !== undefined;
   if (!type.builtIn && !typed)
     throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing`);
@@ -30,11 +30,11 @@ export async function create(context: ApiContext, target: Target, request: { bod
   const place = { resource: type.storage, namespace: namespace ?? "", name: object.metadata.name };
   if (context.store.get(place) !== undefined) throw alreadyExists({ group: type.group, plural: type.plural, name: place.name });
   checkObject(type, object);
-  admit(context, type, object);
+  runAdmission(context, type, object);
   checkSize(context, object, request.bytes + 1024);
   if (request.dryRun) return new Stored(object, { revision: context.store.revision });
   const stored = context.store.put(type.storage, object);
-  return whenDurable(context, stored);
+  return waitUntilDurable(context, stored);
 }
 
 function newObject(context: ApiContext, { type, namespace }: Target, read: KubeObject): KubeObject {
@@ -68,7 +68,7 @@ function newObject(context: ApiContext, { type, namespace }: Target, read: KubeO
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
   } as Partial<KubeObject["metadata"]>);
-  return prepareNew(context, type, identified);
+  return defaultOnCreate(context, type, identified);
 }
 
 function checkNamespace(context: ApiContext, { type, namespace, name }: { type: Target["type"]; namespace: string; name: string }): void {

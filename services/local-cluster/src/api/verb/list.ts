@@ -1,4 +1,5 @@
-import type { Stored } from "../../store/stored.js";
+import { BoundedMap } from "@flyte-ts/async";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, expired } from "../api-error.js";
 import type { ApiContext, Target } from "../context.js";
 import { type Selection, selectionOf } from "./selection.js";
@@ -8,28 +9,28 @@ export interface Page {
   readonly meta: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
 }
 
-/** How long the rest of a list given page by page is kept, ms; as long as etcd keeps old revisions. */
-const KEEP_MS = 5 * 60_000;
-const KEEP_LISTS = 64;
+/** Time for which the rest of a paged list is kept, ms; as etcd keeps old revisions. */
+const CONTINUE_TTL_MS = 5 * 60_000;
+const MAX_CONTINUED_LISTS = 64;
 
-interface Rest {
+interface ContinuedList {
   readonly items: readonly Stored[];
   readonly revision: number;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 const TOKEN_FORM = "local/v1";
 
-/** Lists collections; pages of one list all show the same revision. */
+/** Lists collections; all pages of a list show the same revision. */
 export class Lister {
   readonly #context: ApiContext;
-  readonly #rests = new Map<string, Rest>();
+  readonly #continuedLists = new BoundedMap<string, ContinuedList>(MAX_CONTINUED_LISTS);
 
   constructor(context: ApiContext) {
     this.#context = context;
   }
 
-  /** @throws ApiError Expired when the rest of a paged list is no longer kept */
+  /** @throws ApiError Expired when the rest of a paged list has been discarded */
   async list(target: Target, query: URLSearchParams): Promise<Page> {
     const limit = numberOf(query, "limit") ?? 0;
     const token = query.get("continue") ?? "";
@@ -62,9 +63,9 @@ export class Lister {
 
   #continued(token: string, limit: number): Page {
     if (!isToken(token)) throw badRequest("continue key is not valid");
-    const rest = this.#rests.get(token);
-    if (rest === undefined || rest.until < this.#context.now()) {
-      this.#rests.delete(token);
+    const rest = this.#continuedLists.get(token);
+    if (rest === undefined || rest.expiresAt < this.#context.now()) {
+      this.#continuedLists.delete(token);
       throw expired(
         "The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.",
       );
@@ -76,16 +77,16 @@ export class Lister {
     const resourceVersion = String(revision);
     if (limit <= 0 || items.length <= limit) return { items, meta: { resourceVersion } };
     const now = this.#context.now();
-    for (const [key, { until }] of this.#rests) if (until < now || this.#rests.size >= KEEP_LISTS) this.#rests.delete(key);
+    for (const [key, { expiresAt: until }] of this.#continuedLists) if (until < now) this.#continuedLists.delete(key);
     const next = Buffer.from(
       JSON.stringify({ v: TOKEN_FORM, rv: revision, id: this.#context.newUid(), after: token === undefined ? 1 : 2 }),
     ).toString("base64url");
-    this.#rests.set(next, { items: items.slice(limit), revision, until: now + KEEP_MS });
+    this.#continuedLists.set(next, { items: items.slice(limit), revision, expiresAt: now + CONTINUE_TTL_MS });
     return { items: items.slice(0, limit), meta: { resourceVersion, continue: next, remainingItemCount: items.length - limit } };
   }
 }
 
-/** Whether a text has the form of our tokens: one that is not known any more was one. */
+/** True for texts in the form of this server's tokens; an unknown one has expired. */
 function isToken(text: string): boolean {
   try {
     return (JSON.parse(Buffer.from(text, "base64url").toString()) as { v?: string }).v === TOKEN_FORM;
@@ -94,7 +95,7 @@ function isToken(text: string): boolean {
   }
 }
 
-/** The selected objects in key order. */
+/** Returns the selected objects in key order. */
 export function select({ store }: ApiContext, target: Target, selection: Selection): readonly Stored[] {
   const { type, namespace } = target;
   if (selection.all) return store.list(type.storage);

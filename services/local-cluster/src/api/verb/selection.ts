@@ -6,13 +6,13 @@ import type { Target } from "../context.js";
 
 export interface Selection {
   readonly matches: (object: KubeObject) => boolean;
-  /** No selector narrows the collection. */
+  /** True when no selector applies. */
   readonly all: boolean;
   /** The only name that can match. */
   readonly name: string | undefined;
 }
 
-/** The label and field selectors of a request. @throws ApiError BadRequest */
+/** Parses the label and field selectors of a request. @throws ApiError BadRequest */
 export function selectionOf(target: Target, query: URLSearchParams): Selection {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";

@@ -11,8 +11,8 @@ import { checkPod, checkPodUpdate } from "../pod/validation.js";
 import { checkQuota, quotaStatus } from "../pod/quota.js";
 import type { ResourceType } from "../type/resource-type.js";
 
-/** Defaults of a new object, by kind. */
-export function prepareNew(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
+/** Applies defaults to a new object, by kind. */
+export function defaultOnCreate(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
   switch (type.storage) {
     case STORAGE.pods: {
       const pod = applyLimitRanges(context.store, defaultPod(object));
@@ -36,8 +36,8 @@ export function prepareNew(context: ApiContext, type: ResourceType, object: Kube
   }
 }
 
-/** The object as it will be after an update, by kind. `status` was settled before. */
-export function prepareUpdate(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
+/** Applies defaults to an updated object, by kind. */
+export function defaultOnUpdate(context: ApiContext, type: ResourceType, object: KubeObject): KubeObject {
   switch (type.storage) {
     case STORAGE.secrets:
       return withStringData(object);
@@ -50,7 +50,7 @@ export function prepareUpdate(context: ApiContext, type: ResourceType, object: K
   }
 }
 
-/** Broken rules beyond those of the metadata; `old` on updates. */
+/** Checks rules of the kind besides metadata; `old` is given for updates. */
 export function checkKind(type: ResourceType, object: KubeObject, old?: KubeObject): Cause[] {
   switch (type.storage) {
     case STORAGE.pods:
@@ -64,7 +64,7 @@ export function checkKind(type: ResourceType, object: KubeObject, old?: KubeObje
     case STORAGE.configMaps:
       return checkImmutable(object, old);
     case STORAGE.quotas:
-      return checkHard(object);
+      return checkQuotaAmounts(object);
     default:
       return [];
   }
@@ -79,7 +79,7 @@ function checkImmutable(object: KubeObject, old: KubeObject | undefined): Cause[
     : [];
 }
 
-function checkHard(quota: KubeObject): Cause[] {
+function checkQuotaAmounts(quota: KubeObject): Cause[] {
   const hard = at(quota, "spec", "hard");
   if (!isObject(hard)) return [];
   return Object.entries(hard).flatMap(([name, value]) => {
@@ -108,8 +108,8 @@ function checkDefinition(object: KubeObject): Cause[] {
   return causes;
 }
 
-/** Refuses what limit ranges and quotas do not allow. */
-export function admit(context: ApiContext, type: ResourceType, object: KubeObject): void {
+/** Enforces limit ranges and quotas. */
+export function runAdmission(context: ApiContext, type: ResourceType, object: KubeObject): void {
   if (type.storage === STORAGE.pods) checkLimitRanges(context.store, object);
   if (type.namespaced) checkQuota(context.store, object, type);
 }

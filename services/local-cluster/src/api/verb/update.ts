@@ -1,19 +1,19 @@
-import { equalJson, shareEqualParts } from "../../object/merge-patch.js";
+import { equalJson, structuralShare } from "../../object/merge-patch.js";
 import { type Json, type KubeObject, withMeta } from "../../object/model.js";
-import { LARGE_BYTES, Stored } from "../../store/stored.js";
-import { badRequest, conflict, invalid, MODIFIED, notFound } from "../api-error.js";
+import { LARGE_BYTES, Stored } from "../../store/stored-object.js";
+import { badRequest, conflict, invalid, MODIFIED_MESSAGE, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
-import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import { type ApiContext, objectName, type NamedTarget, storeKey } from "../context.js";
 import type { WriteOptions } from "./create.js";
 import { invalidValue } from "../names.js";
-import { prepareUpdate } from "./strategy.js";
-import { checkObject, checkSize, readObject, whenDurable } from "./write-checks.js";
+import { defaultOnUpdate } from "./strategy.js";
+import { checkObject, checkSize, readObject, waitUntilDurable } from "./write-checks.js";
 
 /** Replaces an object (PUT). */
 export async function update(context: ApiContext, target: NamedTarget, request: { body: unknown } & WriteOptions): Promise<Stored> {
   const next = readObject(request.body, target);
-  const old = context.store.get(placeOf(target));
-  if (old === undefined) throw notFound(named(target));
+  const old = context.store.get(storeKey(target));
+  if (old === undefined) throw notFound(objectName(target));
   if ((next.metadata.name ?? target.name) !== target.name) {
     throw badRequest(`the name of the object (${next.metadata.name}) does not match the name on the URL (${target.name})`);
   }
@@ -21,38 +21,40 @@ export async function update(context: ApiContext, target: NamedTarget, request: 
     const causes = [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")];
     throw invalid({ kind: target.type.kind, group: target.type.group, name: target.name, causes });
   }
-  const shared = old.size > LARGE_BYTES ? shareEqualParts(old.object, next) : next;
-  return whenDurable(context, applyUpdate(context, target, { old, next: shared, estimate: request.bytes + 1024, dryRun: request.dryRun }));
+  const shared = old.size > LARGE_BYTES ? structuralShare(old.object, next) : next;
+  return waitUntilDurable(
+    context,
+    applyUpdate(context, target, { old, next: shared, estimate: request.bytes + 1024, dryRun: request.dryRun }),
+  );
 }
 
 export interface Change {
   readonly old: Stored;
-  /** The state that the client wants, in stored form. */
+  /** State requested by the client, in stored form. */
   readonly next: KubeObject;
-  /** At least the size of the new object, bytes. */
+  /** Upper bound of the size of the new object, bytes. */
   readonly estimate: number;
   readonly dryRun: boolean;
 }
 
 /**
- * Checks a change against the present state and puts it in place, all in one
- * turn of the event loop, so nothing can come between. An object whose last
- * finalizer goes while it is being deleted is taken out instead.
+ * Validates a change against the current state and applies it synchronously, so that no other write can intervene.
+ * Removes a deleted object when its last finalizer is removed.
  *
- * @throws ApiError Conflict when the client saw another revision
+ * @throws ApiError Conflict when the client has seen another revision
  */
 export function applyUpdate(context: ApiContext, target: NamedTarget, { old, next, estimate, dryRun }: Change): Stored {
   checkPreconditions(target, { old: old.object, next });
   checkFinalizers(target, { old: old.object, next });
-  const settled = settle(target, { old: old.object, next });
-  const prepared = prepareUpdate(context, target.type, settled);
+  const preserved = preserveImmutableParts(target, { old: old.object, next });
+  const prepared = defaultOnUpdate(context, target.type, preserved);
   const object = withGeneration(target, { old: old.object, next: prepared });
   checkObject(target.type, object, old.object);
   checkSize(context, object, estimate);
   if (dryRun) return new Stored(object, { revision: old.revision });
   if (isDone(object)) {
-    const removed = context.store.remove(placeOf(target));
-    if (removed === undefined) throw notFound(named(target));
+    const removed = context.store.remove(storeKey(target));
+    if (removed === undefined) throw notFound(objectName(target));
     return new Stored(withMeta(object, { resourceVersion: String(removed.revision) }), { revision: removed.revision });
   }
   return context.store.put(target.type.storage, object);
@@ -61,13 +63,13 @@ export function applyUpdate(context: ApiContext, target: NamedTarget, { old, nex
 function checkPreconditions(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
   const { uid, resourceVersion } = next.metadata;
   if (uid !== undefined && uid !== "" && uid !== old.metadata.uid) {
-    throw conflict(named(target), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+    throw conflict(objectName(target), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
   }
   if (resourceVersion !== undefined && resourceVersion !== "" && resourceVersion !== old.metadata.resourceVersion)
-    throw conflict(named(target), MODIFIED);
+    throw conflict(objectName(target), MODIFIED_MESSAGE);
 }
 
-/** An object that is being deleted may lose finalizers but gain none. */
+/** A deleted object may lose finalizers but gain none. */
 function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
   if (old.metadata.deletionTimestamp === undefined || subresource !== undefined) return;
   const known = new Set(old.metadata.finalizers);
@@ -82,8 +84,8 @@ function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }
   });
 }
 
-/** Keeps what the writer of this (sub)resource may not change. */
-function settle(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
+/** Restores fields that a write to this (sub)resource must not change. */
+function preserveImmutableParts(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { type, subresource } = target;
   if (subresource === "status") return withStatus(old, next["status"]);
   if (subresource === "finalize") return { ...old, spec: next["spec"] };
@@ -107,7 +109,7 @@ function withStatus(object: KubeObject, status: Json | undefined): KubeObject {
   return (status === undefined ? rest : { ...rest, status }) as KubeObject;
 }
 
-/** Counts a change of what the owner asked for; with a status subresource the status does not count. */
+/** Increments `generation` when the desired state changes; with a status subresource the status does not count. */
 function withGeneration({ type, subresource }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { generation } = old.metadata;
   if (generation === undefined || subresource !== undefined) return next;
@@ -124,7 +126,7 @@ function changed(old: KubeObject, next: KubeObject, ignoreStatus: boolean): bool
   return false;
 }
 
-/** Whether nothing holds a deleted object any more. */
+/** True when neither finalizers nor a grace period keep a deleted object. */
 export function isDone(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;

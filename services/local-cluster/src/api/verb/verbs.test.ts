@@ -270,7 +270,7 @@ describe("list", () => {
     expect(await k.call("GET", `${CM}?${query}`)).toMatchObject({ status: 400 });
   });
 
-  test("a revision of the future times out rather than lies", async () => {
+  test("a future revision times out", async () => {
     expect(await k.call("GET", `${CM}?resourceVersion=999999999`)).toMatchObject({ status: 504, body: { reason: "Timeout" } });
   });
 });

@@ -1,12 +1,12 @@
 import { type KubeObject, isObject, show } from "../../object/model.js";
-import type { Stored } from "../../store/stored.js";
+import type { Stored } from "../../store/stored-object.js";
 import { ApiError, badRequest, invalid } from "../api-error.js";
 import type { ApiContext, Target } from "../context.js";
 import { checkMetadata } from "../names.js";
 import { groupVersion, type ResourceType } from "../type/resource-type.js";
 import { checkKind } from "./strategy.js";
 
-/** A body as an object of the target's kind, in its stored form. */
+/** Parses a body as an object of the target's kind, in stored form. */
 export function readObject(body: unknown, { type, namespace }: Pick<Target, "type" | "namespace">): KubeObject {
   if (!isObject(body)) throw badRequest("the body of the request must be an object");
   const expected = groupVersion(type);
@@ -28,7 +28,7 @@ export function readObject(body: unknown, { type, namespace }: Pick<Target, "typ
   return type.view?.toStorage(object) ?? object;
 }
 
-/** Maps without entries are as good as none. */
+/** Removes maps without entries. */
 function withoutEmptyMaps(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
   const empty = (["labels", "annotations"] as const).filter(
     (field) => isObject(metadata[field]) && Object.keys(metadata[field]).length === 0,
@@ -39,16 +39,15 @@ function withoutEmptyMaps(metadata: KubeObject["metadata"]): KubeObject["metadat
   ) as KubeObject["metadata"];
 }
 
-/** @throws ApiError Invalid naming every broken rule */
+/** @throws ApiError Invalid with all violated rules */
 export function checkObject(type: ResourceType, object: KubeObject, old?: KubeObject): void {
   const causes = [...checkMetadata(object), ...checkKind(type, object, old)];
   if (causes.length > 0) throw invalid({ kind: type.kind, group: type.group, name: object.metadata.name, causes });
 }
 
 /**
- * Refuses an object larger than the store takes, in words that clients of the
- * real API recognise. `estimate` is at least the size, so that most writes are
- * not encoded for this.
+ * Rejects an object larger than the limit, in words that Kubernetes clients recognize. `estimate` is an upper bound, so
+ * that most writes need no encoding for this check.
  */
 export function checkSize(context: ApiContext, object: KubeObject, estimate: number): void {
   if (estimate <= context.maxObjectBytes) return;
@@ -60,8 +59,8 @@ export function checkSize(context: ApiContext, object: KubeObject, estimate: num
   }
 }
 
-/** Resolves with the object once it cannot be lost any more. */
-export async function whenDurable(context: ApiContext, stored: Stored): Promise<Stored> {
+/** Resolves with the object when it is durable. */
+export async function waitUntilDurable(context: ApiContext, stored: Stored): Promise<Stored> {
   await context.store.durable(stored.revision);
   return stored;
 }

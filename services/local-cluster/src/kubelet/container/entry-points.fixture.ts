@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A Python environment whose entry points are a test's own. */
+/** A Python environment with entry points of the test. */
 export interface EntryPoints {
   readonly bin: string;
-  /** Where modules are installed. */
+  /** Directory of installed modules. */
   readonly packages: string;
 }
 

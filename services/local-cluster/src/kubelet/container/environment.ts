@@ -2,12 +2,12 @@ import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, text
 import { formatQuantity, parseQuantity } from "../../object/quantity.js";
 import { expand } from "./expand.js";
 
-/** Something that a container needs is missing or wrong; kubelet's CreateContainerConfigError. */
+/** The container's configuration is invalid or refers to a missing object: kubelet's CreateContainerConfigError. */
 export class ContainerConfigError extends Error {
   override readonly name = "ContainerConfigError";
 }
 
-/** Data of a secret or config map as text; undefined when there is no such object. */
+/** Returns the data of a secret or config map; undefined when it does not exist. */
 export type Lookup = (kind: "Secret" | "ConfigMap", name: string) => ReadonlyMap<string, Buffer> | undefined;
 
 export interface EnvironmentInput {
@@ -15,13 +15,12 @@ export interface EnvironmentInput {
   readonly container: JsonObject;
   readonly lookup: Lookup;
   readonly hostIP: string;
-  /** What limits of a container without limits mean. */
+  /** Limits of containers that declare none. */
   readonly allocatable: ReadonlyMap<string, bigint>;
 }
 
 /**
- * The variables that a container's spec names, in order: envFrom, then env, where
- * later ones may refer to earlier ones.
+ * Evaluates a container's environment: envFrom, then env, where later variables may refer to earlier ones.
  *
  * @throws ContainerConfigError
  */
@@ -84,7 +83,7 @@ function valueFrom(from: JsonObject, input: EnvironmentInput): string | undefine
   throw new ContainerConfigError("a variable's valueFrom names no source");
 }
 
-/** A pod's field as the downward API gives it. */
+/** Returns a pod's field as in the downward API. */
 export function fieldValue(pod: KubeObject, path: string, hostIP: string): string {
   const keyed = /^metadata\.(labels|annotations)\['([^']+)'\]$/.exec(path);
   if (keyed !== null) return textAt(pod, "metadata", keyed[1] ?? "", keyed[2] ?? "") ?? "";
@@ -125,6 +124,6 @@ function resourceValue(resource: string, from: JsonObject, { pod, container, all
   const amount = given === undefined ? (part === "limits" ? (allocatable.get(kind) ?? 0n) : 0n) : parseQuantity(given);
   const divisor = parseQuantity(at(from, "resourceFieldRef", "divisor") ?? "1");
   const per = divisor === 0n ? 1000n : divisor;
-  // Rounded up to whole divisors, as Kubernetes does.
+  // Rounds up to multiples of the divisor, like Kubernetes.
   return formatQuantity(((amount + per - 1n) / per) * 1000n).replace(/[kMGTPE]$/, (unit) => "000".repeat(1 + "kMGTPE".indexOf(unit)));
 }

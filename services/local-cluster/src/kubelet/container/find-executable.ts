@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
-/** The file that a command names, looked up in PATH; undefined when there is none that can be run. */
+/** Finds the file of a command on the PATH; undefined when there is no executable one. */
 export function findExecutable(command: string, { path, directory }: { path: string; directory: string }): string | undefined {
   const candidates = command.includes("/")
     ? [isAbsolute(command) ? command : join(directory, command)]

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { translateWord } from "./mounts.js";
+import { translateArgument } from "./mounts.js";
 
 const mounts = ["/var/in", "/var/in/deep", "/out"].map((path) => ({ volume: "v", path, subPath: "" }));
 
@@ -12,5 +12,5 @@ test.each([
   ["/outer /out2 /out.d out/x s3://bucket/out/x file:///out", "/outer /out2 /out.d out/x s3://bucket/out/x file:///out"],
   ["nothing of it", "nothing of it"],
 ])("%s", (word, expected) => {
-  expect(translateWord(word, { mounts, root: "/root/c" })).toBe(expected);
+  expect(translateArgument(word, { mounts, root: "/root/c" })).toBe(expected);
 });

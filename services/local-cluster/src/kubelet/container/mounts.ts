@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { type JsonObject, listAt, textAt } from "../../object/model.js";
 
-/** A volume's place inside a container. */
+/** A volume mounted in a container. */
 export interface Mount {
   readonly volume: string;
-  /** Absolute, normalised. */
+  /** Absolute and normalized. */
   readonly path: string;
   readonly subPath: string;
 }
@@ -12,57 +12,55 @@ export interface Mount {
 export function mountsOf(container: JsonObject): readonly Mount[] {
   return listAt(container, "volumeMounts").map((mount) => ({
     volume: textAt(mount, "name") ?? "",
-    path: absolute(textAt(mount, "mountPath") ?? "/"),
-    subPath: absolute(textAt(mount, "subPath") ?? "").slice(1),
+    path: absolutePath(textAt(mount, "mountPath") ?? "/"),
+    subPath: absolutePath(textAt(mount, "subPath") ?? "").slice(1),
   }));
 }
 
-/** An absolute path that cannot lead out of the folder it is put under. */
-export const absolute = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
+/** Normalizes to an absolute path without `..`, so that it stays below the directory it is appended to. */
+export const absolutePath = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
 
 const isBelow = (path: string, folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 
-/** Where container images keep the program and start it; flytekit unpacks code here unless it is told otherwise. */
+/** Working directory of container images, into which flytekit unpacks code by default. */
 const IMAGE_HOME = "/root";
 
-/** Where a container starts that names no folder of its own. */
-export const workFolder = (root: string) => posix.join(root, "work");
+/** Default working directory of a container. */
+export const workDir = (root: string) => posix.join(root, "work");
 
-/** Below the folder of all pods: where a container of any pod starts, as `podFolder` names it. */
-const WORK_FOLDER = /^[^/]+\/root\/[^/]+\/work$/;
+/** Matches the default working directory of any pod's container, relative to the directory of all pods (`podDir`). */
+const WORK_DIR_PATTERN = /^[^/]+\/root\/[^/]+\/work$/;
 
-/** The home of images, of this container or, as a dynamic task hands it on to the tasks that it makes, of another. */
+/** True for the images' home: of this container or, in arguments that a dynamic task passes to its tasks, of another one. */
 function isImageHome(path: string, root: string): boolean {
-  return path === IMAGE_HOME || WORK_FOLDER.test(posix.relative(posix.join(root, "../../.."), path));
+  return path === IMAGE_HOME || WORK_DIR_PATTERN.test(posix.relative(posix.join(root, "../../.."), path));
 }
 
 /**
- * Processes share the machine's files, so a volume cannot appear at its mount
- * path. A text that is such a path is turned into the place below `root` where
- * the volume is linked; `ancestors` also turns folders that hold mounts
- * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group). The home
- * of images is the container's working folder: two containers that unpack code
- * there must not meet, and the machine's own is none of their business.
+ * Translates a path. Processes share the machine's files, so a volume cannot be mounted at its path: the path becomes
+ * the one below `root` where the volume is linked. `ancestors` also translates parent directories of mounts
+ * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group). The images' home becomes the container's
+ * working directory, so that containers unpack code separately and never into the machine's own.
  */
 export function translatePath(
   text: string,
   { mounts, root, ancestors }: { mounts: readonly Mount[]; root: string; ancestors: boolean },
 ): string {
   if (!text.startsWith("/")) return text;
-  const path = absolute(text);
-  if (isImageHome(path, root)) return workFolder(root);
+  const path = absolutePath(text);
+  if (isImageHome(path, root)) return workDir(root);
   const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
   return known ? posix.join(root, path) : text;
 }
 
-/** Characters of which names of files are usually made. */
+/** Usual characters of file names. */
 const NAME = String.raw`[\w.~-]`;
 
 /**
- * A word of a command with every mount path in it turned into its place: the whole word, or in a script that is handed to a shell or
- * to another interpreter. A path that goes on (`/data2` beside `/data`), or that stands within another one, is left alone.
+ * Translates all mount paths in an argument: the whole argument, or parts of a script for a shell or another
+ * interpreter. Keeps longer paths (`/data2` beside `/data`) and paths within others.
  */
-export function translateWord(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
+export function translateArgument(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
   const whole = translatePath(word, { mounts, root, ancestors: false });
   if (whole !== word) return whole;
   const paths = mounts.map(({ path }) => path).filter((path) => path !== "/");

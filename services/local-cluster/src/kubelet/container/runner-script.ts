@@ -1,20 +1,16 @@
 import { readFileSync } from "node:fs";
 
-/** Stands in the command line of runners, and of their children until these become the command. */
+/** Argument in the command line of runners, and of their children until they become the command. */
 export const RUNNER_NAME = "flyte-ts-runner";
 
 /**
- * The process that stands between this service and a container's command, so
- * that a container outlives the service and its exit code is not lost. It is the
- * leader of a session and process group of its own. Arguments: the run's folder,
- * then the command.
- *
- * - The run is claimed by creating `pid` (never overwritten: `set -C`), so a run
- *   is executed at most once however often it is started. The file holds the
- *   runner's line of /proc/<pid>/stat: pid, group, session, start time.
- * - Signals to the group reach the command; the runner only notes them and waits.
- *   Handlers, unlike ignored signals, are not passed on to the command.
- * - The exit code is in `exit` when the command has ended; the time is the file's.
+ * Runner: the process between this service and a container's command. It lets the container outlive the service without
+ * losing the exit code, and leads its own session and process group. Arguments: the run's directory, then the command.
+ * - It claims the run by creating `pid` (`set -C` never overwrites), so a run executes at most once, however often it
+ * is started. The file holds the runner's line of /proc/<pid>/stat: pid, group, session, start time.
+ * - Signals to the group reach the command; the runner handles them and keeps waiting. The command does not inherit
+ * handlers, unlike ignored signals.
+ * - It writes the exit code to `exit` when the command has ended; the file's time is the end time.
  */
 export const RUNNER_SCRIPT = `
 run=$1
@@ -30,8 +26,8 @@ echo "$code" > "$run/exit"
 exit "$code"
 `;
 
-/** Whether the runner's command runs; true where the machine cannot say. */
-export function commandHasBegun(runnerPid: number): boolean {
+/** True when the runner has started the command, or when that cannot be determined. */
+export function hasCommandStarted(runnerPid: number): boolean {
   try {
     const children = readFileSync(`/proc/${runnerPid}/task/${runnerPid}/children`, "latin1").trim();
     return (

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync, chmodSync } 
 import { dirname, join } from "node:path";
 import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, textAt } from "../../object/model.js";
 import { ContainerConfigError, fieldValue, type Lookup, missing } from "./environment.js";
-import { absolute, type Mount } from "./mounts.js";
+import { absolutePath, type Mount } from "./mounts.js";
 
-/** A volume that cannot be provided; kubelet's FailedMount. */
+/** A volume cannot be provided: kubelet's FailedMount. */
 export class VolumeError extends Error {
   override readonly name = "VolumeError";
 }
@@ -17,8 +17,7 @@ export interface VolumeInput {
 }
 
 /**
- * Puts a pod's volumes into its folder, one folder each. Contents of secrets and
- * config maps are those of this moment.
+ * Creates a pod's volumes, a directory each, with the current contents of secrets and config maps.
  *
  * @throws VolumeError
  */
@@ -26,21 +25,21 @@ export function prepareVolumes({ pod, folder, lookup, hostIP }: VolumeInput): vo
   for (const volume of listAt(pod, "spec", "volumes")) {
     if (!isObject(volume)) continue;
     const name = textAt(volume, "name") ?? "";
-    const place = join(folder, name);
+    const target = join(folder, name);
     const hostPath = textAt(volume, "hostPath", "path");
     if (hostPath !== undefined) {
-      rmSync(place, { force: true });
+      rmSync(target, { force: true });
       mkdirSync(folder, { recursive: true });
-      symlinkSync(hostPath, place);
+      symlinkSync(hostPath, target);
       continue;
     }
-    mkdirSync(place, { recursive: true });
+    mkdirSync(target, { recursive: true });
     try {
       for (const file of filesOf(volume, { pod, lookup, hostIP })) {
-        const path = join(place, absolute(file.path));
+        const path = join(target, absolutePath(file.path));
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, file.data);
-        // All containers run as the user of this service: modes for others would only let other users of the machine in.
+        // All containers run as the user of this service; other users get no access.
         chmodSync(path, file.mode & 0o700);
       }
     } catch (error) {
@@ -114,7 +113,7 @@ function modeOf(source: Json, otherwise: number): number {
   return typeof mode === "number" ? mode : otherwise;
 }
 
-/** Links the volumes below a container's own root at their mount paths. */
+/** Links the volumes at their mount paths below a container's root. */
 export function linkMounts(mounts: readonly Mount[], { root, volumes }: { root: string; volumes: string }): void {
   for (const { path, volume, subPath } of mounts) {
     const link = join(root, path);

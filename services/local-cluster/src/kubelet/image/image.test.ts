@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeImage } from "./policy.js";
+import { checkImage } from "./policy.js";
 import { parseImage } from "./reference.js";
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   ["-a", "invalid reference format"],
   ["{{ .image }}", "invalid reference format"],
   ["a".repeat(64), "cannot specify 64-byte hexadecimal strings"],
-])("%s is none", (image, why) => {
+])("%s is not an image name", (image, why) => {
   const parsed = parseImage(image);
   expect("error" in parsed && parsed.error).toContain(`couldn't parse image name "${image}": `);
   expect("error" in parsed && parsed.error).toContain(why);
@@ -29,8 +29,8 @@ test.each([
 
 test("unreachable images by pattern of the full name", () => {
   const unreachable = ["*.invalid/*", "*no-such*", "docker.io/library/ubuntu:*"];
-  expect(judgeImage("registry.invalid/a:1", unreachable).kind).toBe("unreachable");
-  expect(judgeImage("a/no-such-image", unreachable).kind).toBe("unreachable");
-  expect(judgeImage("ubuntu:22.04", unreachable).kind).toBe("unreachable");
-  expect(judgeImage("ghcr.io/a/ubuntu:22.04", unreachable).kind).toBe("present");
+  expect(checkImage("registry.invalid/a:1", unreachable).kind).toBe("unreachable");
+  expect(checkImage("a/no-such-image", unreachable).kind).toBe("unreachable");
+  expect(checkImage("ubuntu:22.04", unreachable).kind).toBe("unreachable");
+  expect(checkImage("ghcr.io/a/ubuntu:22.04", unreachable).kind).toBe("present");
 });

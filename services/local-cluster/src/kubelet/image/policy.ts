@@ -1,16 +1,15 @@
 import { parseImage } from "./reference.js";
 
-export type ImageVerdict =
+export type ImageCheck =
   | { readonly kind: "present" }
   | { readonly kind: "invalid"; readonly message: string }
   | { readonly kind: "unreachable"; readonly message: string };
 
 /**
- * Images are never pulled: every well-formed one counts as present, but for those
- * that match a pattern of unreachable names. `*` in a pattern stands for any text;
- * it must match the full name, `registry/repository:tag`.
+ * Checks an image name. Images are never pulled: every valid name counts as present unless it matches a pattern of
+ * unreachable images. `*` matches any text; the pattern applies to the full name, `registry/repository:tag`.
  */
-export function judgeImage(image: string, unreachable: readonly string[]): ImageVerdict {
+export function checkImage(image: string, unreachable: readonly string[]): ImageCheck {
   const reference = parseImage(image);
   if ("error" in reference) return { kind: "invalid", message: reference.error };
   const { name } = reference;

@@ -1,4 +1,4 @@
-/** Part of an image name that the reference grammar allows. Source: the distribution project's reference grammar. */
+/** Component of an image name. Source: the reference grammar of the distribution project. */
 const PATH_PART = "[a-z0-9]+(?:(?:[._]|__|[-]+)[a-z0-9]+)*";
 const DOMAIN = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*(?::[0-9]+)?";
 const REFERENCE = new RegExp(
@@ -7,7 +7,7 @@ const REFERENCE = new RegExp(
 
 export type ImageReference = { readonly name: string } | { readonly error: string };
 
-/** The full name of an image (`docker.io/library/busybox:latest`), or why it is none, in the words of kubelet. */
+/** Returns an image's full name (`docker.io/library/busybox:latest`), or kubelet's error for an invalid one. */
 export function parseImage(image: string): ImageReference {
   const fail = (why: string) => ({
     error: `Failed to apply default image tag ${JSON.stringify(image)}: couldn't parse image name ${JSON.stringify(image)}: ${why}`,
@@ -22,7 +22,7 @@ export function parseImage(image: string): ImageReference {
   return { name: digest === undefined ? `${name}:${tag ?? "latest"}` : `${name}@${digest}` };
 }
 
-/** A first part without dot, colon or `localhost` is not a registry: the image is of Docker Hub. */
+/** Splits off the registry. A first component without dot, colon or `localhost` belongs to a Docker Hub image. */
 function splitDomain(image: string): { domain: string; rest: string } {
   const slash = image.indexOf("/");
   const first = slash < 0 ? "" : image.slice(0, slash);

@@ -43,8 +43,8 @@ function request(template: MessageInitShape<typeof TaskTemplateSchema> = {}, ove
   });
 }
 
-describe("the pod of a container task", () => {
-  it("is the one that a Go propeller creates", () => {
+describe("a container task", () => {
+  it("gets the pod that a Go propeller creates", () => {
     const asked = request();
     expect(buildPod(asked, { config: config() })).toEqual({
       apiVersion: "v1",
@@ -102,7 +102,7 @@ describe("the pod of a container task", () => {
     });
   });
 
-  it("gets variables of the execution and the installation after Flyte's, and the node's page for tasks with links", () => {
+  it("gets the variables of execution and installation after Flyte's, and the console URL if it has links", () => {
     const pod = buildPod(
       request(
         { config: { link_type: "profiler" } },
@@ -171,12 +171,12 @@ describe("the pod of a container task", () => {
     expect(pod.spec.containers[0]?.resources).toEqual(expected);
   });
 
-  it("names the field of a quantity that is none", () => {
+  it("an error about an invalid quantity names its field", () => {
     const target = { case: "container" as const, value: { resources: { requests: [quantity(R.CPU, "plenty")] } } };
     expect(() => buildPod(request({ target }), { config: config() })).toThrow('resources.cpu: "plenty" is not a quantity');
   });
 
-  it("runs under the execution's service account, with the node's image", () => {
+  it("runs with the execution's service account and the node's image", () => {
     const pod = buildPod(
       request(
         {},
@@ -192,7 +192,7 @@ describe("the pod of a container task", () => {
     expect(pod.metadata.labels?.["execution-identity"]).toBe("some-one");
   });
 
-  it("goes where interruptible pods may go", () => {
+  it("an interruptible attempt gets the tolerations and node selector of interruptible pods", () => {
     const scheduling = {
       tolerations: [{ key: "flyte", operator: "Exists" }],
       interruptibleTolerations: [{ key: "spot", operator: "Exists" }],
@@ -211,7 +211,7 @@ describe("the pod of a container task", () => {
     ]);
   });
 
-  it("tolerates the taints of nodes with what it asks for", () => {
+  it("tolerates the taints of the resources that it requests", () => {
     const scheduling = {
       tolerateResources: ["nvidia.com/gpu", "other.com/chip"],
       tolerations: [{ key: "flyte", operator: "Exists" }],
@@ -225,7 +225,7 @@ describe("the pod of a container task", () => {
     expect(buildPod(request(), { config: config({ scheduling }) }).spec.tolerations).toHaveLength(1);
   });
 
-  it("asks for ephemeral storage only when it is told, within the platform's limit", () => {
+  it("requests ephemeral storage only if the task does, capped by the platform's limit", () => {
     const target = { case: "container" as const, value: { resources: { requests: [quantity(R.EPHEMERAL_STORAGE, "20Gi")] } } };
     const limits = { resourceLimits: create(ResourceSetSchema, { ephemeralStorage: "10Gi" }) };
     const { resources } = buildPod(request({ target }, limits), { config: config() }).spec.containers[0] ?? {};
@@ -248,13 +248,13 @@ describe("the pod of a container task", () => {
     expect(pod.spec.containers[0]?.resources).toEqual(expected);
   });
 
-  it("has no default limit above the platform's", () => {
+  it("gets no default limit above the platform's limit", () => {
     const limits = { resourceDefaultLimits: create(ResourceSetSchema, { cpu: "64" }) };
     const pod = buildPod(request({ target: { case: "container", value: {} } }, limits), { config: config() });
     expect(pod.spec.containers[0]?.resources).toMatchObject({ requests: { cpu: "500m" }, limits: { cpu: "4" } });
   });
 
-  it("goes to nodes with the accelerator, with shared memory mounted", () => {
+  it("is scheduled to nodes with the accelerator and mounts shared memory", () => {
     const extendedResources = create(ExtendedResourcesSchema, {
       gpuAccelerator: { device: "nvidia-a100", partitionSizeValue: { case: "partitionSize", value: "1g.5gb" } },
       sharedMemory: { mountName: "shm", mountPath: "/dev/shm", sizeLimit: "1024Mi" },
@@ -275,8 +275,8 @@ describe("the pod of a container task", () => {
   });
 });
 
-describe("secrets", () => {
-  it("come as variables and as files, under the names that flytekit reads", () => {
+describe("secrets from Kubernetes", () => {
+  it("become variables and files under the names that flytekit reads", () => {
     const securityContext = create(SecurityContextSchema, {
       secrets: [
         { group: "Db", key: "Password", mountRequirement: Secret_MountType.ENV_VAR, envVar: "PASSWORD" },
@@ -310,14 +310,14 @@ describe("secrets", () => {
     expect(spec.containers[0]?.volumeMounts).toEqual([{ name: "flyte-secret-0", readOnly: true, mountPath: "/etc/flyte/secrets/files" }]);
   });
 
-  it("need group and key", () => {
+  it("require group and key", () => {
     const securityContext = create(SecurityContextSchema, { secrets: [{ key: "x" }] });
     expect(() => buildPod(request({ securityContext }), { config: config() })).toThrow("a secret needs group and key");
   });
 });
 
-describe("secrets for Flyte's webhook", () => {
-  it("are asked for as Go Flyte does, and nothing else is in the pod", () => {
+describe("secrets from Flyte's webhook", () => {
+  it("become the annotations that Go Flyte writes, without volumes or variables", () => {
     const secrets = [{ key: "my_key" }, { group: ";':/\\" }, { group: "g", key: "k", mountRequirement: Secret_MountType.ENV_VAR }];
     const securityContext = create(SecurityContextSchema, { secrets });
     const { metadata, spec } = buildPod(request({ securityContext }), { config: config({ secrets: "webhook" }) });
@@ -330,13 +330,13 @@ describe("secrets for Flyte's webhook", () => {
     expect(spec.containers[0]?.env).toHaveLength(10);
   });
 
-  it("leaves pods alone whose secrets are there already", () => {
+  it("adds no secret that the pod already has", () => {
     const securityContext = create(SecurityContextSchema, { secrets: [{ group: "g", key: "k" }] });
     const { metadata } = buildPod(request({ securityContext }), { config: config() });
     expect(metadata.labels).not.toHaveProperty("inject-flyte-secrets");
   });
 
-  it("a volume of the task's own of the same Secret keeps all its keys", () => {
+  it("keeps all keys of the task's own volume of the same Secret", () => {
     const securityContext = create(SecurityContextSchema, { secrets: [{ group: "g", key: "K" }] });
     const base: PodTemplate = {
       metadata: { name: "base" },
@@ -350,7 +350,7 @@ describe("secrets for Flyte's webhook", () => {
   });
 });
 
-describe("the pod of a pod task", () => {
+describe("a pod task", () => {
   const podSpec = {
     containers: [
       { name: "primary", image: "main", args: ["{{.input}}"], resources: { requests: { cpu: "1000m" } } },
@@ -378,7 +378,7 @@ describe("the pod of a pod task", () => {
       { config: config(), base: options.base },
     );
 
-  it("has every container, and knows the one that counts", () => {
+  it("keeps every container and annotates the primary one", () => {
     const { metadata, spec } = pod();
     expect(metadata.annotations).toMatchObject({ primary_container_name: "primary", note: "b" });
     expect(metadata.labels).toMatchObject({ team: "a", "execution-id": "a1b2c3d4e5f6g7h8i9j0" });
@@ -408,7 +408,7 @@ describe("the pod of a pod task", () => {
     expect(metadata.labels?.team).toBe("a");
   });
 
-  it("is replaced by the node's pod template", () => {
+  it("the pod template of the node replaces the pod of the task", () => {
     const overrides = create(NodeOverridesSchema, {
       podTemplate: {
         podSpec: { containers: [{ name: "other", image: "x" }] },
@@ -431,7 +431,7 @@ describe("the pod of a pod task", () => {
     expect(() => pod(over as MessageInitShape<typeof TaskTemplateSchema>)).toThrow(message);
   });
 
-  it("is laid on a PodTemplate, whose default and primary containers give defaults", () => {
+  it("takes defaults from the default and primary containers of a PodTemplate", () => {
     const base: PodTemplate = {
       metadata: { name: "base" },
       template: {
@@ -460,7 +460,7 @@ describe("the pod of a pod task", () => {
     expect(spec.containers[1]?.imagePullPolicy).toBe("Always");
   });
 
-  it("has from a template whatever else pods can say", () => {
+  it("takes all other fields from the PodTemplate", () => {
     const said = {
       priorityClassName: "batch",
       runtimeClassName: "gvisor",

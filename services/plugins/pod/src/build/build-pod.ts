@@ -1,17 +1,17 @@
 import { renderTemplate, type TemplateContext } from "@flyte-ts/domain";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Container, EnvVar, JsonMap, Pod, PodSpec, PodTemplate, ResourceRequirements } from "../kube/pod-types.js";
-import { BadSpecification } from "./bad-specification.js";
-import { type CopilotConfig, isCopilot, withCopilot } from "./copilot.js";
+import { InvalidPodSpecError } from "./invalid-pod-spec.js";
+import { type CopilotConfig, isCopilot, addCopilot } from "./copilot.js";
 import { type EnvironmentConfig, environmentSources, flyteEnvironment, installationEnvironment } from "./environment.js";
 import { objectMeta, type ObjectMetaConfig } from "./object-meta.js";
-import { onTemplate, templateResources } from "./pod-template.js";
-import { PRIMARY_CONTAINER, rawPod } from "./raw-pod.js";
-import { mergeResources, type PlatformResources, resourcesOf, settleResources } from "./resources.js";
-import { lastOf, onAccelerator, scheduled, type SchedulingConfig } from "./scheduling.js";
-import { secretRequests } from "./secret-requests.js";
-import { withSecrets } from "./secrets.js";
-import { withSharedMemory } from "./shared-memory.js";
+import { applyPodTemplate, templateResources } from "./pod-template.js";
+import { PRIMARY_CONTAINER_KEY, declaredPod } from "./declared-pod.js";
+import { mergeResources, type PlatformResources, containerResources, resolveResources } from "./resources.js";
+import { lastDefined, applyAccelerator, applyScheduling, type SchedulingConfig } from "./scheduling.js";
+import { webhookSecretRequest } from "./webhook-secret-request.js";
+import { addSecrets } from "./secrets.js";
+import { addSharedMemory } from "./shared-memory.js";
 
 /** Settings of an installation for every pod. */
 export interface PodConfig {
@@ -37,62 +37,67 @@ export interface BuildPodOptions {
 
 /**
  * Builds the pod of an attempt (contract §6.1). Pure: the same request gives the same pod.
- * @throws BadSpecification, TemplateError, QuantityError: errors of the task.
+ * @throws InvalidPodSpecError, TemplateError, QuantityError: errors of the task.
  */
 export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
   const { config, base } = options;
   const { template, overrides } = request;
   const gpu = config.scheduling.gpu;
-  const raw = rawPod(request, { gpuResourceName: gpu.resourceName, imagePullPolicy: config.imagePullPolicy });
-  const { primaryContainer } = raw;
-  if (!raw.spec.containers.some(({ name }) => name === primaryContainer)) {
-    throw new BadSpecification(`primary container ${JSON.stringify(primaryContainer)}: the pod has no container of that name`);
+  const declared = declaredPod(request, { gpuResourceName: gpu.resourceName, imagePullPolicy: config.imagePullPolicy });
+  const { primaryContainer } = declared;
+  if (!declared.spec.containers.some(({ name }) => name === primaryContainer)) {
+    throw new InvalidPodSpecError(`primary container ${JSON.stringify(primaryContainer)}: the pod has no container of that name`);
   }
-  const context = containerContext(request, options);
+  const context = renderContext(request, options);
 
   let spec: PodSpec = {
-    ...raw.spec,
-    containers: raw.spec.containers.map((container) =>
-      customised(container, context, { kind: "containers", primary: container.name === primaryContainer }),
+    ...declared.spec,
+    containers: declared.spec.containers.map((container) =>
+      configureContainer(container, context, { kind: "containers", primary: container.name === primaryContainer }),
     ),
-    ...(raw.spec.initContainers === undefined
+    ...(declared.spec.initContainers === undefined
       ? {}
       : {
-          initContainers: raw.spec.initContainers.map((container) =>
-            customised(container, context, { kind: "initContainers", primary: false }),
+          initContainers: declared.spec.initContainers.map((container) =>
+            configureContainer(container, context, { kind: "initContainers", primary: false }),
           ),
         }),
   };
-  const copiloted = withCopilot(spec, request, {
+  const withCopilot = addCopilot(spec, request, {
     config: config.copilot,
     environment: { env: installationEnvironment(config.environment), envFrom: environmentSources(config.environment) },
     primaryContainer,
   });
-  spec = { ...copiloted.spec, ...serviceAccount(copiloted.spec, request) };
-  spec = scheduled(spec, config.scheduling, request.interruptible);
-  spec = onPrimary(spec, primaryContainer, (container) => ({
+  spec = { ...withCopilot.spec, ...serviceAccountField(withCopilot.spec, request) };
+  spec = applyScheduling(spec, config.scheduling, request.interruptible);
+  spec = mapPrimaryContainer(spec, primaryContainer, (container) => ({
     ...container,
     ...(container.securityContext === undefined && config.containerSecurityContext !== undefined
       ? { securityContext: config.containerSecurityContext }
       : {}),
   }));
-  if (base !== undefined) spec = onTemplate(base, spec, { container: primaryContainer, initContainer: copiloted.initContainer });
+  if (base !== undefined) spec = applyPodTemplate(base, spec, { container: primaryContainer, initContainer: withCopilot.initContainer });
   const extended = [template?.extendedResources, overrides?.extendedResources];
-  spec = onAccelerator(spec, extended, gpu);
-  spec = withSharedMemory(spec, lastOf(extended.map((resources) => resources?.sharedMemory)), primaryContainer);
+  spec = applyAccelerator(spec, extended, gpu);
+  spec = addSharedMemory(spec, lastDefined(extended.map((resources) => resources?.sharedMemory)), primaryContainer);
   const image = overrides?.containerImage ?? "";
-  if (image !== "") spec = onPrimary(spec, primaryContainer, (container) => ({ ...container, image }));
+  if (image !== "") spec = mapPrimaryContainer(spec, primaryContainer, (container) => ({ ...container, image }));
   const secrets = template?.securityContext?.secrets ?? [];
-  if (config.secrets === "kubernetes") spec = withSecrets(spec, secrets, (container) => !isCopilot(container, config.copilot));
-  const asked = secretRequests(config.secrets === "webhook" ? secrets : []);
+  if (config.secrets === "kubernetes") spec = addSecrets(spec, secrets, (container) => !isCopilot(container, config.copilot));
+  const requested = webhookSecretRequest(config.secrets === "webhook" ? secrets : []);
 
-  const marked: Record<string, string> = isMarked(request, spec) ? { [PRIMARY_CONTAINER]: primaryContainer } : {};
-  const labels = { ...base?.template.metadata?.labels, ...raw.labels, ...asked.labels };
-  const annotations = { ...base?.template.metadata?.annotations, ...raw.annotations, ...marked, ...asked.annotations };
-  return { apiVersion: "v1", kind: "Pod", metadata: objectMeta(request, { labels, annotations }, config.metadata), spec: tidy(spec) };
+  const primaryAnnotation: Record<string, string> = endsWithPrimary(request, spec) ? { [PRIMARY_CONTAINER_KEY]: primaryContainer } : {};
+  const labels = { ...base?.template.metadata?.labels, ...declared.labels, ...requested.labels };
+  const annotations = { ...base?.template.metadata?.annotations, ...declared.annotations, ...primaryAnnotation, ...requested.annotations };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: objectMeta(request, { labels, annotations }, config.metadata),
+    spec: dropEmptyFields(spec),
+  };
 }
 
-interface ContainerContext {
+interface RenderContext {
   readonly template: TemplateContext;
   readonly env: readonly EnvVar[];
   readonly envFrom: readonly JsonMap[];
@@ -101,7 +106,7 @@ interface ContainerContext {
   readonly platform: PlatformResources;
 }
 
-function containerContext(request: TaskRequest, { config, base, taskTemplatePath }: BuildPodOptions): ContainerContext {
+function renderContext(request: TaskRequest, { config, base, taskTemplatePath }: BuildPodOptions): RenderContext {
   const gpuResourceName = config.scheduling.gpu.resourceName;
   return {
     template: {
@@ -119,7 +124,7 @@ function containerContext(request: TaskRequest, { config, base, taskTemplatePath
     env: flyteEnvironment(request, config.environment),
     envFrom: environmentSources(config.environment),
     base,
-    override: resourcesOf(request.overrides?.resources, gpuResourceName),
+    override: containerResources(request.overrides?.resources, gpuResourceName),
     platform: {
       defaults: request.resourceDefaults,
       defaultLimits: request.resourceDefaultLimits,
@@ -134,41 +139,41 @@ function containerContext(request: TaskRequest, { config, base, taskTemplatePath
  * Sets command, variables and resources of one container. The node's resource override applies to the primary
  * container; init containers get the platform's defaults, other containers only its limits.
  */
-function customised(
+function configureContainer(
   container: Container,
-  context: ContainerContext,
+  context: RenderContext,
   role: { kind: "containers" | "initContainers"; primary: boolean },
 ): Container {
   const { template, env, envFrom, base, override, platform } = context;
   const inline = mergeResources(templateResources(base, container.name, role.kind), container.resources);
-  const asked = role.primary ? mergeResources(inline, override) : inline;
+  const requested = role.primary ? mergeResources(inline, override) : inline;
   return {
     ...container,
     command: renderTemplate(container.command ?? [], template),
     args: renderTemplate(container.args ?? [], template),
     env: [...(container.env ?? []), ...env],
     envFrom: [...(container.envFrom ?? []), ...envFrom],
-    resources: settleResources(asked, platform, role.primary || role.kind === "initContainers"),
+    resources: resolveResources(requested, platform, role.primary || role.kind === "initContainers"),
   };
 }
 
-function onPrimary(spec: PodSpec, primary: string, change: (container: Container) => Container): PodSpec {
-  return { ...spec, containers: spec.containers.map((container) => (container.name === primary ? change(container) : container)) };
+function mapPrimaryContainer(spec: PodSpec, primary: string, mapContainer: (container: Container) => Container): PodSpec {
+  return { ...spec, containers: spec.containers.map((container) => (container.name === primary ? mapContainer(container) : container)) };
 }
 
-function serviceAccount({ serviceAccountName }: PodSpec, { securityContext }: TaskRequest): Partial<PodSpec> {
+function serviceAccountField({ serviceAccountName }: PodSpec, { securityContext }: TaskRequest): Partial<PodSpec> {
   const name = serviceAccountName || (securityContext?.runAs?.k8sServiceAccount ?? "");
   return name === "" ? {} : { serviceAccountName: name };
 }
 
 /** True when the attempt ends with its primary container: pod tasks, and pods of one container. A raw container's copilot outlives it. */
-function isMarked({ template }: TaskRequest, { containers }: PodSpec): boolean {
+function endsWithPrimary({ template }: TaskRequest, { containers }: PodSpec): boolean {
   return template?.type === "sidecar" || (containers.length === 1 && template?.type !== "raw-container");
 }
 
 /** Removes empty lists, as Kubernetes does. */
-function tidy(spec: PodSpec): PodSpec {
-  const tidyContainer = ({ command, args, env, envFrom, ...container }: Container): Container => ({
+function dropEmptyFields(spec: PodSpec): PodSpec {
+  const dropEmptyContainerFields = ({ command, args, env, envFrom, ...container }: Container): Container => ({
     ...container,
     ...(command?.length ? { command } : {}),
     ...(args?.length ? { args } : {}),
@@ -177,7 +182,7 @@ function tidy(spec: PodSpec): PodSpec {
   });
   return {
     ...spec,
-    containers: spec.containers.map(tidyContainer),
-    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(tidyContainer) }),
+    containers: spec.containers.map(dropEmptyContainerFields),
+    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(dropEmptyContainerFields) }),
   };
 }

@@ -49,7 +49,7 @@ const environment = { env: { FLYTE_AWS_ENDPOINT: "http://blobs" }, envFromSecret
 const build = (asked: TaskRequest, base?: PodTemplate) => buildPod(asked, { config: podConfig.parse({ environment }), base });
 
 describe("a raw container", () => {
-  it("has addresses that hold a dollar reach the copilot as they are", () => {
+  it("passes URIs with a dollar sign to the copilot unchanged", () => {
     const asked = request();
     asked.rawOutputPrefix = "s3://bucket/$(AWS_SECRET_ACCESS_KEY)";
     const uploader = build(asked).spec.initContainers?.find(({ name }) => name === "flyte-copilot-uploader");
@@ -57,7 +57,7 @@ describe("a raw container", () => {
     expect(uploader?.args).not.toContain(asked.rawOutputPrefix);
   });
 
-  it("gets its inputs before, and its outputs are taken after", () => {
+  it("gets a downloader before it and an uploader beside it", () => {
     const asked = request();
     const { metadata, spec } = build(asked);
     expect(spec.containers).toMatchObject([
@@ -123,7 +123,7 @@ describe("a raw container", () => {
     expect(metadata.annotations).not.toHaveProperty("primary_container_name");
   });
 
-  it("without inputs is waited for all the same; without outputs there is nobody to wait for", () => {
+  it("without inputs waits for the uploader; without outputs has none", () => {
     const onlyOutputs = build(request({ inputs: [] })).spec;
     expect(onlyOutputs.initContainers?.map(({ name }) => name)).toEqual(["flyte-copilot-uploader", "flyte-copilot-downloader"]);
     expect(onlyOutputs.initContainers?.[1]?.args).not.toContain("--from-remote");
@@ -136,7 +136,7 @@ describe("a raw container", () => {
     expect(build(request({ data: { enabled: false } })).spec).not.toHaveProperty("initContainers");
   });
 
-  it("says where, in which form, and what is not to be moved", () => {
+  it("passes paths, format and transfer modes to the copilot", () => {
     const data = { inputPath: "", outputPath: "", format: 1, ioStrategy: { downloadMode: 2, uploadMode: 2 } };
     const { spec } = build(request({ data }));
     expect(spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual(["/var/flyte/inputs", "/var/flyte/outputs"]);
@@ -144,7 +144,7 @@ describe("a raw container", () => {
     expect(spec.initContainers?.[0]?.args?.join(" ")).toMatch(/--upload-mode DO_NOT_UPLOAD/);
   });
 
-  it("keeps its secrets to itself", () => {
+  it("shares its secrets with no copilot container", () => {
     const asked = request();
     const secrets = [{ group: "g", key: "k", mountRequirement: Secret_MountType.ENV_VAR, envVar: "AWS_ACCESS_KEY_ID" }];
     if (asked.template !== undefined) asked.template.securityContext = create(SecurityContextSchema, { secrets });
@@ -153,7 +153,7 @@ describe("a raw container", () => {
     for (const { env } of spec.initContainers ?? []) expect(env?.map(({ name }) => name)).toEqual(["FLYTE_AWS_ENDPOINT"]);
   });
 
-  it("may stand in a pod template, whose roles its copilot plays", () => {
+  it("treats the downloader as the primary init container of a pod template", () => {
     const base: PodTemplate = {
       metadata: { name: "base" },
       template: {

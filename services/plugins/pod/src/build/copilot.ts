@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { canonicalQuantity, keptLiteral } from "@flyte-ts/domain";
+import { canonicalQuantity, escapeReferences } from "@flyte-ts/domain";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import {
   type DataLoadingConfig,
@@ -28,7 +28,7 @@ export interface CopilotConfig {
 }
 
 /** A spec with the copilot's containers, and the name of the one that represents `primary-init` in pod templates. */
-export interface Copiloted {
+export interface PodWithCopilot {
   readonly spec: PodSpec;
   readonly initContainer: string;
 }
@@ -46,17 +46,17 @@ export interface CopilotOptions {
 }
 
 /** Mounted in the copilot's containers only. */
-const STATE: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte/copilot" };
+const STATE_MOUNT: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte/copilot" };
 /** Created by the uploader once it handles signals. */
-const LISTENING = `${STATE.mountPath}/listening`;
+const READY_FILE = `${STATE_MOUNT.mountPath}/listening`;
 
 /**
  * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads outputs from files
- * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has ended. The first
+ * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has terminated. The first
  * process of a container ignores signals until it has a handler, so the downloader, which comes next, delays the task
  * until then.
  */
-export function withCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): Copiloted {
+export function addCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): PodWithCopilot {
   const data = dataConfig(request);
   const iface = request.template?.interface;
   if (data === undefined || !data.enabled || iface === undefined) return { spec, initContainer: "" };
@@ -77,11 +77,11 @@ export function withCopilot(spec: PodSpec, request: TaskRequest, options: Copilo
     const mode = data.ioStrategy?.downloadMode ?? DownloadMode.DOWNLOAD_EAGER;
     if (mode !== DownloadMode.DOWNLOAD_EAGER) download.push("--download-mode", DownloadMode[mode]);
   }
-  if (hasOutputs) download.push("--await-file", LISTENING);
-  const downloader = copilot("downloader", {
+  if (hasOutputs) download.push("--await-file", READY_FILE);
+  const downloader = copilotContainer("downloader", {
     options,
     args: download,
-    mounts: [...(hasInputs ? [inputs] : []), ...(hasOutputs ? [STATE] : [])],
+    mounts: [...(hasInputs ? [inputs] : []), ...(hasOutputs ? [STATE_MOUNT] : [])],
   });
 
   const upload = ["sidecar", ...toPrefix, "--to-raw-output", request.rawOutputPrefix, ...timeout];
@@ -91,20 +91,23 @@ export function withCopilot(spec: PodSpec, request: TaskRequest, options: Copilo
     "--interface",
     base64(toBinary(TypedInterfaceSchema, iface)),
     "--ready-file",
-    LISTENING,
+    READY_FILE,
   );
   const mode = data.ioStrategy?.uploadMode ?? UploadMode.UPLOAD_ON_EXIT;
   if (mode !== UploadMode.UPLOAD_ON_EXIT) upload.push("--upload-mode", UploadMode[mode]);
-  const uploader: Container = { ...copilot("uploader", { options, args: upload, mounts: [outputs, STATE] }), restartPolicy: "Always" };
+  const uploader: Container = {
+    ...copilotContainer("uploader", { options, args: upload, mounts: [outputs, STATE_MOUNT] }),
+    restartPolicy: "Always",
+  };
 
   const mounts = [...(hasInputs ? [inputs] : []), ...(hasOutputs ? [outputs] : [])];
   const volumes = mounts.map(({ name }) => emptyDir(name, size));
   return {
     spec: {
       ...spec,
-      volumes: [...(spec.volumes ?? []), ...volumes, ...(hasOutputs ? [emptyDir(STATE.name, undefined)] : [])],
+      volumes: [...(spec.volumes ?? []), ...volumes, ...(hasOutputs ? [emptyDir(STATE_MOUNT.name, undefined)] : [])],
       initContainers: [...(hasOutputs ? [uploader] : []), ...(spec.initContainers ?? []), downloader],
-      containers: spec.containers.map((container) => (container.name === primaryContainer ? mounted(container, mounts) : container)),
+      containers: spec.containers.map((container) => (container.name === primaryContainer ? withMounts(container, mounts) : container)),
       ...(hasOutputs ? { terminationGracePeriodSeconds: config.timeoutSeconds } : {}),
     },
     initContainer: downloader.name,
@@ -122,9 +125,9 @@ export function isCopilot({ name }: { readonly name: string }, { namePrefix }: C
 }
 
 /** True when a task did not start because its inputs could not be downloaded; the error document has the reason. */
-export function inputsFailed({ status }: Pod, { namePrefix }: CopilotConfig): boolean {
-  const found = status?.initContainerStatuses?.find(({ name }) => name === `${namePrefix}${"downloader" satisfies Role}`);
-  return (found?.state?.terminated?.exitCode ?? 0) !== 0;
+export function downloadFailed({ status }: Pod, { namePrefix }: CopilotConfig): boolean {
+  const downloader = status?.initContainerStatuses?.find(({ name }) => name === `${namePrefix}${"downloader" satisfies Role}`);
+  return (downloader?.state?.terminated?.exitCode ?? 0) !== 0;
 }
 
 const ROLES = ["downloader", "uploader"] as const;
@@ -134,14 +137,17 @@ function storageSizeOf({ template }: TaskRequest): string | undefined {
   return template?.target.case === "container" ? storageSize(template.target.value.resources) : undefined;
 }
 
-function copilot(role: Role, { options, args, mounts }: { options: CopilotOptions; args: string[]; mounts: VolumeMount[] }): Container {
+function copilotContainer(
+  role: Role,
+  { options, args, mounts }: { options: CopilotOptions; args: string[]; mounts: VolumeMount[] },
+): Container {
   const { config, environment } = options;
   const quantities = { cpu: config.cpu, memory: config.memory };
   return {
     name: `${config.namePrefix}${role}`,
     image: config.image,
     command: [...config.command],
-    args: args.map(keptLiteral),
+    args: args.map(escapeReferences),
     workingDir: "/",
     env: [...environment.env],
     envFrom: [...environment.envFrom],
@@ -153,7 +159,7 @@ function copilot(role: Role, { options, args, mounts }: { options: CopilotOption
   };
 }
 
-function mounted(container: Container, mounts: readonly VolumeMount[]): Container {
+function withMounts(container: Container, mounts: readonly VolumeMount[]): Container {
   return { ...container, volumeMounts: [...(container.volumeMounts ?? []), ...mounts] };
 }
 

@@ -3,14 +3,14 @@ import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { podConfig } from "../config.js";
-import { flyteEnvironment, withServiceVariables } from "./environment.js";
+import { flyteEnvironment, addServiceVariables } from "./environment.js";
 
-test("variables of the service are given on under other names; what is not set is left out", () => {
+test("containers get variables of the service under other names, and unset ones are omitted", () => {
   const { environment } = podConfig.parse({ environment: { env: { A: "1", B: "2" }, envFromService: { B: "OWN_B", C: "NONE" } } });
-  expect(withServiceVariables(environment, { OWN_B: "3" }).env).toEqual({ A: "1", B: "3" });
+  expect(addServiceVariables(environment, { OWN_B: "3" }).env).toEqual({ A: "1", B: "3" });
 });
 
-test("kubelets expand no variable in names and values that come with an execution, and those of the installation as they stand", () => {
+test("the kubelet expands no variable in values of an execution, but in those of the installation", () => {
   const request = sampleRequest("python-task");
   if (request.id?.taskId === undefined) throw new Error("the sample names a task");
   request.id.taskId.name = "tasks.$(SECRET)";

@@ -1,4 +1,4 @@
-import { keptLiteral } from "@flyte-ts/domain";
+import { escapeReferences } from "@flyte-ts/domain";
 import type { KeyValuePair } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { EnvVar, JsonMap } from "../kube/pod-types.js";
@@ -16,7 +16,7 @@ export interface EnvironmentConfig {
 }
 
 /** Variables of a container definition. */
-export function keyValues(pairs: readonly KeyValuePair[]): EnvVar[] {
+export function toEnvVars(pairs: readonly KeyValuePair[]): EnvVar[] {
   return pairs.map(({ key, value }) => ({ name: key, value }));
 }
 
@@ -41,9 +41,9 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
     ["_F_L_MAX_SIZE_MB", config.literalOffloading && String(config.literalOffloading.maxSizeMb)],
   ];
   return [
-    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
+    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: escapeReferences(value) }])),
     // The launcher of an execution sets these values; the task's author has no influence on them.
-    ...keyValues(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
+    ...toEnvVars(request.environment).map(({ name, value = "" }) => ({ name, value: escapeReferences(value) })),
     ...installationEnvironment(config),
   ];
 }
@@ -69,10 +69,10 @@ export function environmentSources({ envFromSecrets, envFromConfigMaps }: Enviro
 }
 
 /** Adds to `env` the service's own variables listed in `envFromService`. */
-export function withServiceVariables<T extends EnvironmentConfig>(config: T, own: Readonly<Record<string, string | undefined>>): T {
-  const taken = Object.entries(config.envFromService).flatMap(([name, from]) => {
-    const value = own[from];
+export function addServiceVariables<T extends EnvironmentConfig>(config: T, serviceEnv: Readonly<Record<string, string | undefined>>): T {
+  const variables = Object.entries(config.envFromService).flatMap(([name, from]) => {
+    const value = serviceEnv[from];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...config, env: { ...config.env, ...Object.fromEntries(taken) } };
+  return { ...config, env: { ...config.env, ...Object.fromEntries(variables) } };
 }

@@ -7,20 +7,20 @@ export interface ObjectMetaConfig {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-interface Written {
+interface DeclaredMeta {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** Name, labels, annotations and owner of an attempt's objects; for equal keys the execution's value wins, then the task's. */
-export function objectMeta(request: TaskRequest, written: Written, config: ObjectMetaConfig): ObjectMeta {
+export function objectMeta(request: TaskRequest, declared: DeclaredMeta, config: ObjectMetaConfig): ObjectMeta {
   const { owner, namespace, generatedName, template } = request;
-  const own = template?.metadata?.metadata;
+  const templateMeta = template?.metadata?.metadata;
   return {
     name: generatedName,
     namespace,
-    labels: { ...config.labels, ...written.labels, ...own?.labels, ...attemptLabels(request), ...request.labels },
-    annotations: { ...config.annotations, ...written.annotations, ...own?.annotations, ...request.annotations },
+    labels: { ...config.labels, ...declared.labels, ...templateMeta?.labels, ...attemptLabels(request), ...request.labels },
+    annotations: { ...config.annotations, ...declared.annotations, ...templateMeta?.annotations, ...request.annotations },
     ...(owner === undefined
       ? {}
       : {

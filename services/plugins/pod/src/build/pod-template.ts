@@ -1,6 +1,6 @@
 import type { Container, PodSpec, PodTemplate, ResourceRequirements } from "../kube/pod-types.js";
 
-type Tree = { [key: string]: unknown };
+type JsonTree = { [key: string]: unknown };
 
 // Containers of a template that represent roles instead of a container of that name.
 const ROLES = {
@@ -13,10 +13,10 @@ type Kind = keyof typeof ROLES;
  * Merges `over` into `base`: objects key by key, lists concatenated; an empty value of `over` (null, "", 0, false,
  * empty list or object) is ignored.
  */
-function merged<T>(base: unknown, over: T): T {
-  if (isTree(base) && isTree(over)) {
-    const result: Tree = { ...base };
-    for (const [key, value] of Object.entries(over)) result[key] = merged(base[key], value);
+function mergePodFields<T>(base: unknown, over: T): T {
+  if (isJsonTree(base) && isJsonTree(over)) {
+    const result: JsonTree = { ...base };
+    for (const [key, value] of Object.entries(over)) result[key] = mergePodFields(base[key], value);
     return result as T;
   }
   if (Array.isArray(base) && Array.isArray(over)) return [...(base as unknown[]), ...(over as unknown[])] as T;
@@ -28,12 +28,14 @@ function merged<T>(base: unknown, over: T): T {
  * `primary-init`) give defaults to every container and to the primary one; others give them to the container of their
  * name and are not added.
  */
-export function onTemplate(template: PodTemplate, spec: PodSpec, primary: { container: string; initContainer: string }): PodSpec {
+export function applyPodTemplate(template: PodTemplate, spec: PodSpec, primary: { container: string; initContainer: string }): PodSpec {
   const { containers = [], initContainers = [], ...base } = template.template.spec;
-  const { containers: own, initContainers: ownInit = [], ...rest } = spec;
-  const result = merged(base, rest) as PodSpec;
-  result.containers = own.map((container) => withDefaults(container, containers, { kind: "containers", primary: primary.container }));
-  const init = ownInit.map((container) =>
+  const { containers: declaredContainers, initContainers: declaredInitContainers = [], ...rest } = spec;
+  const result = mergePodFields(base, rest) as PodSpec;
+  result.containers = declaredContainers.map((container) =>
+    withDefaults(container, containers, { kind: "containers", primary: primary.container }),
+  );
+  const init = declaredInitContainers.map((container) =>
     withDefaults(container, initContainers, { kind: "initContainers", primary: primary.initContainer }),
   );
   if (init.length > 0) result.initContainers = init;
@@ -53,24 +55,28 @@ function withDefaults(
       ? templates.find(({ name }) => name === role.primary)
       : templates.find(({ name }) => name === container.name && name !== role.every),
   ];
-  const defaults = layers.reduce<Tree>((tree, layer) => (layer === undefined ? tree : merged(tree, layer as unknown as Tree)), {});
-  return merged(defaults, container);
+  const defaults = layers.reduce<JsonTree>(
+    (tree, layer) => (layer === undefined ? tree : mergePodFields(tree, layer as unknown as JsonTree)),
+    {},
+  );
+  return mergePodFields(defaults, container);
 }
 
 /** A template's resources for a container: by its name, else by its role. */
 export function templateResources(template: PodTemplate | undefined, container: string, kind: Kind): ResourceRequirements | undefined {
   const templates = template?.template.spec[kind] ?? [];
   const { every, primary } = ROLES[kind];
-  return [container, primary, every].map((wanted) => templates.find(({ name }) => name === wanted)).find((found) => found !== undefined)
-    ?.resources;
+  return [container, primary, every]
+    .map((candidate) => templates.find(({ name }) => name === candidate))
+    .find((match) => match !== undefined)?.resources;
 }
 
-function isTree(value: unknown): value is Tree {
+function isJsonTree(value: unknown): value is JsonTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  if (isTree(value)) return Object.keys(value).length === 0;
+  if (isJsonTree(value)) return Object.keys(value).length === 0;
   return value === undefined || value === null || value === "" || value === 0 || value === false;
 }

@@ -2,7 +2,7 @@ import { canonicalQuantity, compareQuantities, isZeroQuantity } from "@flyte-ts/
 import { type Resources, type Resources_ResourceEntry, Resources_ResourceName as Name } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ResourceSet } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ResourceRequirements } from "../kube/pod-types.js";
-import { BadSpecification } from "./bad-specification.js";
+import { InvalidPodSpecError } from "./invalid-pod-spec.js";
 
 type Quantities = Record<string, string>;
 
@@ -17,12 +17,15 @@ export interface PlatformResources {
 }
 
 /**
- * Resources of a container definition. `storage` is left out: it sizes volumes and is not a container resource.
- * @throws BadSpecification for an invalid quantity.
+ * Resources of a container definition. `storage` is omitted: it sizes volumes and is not a container resource.
+ * @throws InvalidPodSpecError for an invalid quantity.
  */
-export function resourcesOf(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
+export function containerResources(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
   if (resources === undefined) return {};
-  return clean({ requests: quantitiesOf(resources.requests, gpuResourceName), limits: quantitiesOf(resources.limits, gpuResourceName) });
+  return omitEmpty({
+    requests: quantitiesOf(resources.requests, gpuResourceName),
+    limits: quantitiesOf(resources.limits, gpuResourceName),
+  });
 }
 
 function quantitiesOf(entries: readonly Resources_ResourceEntry[], gpuResourceName: string): Quantities {
@@ -66,35 +69,39 @@ export function mergeResources(base: ResourceRequirements | undefined, over: Res
  * default limit, whichever is more, both missing the platform's default; all capped by the platform's limit, requests
  * by the limits. Ephemeral storage and GPUs only when requested. With `fillIn` false, missing values stay missing and
  * only the limits apply.
- * @throws BadSpecification for an invalid quantity.
+ * @throws InvalidPodSpecError for an invalid quantity.
  */
-export function settleResources(asked: ResourceRequirements, platform: PlatformResources, fillIn: boolean): ResourceRequirements {
+export function resolveResources(
+  requested: ResourceRequirements,
+  platform: PlatformResources,
+  applyDefaults: boolean,
+): ResourceRequirements {
   const { gpuResourceName } = platform;
-  const requests = renameGpu(asked.requests, gpuResourceName);
-  const limits = renameGpu(asked.limits, gpuResourceName);
-  const settle = (key: string, rule: { fallback?: string | undefined; least?: string | undefined; most?: string | undefined }) => {
-    let request = given(key, requests[key]);
-    let limit = given(key, limits[key]);
-    if (fillIn) {
-      request ??= limit ?? given(key, rule.fallback);
-      limit ??= atLeast(request, given(key, rule.least));
+  const requests = renameGpu(requested.requests, gpuResourceName);
+  const limits = renameGpu(requested.limits, gpuResourceName);
+  const resolve = (key: string, rule: { fallback?: string | undefined; least?: string | undefined; most?: string | undefined }) => {
+    let request = nonZeroQuantity(key, requests[key]);
+    let limit = nonZeroQuantity(key, limits[key]);
+    if (applyDefaults) {
+      request ??= limit ?? nonZeroQuantity(key, rule.fallback);
+      limit ??= raiseTo(request, nonZeroQuantity(key, rule.least));
     }
-    request = atMost(atMost(request, rule.most), limit === undefined ? undefined : atMost(limit, rule.most));
-    limit = atMost(limit, rule.most);
-    put(requests, key, request);
-    put(limits, key, limit);
+    request = capAt(capAt(request, rule.most), limit === undefined ? undefined : capAt(limit, rule.most));
+    limit = capAt(limit, rule.most);
+    setOrDelete(requests, key, request);
+    setOrDelete(limits, key, limit);
   };
-  const { defaults, defaultLimits: least, limits: most, fallback } = platform;
-  settle("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, least: least?.cpu, most: most?.cpu });
-  settle("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, least: least?.memory, most: most?.memory });
-  if (isAsked("ephemeral-storage")) {
+  const { defaults, defaultLimits: minLimit, limits: max, fallback } = platform;
+  resolve("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, least: minLimit?.cpu, most: max?.cpu });
+  resolve("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, least: minLimit?.memory, most: max?.memory });
+  if (isRequested("ephemeral-storage")) {
     const fallback = defaults?.ephemeralStorage;
-    settle("ephemeral-storage", { fallback, least: least?.ephemeralStorage, most: most?.ephemeralStorage });
+    resolve("ephemeral-storage", { fallback, least: minLimit?.ephemeralStorage, most: max?.ephemeralStorage });
   }
-  if (isAsked(gpuResourceName)) settle(gpuResourceName, { fallback: defaults?.gpu, most: most?.gpu });
-  return clean({ requests: canonical(requests), limits: canonical(limits) });
+  if (isRequested(gpuResourceName)) resolve(gpuResourceName, { fallback: defaults?.gpu, most: max?.gpu });
+  return omitEmpty({ requests: canonical(requests), limits: canonical(limits) });
 
-  function isAsked(key: string): boolean {
+  function isRequested(key: string): boolean {
     return requests[key] !== undefined || limits[key] !== undefined;
   }
 }
@@ -104,25 +111,25 @@ function renameGpu(quantities: Quantities | undefined, gpuResourceName: string):
   return gpu === undefined ? rest : { ...rest, [gpuResourceName]: gpu };
 }
 
-function put(quantities: Quantities, key: string, value: string | undefined): void {
+function setOrDelete(quantities: Quantities, key: string, value: string | undefined): void {
   if (value === undefined) delete quantities[key];
   else quantities[key] = value;
 }
 
-function atLeast(value: string | undefined, least: string | undefined): string | undefined {
-  return value !== undefined && least !== undefined && compareQuantities(value, least) < 0 ? least : value;
+function raiseTo(value: string | undefined, minLimit: string | undefined): string | undefined {
+  return value !== undefined && minLimit !== undefined && compareQuantities(value, minLimit) < 0 ? minLimit : value;
 }
 
-function atMost(value: string | undefined, most: string | undefined): string | undefined {
-  if (value === undefined || nonZero(most) === undefined) return value;
-  return compareQuantities(value, most as string) > 0 ? most : value;
+function capAt(value: string | undefined, max: string | undefined): string | undefined {
+  if (value === undefined || nonZero(max) === undefined) return value;
+  return compareQuantities(value, max as string) > 0 ? max : value;
 }
 
 function nonZero(value: string | undefined): string | undefined {
   return value === undefined || value === "" || isZeroQuantity(value) ? undefined : value;
 }
 
-function given(key: string, value: string | undefined): string | undefined {
+function nonZeroQuantity(key: string, value: string | undefined): string | undefined {
   return value === undefined || isZero(key, value) ? undefined : value;
 }
 
@@ -130,7 +137,7 @@ function isZero(key: string, value: string): boolean {
   try {
     return value === "" || isZeroQuantity(value);
   } catch (cause) {
-    throw new BadSpecification(`resources.${key}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new InvalidPodSpecError(`resources.${key}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
@@ -138,7 +145,7 @@ function canonical(quantities: Quantities): Quantities {
   return Object.fromEntries(Object.entries(quantities).map(([key, value]) => [key, canonicalQuantity(value)]));
 }
 
-function clean({ requests = {}, limits = {} }: ResourceRequirements): ResourceRequirements {
+function omitEmpty({ requests = {}, limits = {} }: ResourceRequirements): ResourceRequirements {
   return {
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     ...(Object.keys(requests).length > 0 ? { requests } : {}),

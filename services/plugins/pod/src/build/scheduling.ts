@@ -30,14 +30,16 @@ export interface GpuConfig {
 }
 
 /** Adds the platform's scheduling rules; those of the spec take precedence. */
-export function scheduled(spec: PodSpec, config: SchedulingConfig, interruptible: boolean): PodSpec {
+export function applyScheduling(spec: PodSpec, config: SchedulingConfig, interruptible: boolean): PodSpec {
   const tolerations = [
     ...resourceTolerations(spec, config),
     ...(interruptible ? config.interruptibleTolerations : []),
     ...config.tolerations,
     ...(spec.tolerations ?? []),
   ];
-  tolerations.push(...taintsOfResources(spec, config).filter((taint) => !tolerations.some((known) => isSame(known, taint))));
+  tolerations.push(
+    ...resourceTaintTolerations(spec, config).filter((taint) => !tolerations.some((known) => isSameToleration(known, taint))),
+  );
   const nodeSelector = { ...config.nodeSelector, ...spec.nodeSelector, ...(interruptible ? config.interruptibleNodeSelector : {}) };
   const requirement = interruptible ? config.interruptibleRequirement : config.nonInterruptibleRequirement;
   const affinity = structuredClone(spec.affinity ?? config.affinity ?? {});
@@ -47,14 +49,14 @@ export function scheduled(spec: PodSpec, config: SchedulingConfig, interruptible
     ...(tolerations.length > 0 ? { tolerations } : {}),
     ...(Object.keys(nodeSelector).length > 0 ? { nodeSelector } : {}),
     affinity: requirement === undefined ? affinity : withRequirements(affinity, [requirement]),
-    ...optional("schedulerName", spec.schedulerName || config.schedulerName || undefined),
-    ...optional("securityContext", spec.securityContext ?? config.podSecurityContext),
-    ...optional("dnsConfig", spec.dnsConfig ?? config.dnsConfig),
-    ...optional("hostNetwork", config.hostNetwork ?? spec.hostNetwork),
+    ...optionalField("schedulerName", spec.schedulerName || config.schedulerName || undefined),
+    ...optionalField("securityContext", spec.securityContext ?? config.podSecurityContext),
+    ...optionalField("dnsConfig", spec.dnsConfig ?? config.dnsConfig),
+    ...optionalField("hostNetwork", config.hostNetwork ?? spec.hostNetwork),
   };
 }
 
-function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+function optionalField<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [key in K]: V });
 }
 
@@ -66,7 +68,7 @@ function resourceTolerations({ containers }: PodSpec, { resourceTolerations: rul
 }
 
 /** Tolerates the taints that cloud providers set on nodes with special hardware. */
-function taintsOfResources({ containers, initContainers = [] }: PodSpec, { tolerateResources }: SchedulingConfig): Toleration[] {
+function resourceTaintTolerations({ containers, initContainers = [] }: PodSpec, { tolerateResources }: SchedulingConfig): Toleration[] {
   const requested = new Set([...containers, ...initContainers].flatMap(({ resources }) => Object.keys(resources?.requests ?? {})));
   return tolerateResources
     .filter((name) => requested.has(name))
@@ -74,7 +76,7 @@ function taintsOfResources({ containers, initContainers = [] }: PodSpec, { toler
     .map((key) => ({ key, operator: "Exists", effect: "NoSchedule" }));
 }
 
-function isSame(a: Toleration, b: Toleration): boolean {
+function isSameToleration(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.operator === b.operator && a.effect === b.effect && a.value === b.value;
 }
 
@@ -89,29 +91,29 @@ function withRequirements(affinity: Affinity, requirements: readonly NodeSelecto
 }
 
 /** Selects nodes with the accelerator that the task or its node requests; only for pods that use GPUs. */
-export function onAccelerator(spec: PodSpec, extended: readonly (ExtendedResources | undefined)[], config: GpuConfig): PodSpec {
-  const accelerator = lastOf(extended.map((resources) => resources?.gpuAccelerator));
+export function applyAccelerator(spec: PodSpec, extended: readonly (ExtendedResources | undefined)[], config: GpuConfig): PodSpec {
+  const accelerator = lastDefined(extended.map((resources) => resources?.gpuAccelerator));
   const usesGpus = spec.containers.some(({ resources }) => resources?.limits?.[config.resourceName] !== undefined);
   if (accelerator === undefined || !usesGpus) return spec;
   const requirements: NodeSelectorRequirement[] = [];
   const tolerations: Toleration[] = [...(spec.tolerations ?? [])];
-  if (accelerator.device !== "") demand(config.deviceLabel, accelerator.device);
-  partition(accelerator);
+  if (accelerator.device !== "") requireLabel(config.deviceLabel, accelerator.device);
+  applyPartition(accelerator);
   return {
     ...spec,
     tolerations,
     affinity: requirements.length > 0 ? withRequirements(spec.affinity ?? {}, requirements) : (spec.affinity ?? {}),
   };
 
-  function demand(key: string, value: string): void {
+  function requireLabel(key: string, value: string): void {
     requirements.push({ key, operator: "In", values: [value] });
     tolerations.push({ key, value, operator: "Equal", effect: "NoSchedule" });
   }
 
-  function partition({ partitionSizeValue }: GPUAccelerator): void {
+  function applyPartition({ partitionSizeValue }: GPUAccelerator): void {
     switch (partitionSizeValue.case) {
       case "partitionSize":
-        demand(config.partitionSizeLabel, partitionSizeValue.value);
+        requireLabel(config.partitionSizeLabel, partitionSizeValue.value);
         break;
       case "unpartitioned":
         if (!partitionSizeValue.value) break;
@@ -125,6 +127,6 @@ export function onAccelerator(spec: PodSpec, extended: readonly (ExtendedResourc
 }
 
 /** Returns the last defined value. */
-export function lastOf<T>(values: readonly (T | undefined)[]): T | undefined {
+export function lastDefined<T>(values: readonly (T | undefined)[]): T | undefined {
   return values.findLast((value) => value !== undefined);
 }

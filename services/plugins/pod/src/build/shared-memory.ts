@@ -1,20 +1,20 @@
 import { canonicalQuantity } from "@flyte-ts/domain";
 import type { SharedMemory } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { PodSpec } from "../kube/pod-types.js";
-import { BadSpecification } from "./bad-specification.js";
+import { InvalidPodSpecError } from "./invalid-pod-spec.js";
 
-/** Mounts memory as a folder into the primary container. @throws BadSpecification */
-export function withSharedMemory(spec: PodSpec, memory: SharedMemory | undefined, primaryContainer: string): PodSpec {
+/** Mounts memory as a folder into the primary container. @throws InvalidPodSpecError */
+export function addSharedMemory(spec: PodSpec, memory: SharedMemory | undefined, primaryContainer: string): PodSpec {
   if (memory === undefined) return spec;
   const { mountName, mountPath, sizeLimit } = memory;
-  if (mountName === "") throw new BadSpecification("extended_resources.shared_memory.mount_name: is required");
-  if (mountPath === "") throw new BadSpecification("extended_resources.shared_memory.mount_path: is required");
+  if (mountName === "") throw new InvalidPodSpecError("extended_resources.shared_memory.mount_name: is required");
+  if (mountPath === "") throw new InvalidPodSpecError("extended_resources.shared_memory.mount_path: is required");
   const mounts = spec.containers.find(({ name }) => name === primaryContainer)?.volumeMounts ?? [];
   if (spec.volumes?.some(({ name }) => name === mountName) || mounts.some(({ name }) => name === mountName)) {
-    throw new BadSpecification(`extended_resources.shared_memory.mount_name: the pod has a volume ${mountName} already`);
+    throw new InvalidPodSpecError(`extended_resources.shared_memory.mount_name: the pod has a volume ${mountName} already`);
   }
   if (mounts.some((mount) => mount.mountPath === mountPath)) {
-    throw new BadSpecification(`extended_resources.shared_memory.mount_path: ${mountPath} is mounted already`);
+    throw new InvalidPodSpecError(`extended_resources.shared_memory.mount_path: ${mountPath} is mounted already`);
   }
   const size = sizeLimit === "" ? {} : { sizeLimit: quantity(sizeLimit) };
   return {
@@ -32,8 +32,11 @@ function quantity(text: string): string {
   try {
     return canonicalQuantity(text);
   } catch (cause) {
-    throw new BadSpecification(`extended_resources.shared_memory.size_limit: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    throw new InvalidPodSpecError(
+      `extended_resources.shared_memory.size_limit: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }

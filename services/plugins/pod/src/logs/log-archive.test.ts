@@ -1,10 +1,11 @@
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { ManualClock, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../kube/pod-types.js";
 import { MemoryStore } from "../simulation/memory-store.js";
-import { lastBytes } from "./last-bytes.js";
+import { tailBytes } from "./tail-bytes.js";
 import { LogArchive } from "./log-archive.js";
 
 const request = sampleRequest("python-task");
@@ -16,8 +17,8 @@ const pod: Pod = {
 };
 const uri = `${request.outputPrefix}/logs/main.log`;
 
-describe("the archive of logs", () => {
-  const clock = new ManualClock();
+describe("LogArchive", () => {
+  const clock = new ManualTime();
   let store: MemoryStore;
   let failures: KubeError[];
   const asked: PodLogOptions[] = [];
@@ -46,37 +47,37 @@ describe("the archive of logs", () => {
     asked.length = 0;
   });
 
-  it("has a copy of each container that has ended, and the attempt links to it", async () => {
+  it("copies the log of each terminated container and links to the copies", async () => {
     const logs = archive();
-    expect(logs.keep(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
-    await logs.kept(request);
+    expect(logs.archive(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
+    await logs.waitUntilArchived(request);
     expect(kept()).toBe("2026-01-02T03:04:05.000000001Z hello\n");
     expect(asked).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
   });
 
-  it("asks again when the data plane does not answer, and gives up where there is nothing", async () => {
+  it("retries transient errors and stops when the log does not exist", async () => {
     const logs = archive();
     failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
-    logs.keep(pod, request);
-    await settle();
+    logs.archive(pod, request);
+    await settlePromises();
     await clock.advance(1_000);
     await clock.advance(2_000);
-    await logs.kept(request);
+    await logs.waitUntilArchived(request);
     expect(kept()).toContain("hello");
     failures = [new KubeError("pods not found", { status: 404 })];
     store.blobs.clear();
-    logs.keep(pod, request);
-    await logs.kept(request);
+    logs.archive(pod, request);
+    await logs.waitUntilArchived(request);
     expect(kept()).toBe("");
   });
 
-  it("is not made unless it is wanted", () => {
-    expect(archive(false).keep(pod, request)).toEqual([]);
+  it("copies nothing while it is disabled", () => {
+    expect(archive(false).archive(pod, request)).toEqual([]);
     expect(asked).toEqual([]);
   });
 });
 
-describe("the end of a long log", () => {
+describe("tailBytes", () => {
   async function* parts(...texts: string[]) {
     for (const text of texts) yield await Promise.resolve(Buffer.from(text));
   }
@@ -88,6 +89,6 @@ describe("the end of a long log", () => {
     [["x".repeat(20)], 5, "xxxxx"],
     [[], 5, ""],
   ])("%j within %i bytes", async (texts, most, expected) => {
-    expect(Buffer.from(await lastBytes(parts(...texts), most)).toString()).toBe(expected);
+    expect(Buffer.from(await tailBytes(parts(...texts), most)).toString()).toBe(expected);
   });
 });

@@ -24,7 +24,7 @@ if (request.template !== undefined) request.template.config = { link_type: "prof
 const links = (...given: LogLink[]) => logLinks(given, { pod, request, now: new Date("2026-01-02T04:00:00Z") });
 
 describe("log links", () => {
-  it("are those of the Kubernetes dashboard in Go Flyte's form", () => {
+  it("links to the Kubernetes dashboard have Go Flyte's form", () => {
     const [log] = links(
       link("http://localhost:30082/#!/log/{{ .namespace }}/{{ .podName }}/pod?namespace={{ .namespace }}", { name: "Kubernetes Logs" }),
     );
@@ -55,11 +55,11 @@ describe("log links", () => {
     expect(links(link(template))[0]?.uri).toBe(uri);
   });
 
-  it("have names with variables too", () => {
+  it("renders variables in the name of a link", () => {
     expect(links(link("a", { name: "Logs of {{ .containerName }}" }))[0]?.name).toBe("Logs of main (User)");
   });
 
-  it("of a type are for tasks that name it", () => {
+  it("a link with a type appears only for tasks that name the type", () => {
     expect(links(link("a", { linkType: "profiler" }), link("b", { linkType: "absent" }), link("c")).map(({ uri }) => uri)).toEqual([
       "a",
       "c",

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type TaskLog, TaskLog_MessageFormat, TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Pod } from "../kube/pod-types.js";
-import { parseTime } from "../phase/pod-times.js";
+import { parseTime } from "../status/pod-times.js";
 
 export interface LogLink {
   /** May contain the same variables as the addresses. */
@@ -22,7 +22,7 @@ export function logLinks(links: readonly LogLink[], { pod, request, now }: { pod
   if (links.length === 0) return [];
   const config = request.template?.config ?? {};
   const types = config.link_type?.split(",") ?? [];
-  const variables = variablesOf(pod, request, now);
+  const variables = templateVariables(pod, request, now);
   return links
     .filter(({ linkType }) => linkType === undefined || types.includes(linkType))
     .flatMap(({ name, uris, showWhilePending, hideOnceFinished }) =>
@@ -49,7 +49,7 @@ function render(uri: string, variables: ReadonlyMap<string, string>, config: Rea
   );
 }
 
-function variablesOf({ metadata, spec, status }: Pod, request: TaskRequest, now: Date): ReadonlyMap<string, string> {
+function templateVariables({ metadata, spec, status }: Pod, request: TaskRequest, now: Date): ReadonlyMap<string, string> {
   const { id, generatedName } = request;
   const execution = id?.nodeExecutionId?.executionId;
   const started = parseTime(metadata.creationTimestamp) ?? now;

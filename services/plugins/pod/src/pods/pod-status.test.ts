@@ -1,19 +1,25 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
-import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
-import { podServiceConfig } from "../config.js";
+import { podConfig } from "../config.js";
 import type { Pod } from "../kube/pod-types.js";
 import { MemoryStore } from "../simulation/memory-store.js";
 import { PodStatusReader } from "./pod-status.js";
 
-const { pods: config, ...rest } = podServiceConfig.parse({ nats: { url: "" } });
+const config = podConfig.parse({});
+const rest = {
+  gracePeriods: { createContainerErrorMs: 0, createContainerConfigErrorMs: 0, imagePullBackOffMs: 0, podPendingMs: 0 },
+  limits: { maxOutputBytes: 1_000_000, inlineBytes: 8_192 },
+  logLinks: [],
+};
 const request = sampleRequest("raw-container");
 if (request.template !== undefined) request.template.target = { case: "container", value: { dataConfig: { enabled: true } } as never };
 
-describe("a raw container's end", () => {
+describe("the result of a raw container", () => {
   let store: MemoryStore;
   const terminated = (name: string, exitCode: number) => ({
     name,
@@ -29,7 +35,7 @@ describe("a raw container's end", () => {
     },
   });
   const read = async (pod: Pod) =>
-    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { keep: () => [] } }).read(pod, request))
+    (await new PodStatusReader({ ...rest, config, store, clock: new ManualTime(), archive: { archive: () => [] } }).read(pod, request))
       .status;
 
   beforeEach(() => {
@@ -39,7 +45,7 @@ describe("a raw container's end", () => {
     store.blobs.set(`${request.outputPrefix}/error.pb`, toBinary(ErrorDocumentSchema, document));
   });
 
-  it("is what the copilot says when it could not bring the inputs", async () => {
+  it("is the copilot's error when the inputs could not be downloaded", async () => {
     const details = { code: "InputDownloadFailed", kind: "USER", message: "input a: there is nothing" };
     expect(await read(failed(terminated("flyte-copilot-downloader", 1)))).toMatchObject({
       phase: "FAILED",
@@ -47,13 +53,13 @@ describe("a raw container's end", () => {
     });
   });
 
-  it("is what its log says when the copilot could not even tell", async () => {
+  it("is the termination message when the copilot wrote no error document", async () => {
     store.blobs.clear();
     const status = await read(failed(terminated("flyte-copilot-downloader", 1)));
     expect(status).toMatchObject({ failure: { details: { message: expect.stringContaining("log of flyte-copilot-downloader") } } });
   });
 
-  it("is the task's own failure, not that it left no outputs", async () => {
+  it("is the failure of the task rather than missing outputs", async () => {
     const status = await read(
       failed(terminated("flyte-copilot-downloader", 0), terminated("flyte-copilot-uploader", 0), terminated("main", 3)),
     );
@@ -63,7 +69,7 @@ describe("a raw container's end", () => {
   });
 });
 
-describe("an attempt that ends badly while the blob store is away", () => {
+describe("an attempt that fails during an outage of the blob store", () => {
   const START = Date.parse("2030-01-01T00:00:00Z");
   const ended = (exitCode: number, reason = "Error"): Pod => ({
     metadata: { name: request.generatedName, namespace: request.namespace, uid: "u", creationTimestamp: new Date(START).toISOString() },
@@ -71,34 +77,34 @@ describe("an attempt that ends badly while the blob store is away", () => {
     status: { phase: "Failed", containerStatuses: [{ name: "main", state: { terminated: { exitCode, reason, message: "traceback" } } }] },
   });
   const world = () => {
-    const [store, clock] = [new MemoryStore(), new ManualClock(new Date(START + 5_000))];
-    const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { keep: () => [] } });
+    const [store, clock] = [new MemoryStore(), new ManualTime(new Date(START + 5_000))];
+    const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { archive: () => [] } });
     return { store, kindOf: async (pod: Pod) => failureKind((await reader.read(pod, request)).status) };
   };
   const failureKind = (status: TaskStatus | undefined) => (status?.phase === "FAILED" ? status.failure.details.kind : status?.phase);
 
-  it("is told when the store is back, and spends no retry of the user", async () => {
+  it("is reported after the outage as a SYSTEM failure", async () => {
     const { store, kindOf } = world();
-    store.down = true;
-    await expect(kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
-    store.down = false;
+    store.unavailable = true;
+    await expect(kindOf(ended(1))).rejects.toBeInstanceOf(RetryLater);
+    store.unavailable = false;
     expect(await kindOf(ended(1))).toBe("SYSTEM");
   });
 
-  it("spends one when the store was there, or away only before the attempt", async () => {
+  it("is a USER failure when the outage ended before the attempt", async () => {
     expect(await world().kindOf(ended(1))).toBe("USER");
     const other = world();
-    other.store.down = true;
-    await expect(other.kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
-    other.store.down = false;
+    other.store.unavailable = true;
+    await expect(other.kindOf(ended(1))).rejects.toBeInstanceOf(RetryLater);
+    other.store.unavailable = false;
     const later = ended(1);
     later.metadata = { ...later.metadata, uid: "v", creationTimestamp: new Date(START + 60_000).toISOString() };
     expect(await other.kindOf(later)).toBe("USER");
   });
 
-  it("out of memory is the task's own doing all the same", async () => {
+  it("is a USER failure when it ran out of memory", async () => {
     const { store, kindOf } = world();
-    store.down = true;
+    store.unavailable = true;
     expect(await kindOf(ended(137, "OOMKilled"))).toBe("USER");
   });
 });

@@ -1,17 +1,17 @@
 import { compareQuantities } from "@flyte-ts/domain";
 
-/** True when a refusal to create a pod is due to an exhausted quota. */
-export function isQuotaRefusal(message: string): boolean {
+/** True when a pod was rejected because its quota is exhausted. */
+export function isQuotaExceeded(message: string): boolean {
   return message.includes("exceeded quota");
 }
 
 /** True when the request exceeds the total quota: waiting does not help. */
-export function neverFits(message: string): boolean {
+export function exceedsQuotaTotal(message: string): boolean {
   const requested = quantities(message, "requested");
   const limited = quantities(message, "limited");
   return [...requested].some(([name, quantity]) => {
-    const most = limited.get(name);
-    return most !== undefined && isMore(quantity, most);
+    const limit = limited.get(name);
+    return limit !== undefined && isGreater(quantity, limit);
   });
 }
 
@@ -26,7 +26,7 @@ function quantities(message: string, title: string): Map<string, string> {
   );
 }
 
-function isMore(a: string, b: string): boolean {
+function isGreater(a: string, b: string): boolean {
   try {
     return compareQuantities(a, b) > 0;
   } catch {

@@ -1,35 +1,35 @@
-import { BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
-import type { DataStore } from "../end/data-store.js";
+import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
+import type { DataStore } from "../result/data-store.js";
 
 /** Blobs in memory. */
 export class MemoryStore implements DataStore {
   readonly blobs = new Map<string, Uint8Array>();
-  down = false;
+  unavailable = false;
 
   async get(
     uri: string,
     { maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number | undefined } = {},
   ): Promise<Uint8Array | undefined> {
-    await this.#reach(uri);
+    await this.#checkAvailable(uri);
     const bytes = this.blobs.get(uri);
-    if (bytes !== undefined && bytes.length > maxBytes) throw new BlobTooLarge(uri, bytes.length, maxBytes);
+    if (bytes !== undefined && bytes.length > maxBytes) throw new BlobTooLargeError(uri, bytes.length, maxBytes);
     return bytes;
   }
 
   async put(uri: string, bytes: Uint8Array): Promise<"written"> {
-    await this.#reach(uri);
+    await this.#checkAvailable(uri);
     this.blobs.set(uri, bytes);
     return "written";
   }
 
   async head(uri: string): ReturnType<DataStore["head"]> {
-    await this.#reach(uri);
+    await this.#checkAvailable(uri);
     const bytes = this.blobs.get(uri);
     return bytes === undefined ? undefined : { size: bytes.length, etag: "", modifiedAt: new Date(0), metadata: {} };
   }
 
-  async #reach(uri: string): Promise<void> {
+  async #checkAvailable(uri: string): Promise<void> {
     await Promise.resolve();
-    if (this.down) throw new BlobUnavailable(uri, "connect ECONNREFUSED");
+    if (this.unavailable) throw new BlobUnavailableError(uri, "connect ECONNREFUSED");
   }
 }

@@ -1,3 +1,4 @@
+import type { ManualTime } from "@flyte-ts/async/manual-time";
 import {
   type DeleteOptions,
   KubeError,
@@ -8,7 +9,6 @@ import {
   type ResourceRef,
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
-import type { ManualClock } from "@flyte-ts/task-plugin/harness";
 import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
 
 /** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
@@ -18,15 +18,15 @@ export class SimulatedCluster implements KubeClient {
   readonly creations = new Map<string, number>();
   readonly templates = new Map<string, KubeObject>();
   /** Errors thrown instead of creating, once each. */
-  readonly refusals: KubeError[] = [];
+  readonly createErrors: KubeError[] = [];
   /** Refuses every call as if the server were unreachable. */
-  down = false;
+  unavailable = false;
   /** Processes of deleted pods do not end. */
-  stuck = false;
+  deletionHangs = false;
   readonly #watchers = new Set<(event: WatchEvent<Pod>) => void>();
   #version = 1;
 
-  constructor(private readonly clock: () => ManualClock | undefined) {}
+  constructor(private readonly clock: () => ManualTime | undefined) {}
 
   podLog(): never {
     throw new Error("pods without processes write nothing");
@@ -38,7 +38,7 @@ export class SimulatedCluster implements KubeClient {
   }
 
   /** Sets the state of the pod's first container, and the pod's phase. */
-  set(key: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
+  setPodStatus(key: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
     const pod = this.pods.get(key);
     if (pod === undefined) throw new Error(`no pod ${key}`);
     const name = pod.spec.containers[0]?.name ?? "";
@@ -46,15 +46,15 @@ export class SimulatedCluster implements KubeClient {
   }
 
   /** Removes the pod without a deletion request. */
-  lose(key: string): void {
+  deletePodExternally(key: string): void {
     const pod = this.pods.get(key);
     if (pod === undefined) return;
     this.pods.delete(key);
-    this.#tell({ type: "DELETED", object: this.#stamped(pod) });
+    this.#notifyWatchers({ type: "DELETED", object: this.#stamped(pod) });
   }
 
   get<T extends KubeObject>(ref: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
-    return this.#answer(() => {
+    return this.#respond(() => {
       const found: KubeObject | undefined =
         ref.plural === "pods" ? this.pods.get(`${namespace}/${name}`) : this.templates.get(`${namespace}/${name}`);
       return found as T | undefined;
@@ -62,32 +62,35 @@ export class SimulatedCluster implements KubeClient {
   }
 
   list<T extends KubeObject>(): Promise<KubeList<T>> {
-    return this.#answer(() => ({ metadata: { resourceVersion: String(this.#version) }, items: [...this.pods.values()] as unknown as T[] }));
+    return this.#respond(() => ({
+      metadata: { resourceVersion: String(this.#version) },
+      items: [...this.pods.values()] as unknown as T[],
+    }));
   }
 
   create<T extends KubeObject>(_: ResourceRef, object: KubeObject): Promise<T> {
-    return this.#answer(() => {
-      const refused = this.refusals.shift();
+    return this.#respond(() => {
+      const refused = this.createErrors.shift();
       if (refused !== undefined) throw refused;
       const key = `${object.metadata.namespace}/${object.metadata.name}`;
       if (this.pods.has(key))
         throw new KubeError(`pods "${object.metadata.name}" already exists`, { status: 409, reason: "AlreadyExists" });
       this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
-      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.clock()?.now().toISOString() ?? "" };
+      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.#timestamp() };
       return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } }) as unknown as T;
     });
   }
 
   delete(_: ResourceRef, { namespace, name, uid, gracePeriodSeconds = 30 }: DeleteOptions): Promise<boolean> {
-    return this.#answer(() => {
+    return this.#respond(() => {
       const key = `${namespace}/${name}`;
       const pod = this.pods.get(key);
       if (pod === undefined) return false;
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
-      if (this.stuck || !isEnded(pod)) {
-        this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.clock()?.now().toISOString() ?? "" } });
-        if (!this.stuck) this.clock()?.after(gracePeriodSeconds * 1_000, () => this.lose(key));
-      } else this.lose(key);
+      if (this.deletionHangs || !isTerminalPod(pod)) {
+        this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.#timestamp() } });
+        if (!this.deletionHangs) this.clock()?.schedule(gracePeriodSeconds * 1_000, () => this.deletePodExternally(key));
+      } else this.deletePodExternally(key);
       return true;
     });
   }
@@ -124,10 +127,15 @@ export class SimulatedCluster implements KubeClient {
     return Promise.resolve();
   }
 
-  async #answer<T>(act: () => T): Promise<T> {
+  async #respond<T>(act: () => T): Promise<T> {
     await Promise.resolve();
-    if (this.down) throw new KubeError("connect ECONNREFUSED", { status: 0 });
+    if (this.unavailable) throw new KubeError("connect ECONNREFUSED", { status: 0 });
     return act();
+  }
+
+  #timestamp(): string {
+    const time = this.clock();
+    return time === undefined ? "" : new Date(time.now()).toISOString();
   }
 
   #put(pod: Pod): Pod {
@@ -135,7 +143,7 @@ export class SimulatedCluster implements KubeClient {
     const type = this.pods.has(key) ? "MODIFIED" : "ADDED";
     const stamped = this.#stamped(pod);
     this.pods.set(key, stamped);
-    this.#tell({ type, object: stamped });
+    this.#notifyWatchers({ type, object: stamped });
     return stamped;
   }
 
@@ -143,11 +151,11 @@ export class SimulatedCluster implements KubeClient {
     return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } };
   }
 
-  #tell(event: WatchEvent<Pod>): void {
+  #notifyWatchers(event: WatchEvent<Pod>): void {
     for (const watcher of this.#watchers) watcher(event);
   }
 }
 
-function isEnded({ status }: Pod): boolean {
+function isTerminalPod({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }

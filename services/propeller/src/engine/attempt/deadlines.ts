@@ -15,7 +15,7 @@ import {
   timeFacts,
   gateOpensAt,
 } from "./requests.js";
-import { onBlockedTimeout } from "./plugin-health-changed.js";
+import { onBlockedTimeout } from "./plugin-health-change.js";
 import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./blocked-attempt.js";
 import { markRetryable, decideRetryAfter, startNextAttempt } from "./retry.js";
 import { isAbortedByParent, markAttemptAborted, abortNode } from "../abort/abort.js";

@@ -4,7 +4,7 @@ import { nextCallRetryAt } from "../calls/pending-call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changesDueAt } from "../events/item-events.js";
 import { taskRequest } from "../messages/task-request.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339 } from "../time/rfc3339.js";
 import { deadlinesOf, nextDeadline } from "../policy/timeout.js";
 import { awaitsFirstEvent, neverReported, markAttemptBlocked, unavailableReasonFor, blockedTimeoutAt } from "./blocked-attempt.js";

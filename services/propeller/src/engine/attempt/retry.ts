@@ -2,7 +2,7 @@ import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { armsOf } from "../graph/arms.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { budgetsOf } from "../policy/retry-budgets.js";
 import { causeOf, decideRetry, type RetryDecision } from "../policy/retry.js";
 import { changePhase, nextAttempt } from "../status/update-phase.js";

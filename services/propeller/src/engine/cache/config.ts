@@ -1,4 +1,4 @@
-import type { BackoffConfig } from "../retry/backoff.js";
+import type { Backoff } from "@flyte-ts/async/backoff";
 /** Cache settings of an installation. Times in ms. */
 export interface CacheConfig {
   /** Maximum age of cached outputs; 0 means no limit. */
@@ -8,12 +8,12 @@ export interface CacheConfig {
   /** Interval of reservation heartbeats; the reservation expires after three missed ones. */
   readonly heartbeatInterval: number;
   /** Backoff between lookups while another execution computes. */
-  readonly reservationPollBackoff: BackoffConfig;
+  readonly reservationPollBackoff: Backoff;
 }
 
 export const defaultCacheConfig: CacheConfig = {
   maxAge: 0,
   lookupTimeout: 10_000,
   heartbeatInterval: 10_000,
-  reservationPollBackoff: { initial: 1_000, factor: 1.5, max: 10_000, jitter: 0.5 },
+  reservationPollBackoff: { initialMs: 1_000, factor: 1.5, maxMs: 10_000, jitter: 0.5 },
 };

@@ -1,4 +1,4 @@
-import { castable, literalTypeOf } from "@flyte-ts/domain";
+import { isCastable, literalTypeOf } from "@flyte-ts/domain";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { CachedOutputs } from "../calls/catalog.js";
 
@@ -12,6 +12,6 @@ export function isHit(found: CachedOutputs | undefined, template: TaskTemplate, 
     const literal = found.outputs.literals[name];
     const wanted = variables[name]?.type;
     const given = literal === undefined ? undefined : literalTypeOf(literal);
-    return wanted !== undefined && given !== undefined && castable(given, wanted);
+    return wanted !== undefined && given !== undefined && isCastable(given, wanted);
   });
 }

@@ -9,7 +9,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {
   const { metadata } = template;
   if (metadata?.discoverable !== true || !hasOutputs(template)) return undefined;
-  const call = cachedCall(template, inputs);
+  const call = cacheKeyOf(template, inputs);
   if (call === undefined) return undefined;
   const overwrite = options.overwriteCache;
   // Overwriting does not depend on what others compute.
@@ -27,5 +27,5 @@ export function reservationOwner(workflow: WorkflowModel, node: RuntimeNode): st
 
 /** UUID of an attempt's outputs, derived so that storing them twice has no second effect. */
 export function artifactIdOf(workflow: WorkflowModel, node: RuntimeNode): string {
-  return uuidOf(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
+  return deterministicUuid(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
 }

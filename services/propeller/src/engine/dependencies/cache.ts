@@ -17,7 +17,7 @@ import { newNodeCache, type NodeCache } from "../graph/node-cache.js";
 import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { call, retryCallAt, callProgress, cancelCall } from "./calls.js";
 import type { RunState } from "../state/run-state.js";
 

@@ -2,7 +2,7 @@ import type { PendingCall, CallProgress } from "../calls/pending-call.js";
 import type { CallResult, CallKind, CallOf, CallOutcome, ValueOf } from "../calls/call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { WakeupFallbackBackoff } from "../config.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { scheduleTimers } from "../attempt/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
 import type { EffectTiming, RunState } from "../state/run-state.js";

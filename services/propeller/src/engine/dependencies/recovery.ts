@@ -4,7 +4,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
-import { canReuse, canRecover } from "./can-reuse.js";
+import { canReuse, canRecover } from "./reuse-policy.js";
 import { call, cancelCall } from "./calls.js";
 import { hasConsumers } from "../data/outputs.js";
 import type { RunState } from "../state/run-state.js";

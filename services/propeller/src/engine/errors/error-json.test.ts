@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson, PlainErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd";
 import { expect, it } from "vitest";
 import { errorFromPlain, errorToPlain } from "./error-json.js";
 
@@ -25,6 +25,6 @@ it("has kinds as numbers and times as their fields in the parts of a status that
 });
 
 it("reads kinds by their names too, as they were written before", () => {
-  const before = { code: "E", message: "m", kind: "SYSTEM" } as unknown as PlainErrorJson;
+  const before = { code: "E", message: "m", kind: "SYSTEM" } as unknown as GoErrorJson;
   expect(errorFromPlain(before)).toEqual({ code: "E", message: "m", kind: "SYSTEM" });
 });

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ExecutionErrorJson, PlainErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd";
 import { boundMessage } from "./bound-message.js";
 
 /** Converts an error to its form in the resource. A missing one becomes `Unknown`. */
@@ -31,7 +31,7 @@ export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
 }
 
 /** Converts it to the form of nested statuses. */
-export function errorToPlain(error: ExecutionErrorJson): PlainErrorJson {
+export function errorToPlain(error: ExecutionErrorJson): GoErrorJson {
   const { code, message, kind, errorUri, timestamp, worker } = errorFromJson(error);
   return {
     code,
@@ -44,7 +44,7 @@ export function errorToPlain(error: ExecutionErrorJson): PlainErrorJson {
 }
 
 /** Converts it back. */
-export function errorFromPlain(error: PlainErrorJson): ExecutionErrorJson {
+export function errorFromPlain(error: GoErrorJson): ExecutionErrorJson {
   const { timestamp } = error;
   return errorToJson(
     create(ExecutionErrorSchema, {

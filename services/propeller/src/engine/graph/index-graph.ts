@@ -1,5 +1,5 @@
 import type { Binding, BindingData } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { END_NODE, START_NODE, SharedLists, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
+import { END_NODE, START_NODE, ListInterner, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
 
 export { END_NODE, START_NODE };
 
@@ -37,16 +37,16 @@ export function indexGraph(graph: GraphModel): GraphIndex {
 
 function buildIndex(graph: GraphModel): GraphIndex {
   const branchOf = armsOf(graph);
-  const lists = new SharedLists();
+  const lists = new ListInterner();
   const upstream = new Map<string, readonly string[]>();
   const dependents = new Dependents(lists);
   const sources = new Map<string, readonly string[]>();
   const consumers = new Map<string, number>();
   for (const node of graph.nodes.values()) {
-    const before = lists.of(upstreamOf(graph, node.id, branchOf));
+    const before = lists.intern(upstreamOf(graph, node.id, branchOf));
     if (before.length > 0) upstream.set(node.id, before);
     for (const id of before) dependents.add(id, node.id);
-    const bound = lists.of(boundNodes(node.inputBindings));
+    const bound = lists.intern(boundNodes(node.inputBindings));
     if (bound.length > 0) sources.set(node.id, bound);
     for (const id of bound) consumers.set(id, (consumers.get(id) ?? 0) + 1);
   }
@@ -59,12 +59,12 @@ class Dependents {
   readonly byNode = new Map<string, readonly string[]>();
   readonly #grown = new Map<string, string[]>();
 
-  constructor(private readonly lists: SharedLists) {}
+  constructor(private readonly lists: ListInterner) {}
 
   add(id: string, dependent: string): void {
     const known = this.byNode.get(id);
     if (known === undefined) {
-      this.byNode.set(id, this.lists.of([dependent]));
+      this.byNode.set(id, this.lists.intern([dependent]));
       return;
     }
     let list = this.#grown.get(id);

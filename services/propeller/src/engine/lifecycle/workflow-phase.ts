@@ -5,7 +5,7 @@ import { executionDataDir, outputsUri } from "../graph/paths.js";
 import { boundMessage } from "../errors/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
 import type { Scope } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339, republishedAtMs, rfc3339Seconds } from "../time/rfc3339.js";
 import { withoutEndStatusFields } from "../status/end-status-fields.js";
 import { jsonSize } from "../status/json-size.js";

@@ -6,6 +6,6 @@ import type { RetryBudgets } from "./retry.js";
 /** The node's setting of attempts precedes its task's, and that the installation's. */
 export function budgetsOf(node: NodeModel, template: TaskTemplate | undefined, config: EngineConfig): RetryBudgets {
   const taskRetries = template?.metadata?.retries?.retries ?? 0;
-  const pending = node.minAttempts ?? (taskRetries > 0 ? taskRetries + 1 : undefined);
+  const pending = node.maxAttempts ?? (taskRetries > 0 ? taskRetries + 1 : undefined);
   return { maxAttempts: Math.max(1, pending ?? config.defaultMaxAttempts), maxSystemFailures: config.maxSystemFailures };
 }

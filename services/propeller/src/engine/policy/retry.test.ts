@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { decideRetry } from "./retry.js";
 
 const user = { code: "E", message: "m", kind: "USER" };

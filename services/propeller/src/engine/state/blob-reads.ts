@@ -1,6 +1,6 @@
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { type BackoffConfig, backoffDelay } from "../retry/backoff.js";
+import { type Backoff, backoffDelay } from "@flyte-ts/async/backoff";
 import type { Effect, ReadResult } from "../types.js";
 
 type Kind = "outputs" | "literal";
@@ -20,7 +20,7 @@ export class BlobReads {
   readonly #missing = new Map<RuntimeNode, number>();
 
   constructor(
-    private readonly retry: BackoffConfig,
+    private readonly retry: Backoff,
     private readonly random: () => number,
   ) {}
 

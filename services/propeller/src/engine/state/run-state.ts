@@ -6,7 +6,7 @@ import type { PendingCall } from "../calls/pending-call.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../graph/paths.js";
 import { ErrorBudget } from "../errors/error-budget.js";
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async/collections";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Blockers } from "../events/blockers.js";
 import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../plugin-health.js";
@@ -68,8 +68,8 @@ export class RunState {
   patchedRevision = 0;
 
   /** Queue of nodes to reconcile in this observation. */
-  readonly nodeQueue = new Heap<RuntimeNode>(byTopologicalOrder);
-  readonly #scopeQueue = new Heap<Scope>(deepestFirst);
+  readonly nodeQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
+  readonly #scopeQueue = new BinaryHeap<Scope>(deepestFirst);
   readonly #queuedScopes = new Set<Scope>();
   /** Arrays with unpublished item changes. */
   readonly arraysWithChanges = new Set<Scope>();
@@ -81,7 +81,7 @@ export class RunState {
   /** Approximate upper bound of the statuses in the resource, bytes. */
   inlineStatusBytes = 0;
   /** Ready task nodes without a slot, in graph order. */
-  readonly slotQueue = new Heap<RuntimeNode>(byTopologicalOrder);
+  readonly slotQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
   readonly startQueue = new Heap<RuntimeNode>(byTopologicalOrder);
   /** The observation has reached its limit of starts; further nodes wait for `capacity`, see `maxStartsPerObservation`. */

@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async/collections";
 
 interface Entry<T> {
   readonly at: number;
@@ -7,7 +7,7 @@ interface Entry<T> {
 
 /** Timers by subject. A postponed subject keeps its old entry and fires early once, which costs less than finding the entry. */
 export class TimerHeap<T extends object> {
-  readonly #heap = new Heap<Entry<T>>((a, b) => a.at < b.at);
+  readonly #heap = new BinaryHeap<Entry<T>>((a, b) => a.at < b.at);
   readonly #earliest = new Map<T, number>();
 
   /** Earliest time at which a timer may be due, ms. */

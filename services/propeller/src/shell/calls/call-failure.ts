@@ -1,5 +1,5 @@
-import { BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
-import { StoredMessageRefused } from "@flyte-ts/input-limits";
+import { BlobError, BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
+import { StoredMessageError } from "@flyte-ts/input-limits";
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { CallResult, RefusalCode } from "../../engine/calls/call.js";
 
@@ -21,9 +21,9 @@ const TRANSIENT_CODES: ReadonlySet<CodeName> = new Set([
 
 /** Converts a failed call, or an unreadable blob, to its result. */
 export function toCallFailure(error: unknown): Exclude<CallResult<never>, { kind: "value" }> {
-  if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
+  if (error instanceof BlobTooLargeError || error instanceof StoredMessageError)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
-  if (error instanceof BlobError && !(error instanceof BlobUnavailable))
+  if (error instanceof BlobError && !(error instanceof BlobUnavailableError))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };
   if (!(error instanceof RpcError)) return { kind: "error", message: String(error) };
   const code = codeName(error.code);

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { CachedCall } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain";
 import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { ResourceType, type TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -39,7 +39,7 @@ export function catalogCallHandlers({ channel, blobs, concurrency }: CatalogHand
         return toCallFailure(error);
       }
     });
-  const release = (reserved: CachedCall, ownerId: string) =>
+  const release = (reserved: CacheKey, ownerId: string) =>
     catalog.releaseReservation({ reservationId: { datasetId: reserved.dataset, tagName: reserved.tag }, ownerId });
   return {
     catalogGet: (question) => call(() => find(catalog, question)),
@@ -98,7 +98,7 @@ interface CatalogKeyParts {
   readonly source: MessageInitShape<typeof CatalogMetadataSchema>["sourceExecution"];
 }
 
-function catalogKey({ dataset, tag }: CachedCall, { artifactId, source }: CatalogKeyParts): CatalogMetadata {
+function catalogKey({ dataset, tag }: CacheKey, { artifactId, source }: CatalogKeyParts): CatalogMetadata {
   return create(CatalogMetadataSchema, {
     datasetId: { resourceType: ResourceType.DATASET, ...dataset },
     artifactTag: { artifactId, name: tag },

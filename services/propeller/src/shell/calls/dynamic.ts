@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, compileDependencies } from "@flyte-ts/compiler";
 import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain";
 import { type CompiledTask, type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type DynamicJobSpec, DynamicJobSpecSchema } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
@@ -10,7 +10,7 @@ import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/co
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.js";
@@ -90,7 +90,7 @@ function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
   try {
     return decodeStored(CompiledWorkflowClosureSchema, bytes);
   } catch (error) {
-    if (!(error instanceof StoredMessageRefused)) throw error;
+    if (!(error instanceof StoredMessageError)) throw error;
     throw new InvalidDynamicSpec(`[system] unable to read the compiled dynamic workflow, caused by: ${error.message}, at ${uri}`);
   }
 }
@@ -98,7 +98,7 @@ function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
 async function compile(question: ReadDynamic, sources: Sources): Promise<CompiledWorkflowClosure> {
   const spec = await readSpec(question, sources);
   const template = templateOf(question, spec);
-  const required = requirementsOf(template, spec.subworkflows);
+  const required = compileDependencies(template, spec.subworkflows);
   if (required.errors.length > 0) throw malformed(formatCompileErrors(required.errors));
   const own = compileTasks(question, spec);
   const given = new Set(own.map((task) => textOf(task.template?.id)));
@@ -110,7 +110,7 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
   const tasks = [...own, ...registered];
   // A graph of 100,000 nodes takes seconds: yields to the event loop between its steps.
   await breathe();
-  const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
+  const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, liftArrayInterfaces: true });
   if (!compiled.ok) throw malformed(formatCompileErrors(compiled.errors));
   return compiled.closure;
 }
@@ -118,7 +118,7 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
 async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Sources): Promise<DynamicJobSpec> {
   const uri = futuresUri(attemptDir);
   const spec = await readStored(blobs, { uri, schema: DynamicJobSpecSchema, limits: { bytes: maxBytes } }).catch((error: unknown) => {
-    if (!(error instanceof StoredMessageRefused)) throw error;
+    if (!(error instanceof StoredMessageError)) throw error;
     throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: ${error.message}, at ${uri}`);
   });
   if (spec === undefined)

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { BlobTooLarge, createBlobStore } from "@flyte-ts/blobstore";
+import { BlobTooLargeError, createBlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -90,7 +90,7 @@ describe("what the resource names", () => {
   });
 
   test("a blob that is larger than what is read is so for good", async () => {
-    const tooLarge = { get: (uri: string) => Promise.reject(new BlobTooLarge(uri, 5_000_000_000, 1)) };
+    const tooLarge = { get: (uri: string) => Promise.reject(new BlobTooLargeError(uri, 5_000_000_000, 1)) };
     await expect(load(tooLarge, { offloadedInputs: place("large.pb") })).rejects.toMatchObject({
       name: "InvalidWorkflowError",
       message: expect.stringMatching(/^offloadedInputs: .*5000000000/),
@@ -115,7 +115,7 @@ describe("what the resource names", () => {
   test("a store that is away is worth another try", async () => {
     const uri = "s3://bucket/closure.pb";
     const failed = load(away(), { workflowClosureReference: uri });
-    await expect(failed).rejects.toMatchObject({ name: "BlobUnavailable", message: expect.stringContaining(uri) });
+    await expect(failed).rejects.toMatchObject({ name: "BlobUnavailableError", message: expect.stringContaining(uri) });
   });
 });
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "@flyte-ts/async";
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   isAlreadyExists,
@@ -22,17 +22,10 @@ export interface PrerequisiteOptions {
 
 /** Waits for the API server and ensures propeller's prerequisites. */
 export async function ensurePrerequisites({ client, logger, createCrd, namespace }: PrerequisiteOptions): Promise<void> {
-  const retryTransient = async (what: string, attempt: () => Promise<void>) => {
-    for (let delay = 50; ; delay = Math.min(delay * 2, 5_000)) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        if (!isTransient(error) && !(error instanceof KubeError && error.status === 404)) throw error;
-        logger.warn({ what, error: String(error) }, "waiting for the Kubernetes API");
-        await sleep(delay);
-      }
-    }
+  const retryTransient = (what: string, attempt: () => Promise<void>) => {
+    const isRetryable = (error: unknown) => isTransient(error) || (error instanceof KubeError && error.status === 404);
+    const onRetry = (error: unknown) => logger.warn({ what, error: String(error) }, "waiting for the Kubernetes API");
+    return retry(attempt, { initialMs: 50, maxMs: 5_000, isRetryable, onRetry });
   };
   await retryTransient("namespace", () =>
     create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }),
@@ -41,7 +34,7 @@ export async function ensurePrerequisites({ client, logger, createCrd, namespace
     await retryTransient("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new custom resource definition is served shortly after its creation.
   await retryTransient("workflows", async () => {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { maxItems: 1, metadataOnly: true });
   });
 }
 

@@ -1,6 +1,6 @@
 import { createKubeClient, type KubeClient, type KubeObject, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { API_VERSION, FLYTE_WORKFLOW_RESOURCE, KIND, terminatedLabels } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensurePrerequisites } from "./ensure-prerequisites.js";
@@ -16,7 +16,7 @@ test("an hour is kept for as long as one of its moments is", () => {
   expect(retainedHours(NOW, 23 * 60 * MINUTE)).toHaveLength(24);
 });
 
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 
 describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   let server: KubernetesFixture;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { forEachConcurrent } from "@flyte-ts/async";
 import type { KubeClient, KubeObject } from "@flyte-ts/kubernetes";
 import {
   COMPLETED_TIME_LABEL,
@@ -8,7 +9,6 @@ import {
   TERMINATION_STATUS_LABEL,
 } from "@flyte-ts/workflow-crd";
 import type { Logger } from "@flyte-ts/telemetry";
-import { eachAtOnce } from "../each-at-once.js";
 
 export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;
@@ -51,14 +51,14 @@ export async function deleteExpired({
   ttlMs,
   now,
   onDeleted,
-  isLeader: isLeader,
+  isLeader,
 }: GarbageCollectorOptions): Promise<number> {
   const keep = retainedHours(now(), ttlMs).join(",");
   const labelSelector = `${TERMINATION_STATUS_LABEL}=${TERMINATED},${COMPLETED_TIME_LABEL},${COMPLETED_TIME_LABEL} notin (${keep})`;
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
   const due = items.slice(0, MAX_PER_RUN);
   let deleted = 0;
-  await eachAtOnce(due, CONCURRENCY, async ({ metadata }) => {
+  await forEachConcurrent(due, CONCURRENCY, async ({ metadata }) => {
     const { namespace: within, name, uid } = metadata;
     if (!isLeader() || !(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) return;
     deleted++;

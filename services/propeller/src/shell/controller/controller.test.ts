@@ -5,12 +5,12 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createKubeClient, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import {
   API_VERSION,
   FLYTE_WORKFLOW_RESOURCE,
   KIND,
-  NewerStatusError,
+  StatusTooNewError,
   type ParsedWorkflow,
   WorkflowFormatError,
   type WorkflowStatus,
@@ -28,7 +28,7 @@ import { OutputsStore } from "../effects/outputs-store.js";
 import { SliceStore } from "../status/slice-store.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const unavailable = await kubernetesUnavailable();
+const unavailable = await kubernetesSkipReason();
 const unused = () => Promise.reject(new Error("nobody needs it"));
 const blobs = { get: unused, put: unused, delete: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -63,7 +63,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       const spec = specs.get(name);
       if (resource !== undefined && spoilt.has(name)) {
         const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
-        throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveBegun: true });
+        throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], maybeStarted: true });
       }
       if (resource === undefined || spec === undefined) return undefined;
       const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });
@@ -217,7 +217,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   }, 120_000);
 
   test("one whose status takes a newer build is left as it is, says so once, and goes on when it does not any more", async () => {
-    away.set("newer", new NewerStatusError("status.requires is 9"));
+    away.set("newer", new StatusTooNewError("status.requires is 9"));
     await begin("newer", pair, { phase: 1, requires: 9 });
     const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));
     await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);

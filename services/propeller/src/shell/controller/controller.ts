@@ -66,19 +66,7 @@ export class Controller {
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const {
-      client,
-      bus,
-      events,
-      outputs,
-      callHandlers: callHandlers,
-      kubeEvents: notes,
-      slices,
-      metrics,
-      logger,
-      workers,
-      concurrency,
-    } = options;
+    const { client, bus, events, outputs, callHandlers, kubeEvents: notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holdsShard(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writes = new Limit(concurrency.writes);
@@ -101,7 +89,7 @@ export class Controller {
       logger,
       now: options.now,
       holdsWorkflow: holds,
-      isShared: (key) => this.#queue.isShared(key),
+      isShared: (key) => this.#queue.isContended(key),
       observe: (key, observation) => this.observe(key, observation),
       onEncodingError: (key, error) => this.#shardOf(key)?.onReconcileError(key, error),
     });
@@ -109,7 +97,7 @@ export class Controller {
       queue: this.#queue,
       workers,
       logger,
-      work: async (key) => this.#shardOf(key)?.reconcile(key),
+      reconcile: async (key) => this.#shardOf(key)?.reconcile(key),
       onError: (key, error) => {
         metrics.reconcileErrors.inc();
         this.#shardOf(key)?.onReconcileError(key, error);
@@ -138,7 +126,7 @@ export class Controller {
   }
 
   get freeWorkers(): number {
-    return this.#pool.free;
+    return this.#pool.idleWorkers;
   }
 
   get loadSnapshot(): LoadSnapshot {

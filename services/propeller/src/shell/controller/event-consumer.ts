@@ -3,14 +3,14 @@ import {
   decodeMessage,
   EVENT_STREAM,
   executionRecordedSubject,
-  SHARDS,
+  SHARD_COUNT,
   taskEventFilter,
   taskEventSubject,
-  wakeSubject,
+  executionWakeSubject,
 } from "@flyte-ts/domain";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, type BusMessage, type OwnSubscription, type Subscription, withinLimits } from "@flyte-ts/messaging";
+import { type Bus, type BusMessage, type ExclusiveSubscription, type Subscription, checkMessageLimits } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../../engine/types.js";
 
@@ -32,7 +32,7 @@ const CONSUMER_INACTIVE_MS = 300_000;
  * message: a new holder of a shard subscribes first and then resends its requests, which makes plugins report again.
  */
 export class EventConsumer {
-  #tasks: OwnSubscription | undefined;
+  #tasks: ExclusiveSubscription | undefined;
   readonly #ephemeral = new Map<number, Subscription[]>();
 
   constructor(private readonly options: EventConsumerOptions) {}
@@ -51,16 +51,16 @@ export class EventConsumer {
       this.#tasks = undefined;
       return;
     }
-    const subjects = shards.size === SHARDS ? [taskEventFilter] : [...shards].map(taskEventSubject);
-    if (this.#tasks !== undefined) return this.#tasks.follow(subjects);
-    this.#tasks = await bus.subscribeOwn(
+    const subjects = shards.size === SHARD_COUNT ? [taskEventFilter] : [...shards].map(taskEventSubject);
+    if (this.#tasks !== undefined) return this.#tasks.setSubjects(subjects);
+    this.#tasks = await bus.subscribeExclusive(
       {
         stream: EVENT_STREAM.name,
         durable: `propeller-${identity}`,
         subjects,
         maxInFlight: 5_000,
         batch: 500,
-        ownForMs: CONSUMER_INACTIVE_MS,
+        inactiveThresholdMs: CONSUMER_INACTIVE_MS,
       },
       async (messages) => {
         for (const message of messages) this.#onTaskEvent(message);
@@ -73,11 +73,11 @@ export class EventConsumer {
   #subscribeShard(shard: number): Subscription[] {
     const { bus, observe } = this.options;
     return [
-      bus.subscribeVolatile(executionRecordedSubject(shard), (_, data) => {
+      bus.subscribeEphemeral(executionRecordedSubject(shard), (_, data) => {
         const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
         observe(workflowKey, { kind: "endRecorded", phase });
       }),
-      bus.subscribeVolatile(wakeSubject(shard), (_, data) => {
+      bus.subscribeEphemeral(executionWakeSubject(shard), (_, data) => {
         const { workflowKey, subject } = fromBinary(WakeSchema, data);
         if (subject.case !== undefined) observe(workflowKey, { kind: "wakeup", [subject.case]: subject.value });
       }),
@@ -87,7 +87,7 @@ export class EventConsumer {
   /** Acknowledged once in memory: if this process ends before the status write, the next holder resends the request. */
   #onTaskEvent(message: BusMessage): void {
     try {
-      const event = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
+      const event = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, message.data));
       this.options.observe(event.workflowKey, { kind: "taskEvent", event });
       message.ack();
     } catch (error) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import {
   createInformer,
   type Informer,
@@ -23,7 +24,7 @@ import type { EffectExecutor } from "../effects/effect-executor.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
 import type { PropellerMetrics } from "../metrics.js";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
 import type { StatusWriter } from "../status/status-writer.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
@@ -68,10 +69,10 @@ interface AbandonRequest extends AbandonedWorkflow {
   readonly message: string;
 }
 
-/** Maximum backoff of a workflow whose reconciles fail. */
-const MAX_BACKOFF_MS = 60_000;
-/** Maximum backoff when the API server fails: an outage delays workflows by so much at most after its end. */
-const MAX_OUTAGE_BACKOFF_MS = 5_000;
+/** Backoff of a workflow whose reconciles fail. */
+const RELOAD_BACKOFF: Backoff = { initialMs: 40, maxMs: 60_000, jitter: 0.5 };
+/** Backoff while the API server fails: an outage delays workflows by at most `maxMs` after its end. */
+const OUTAGE_BACKOFF: Backoff = { initialMs: 40, maxMs: 5_000, jitter: 0.5 };
 
 export interface RequeueOptions {
   /** The API server failed, not the workflow. */
@@ -222,7 +223,7 @@ export class Shard {
     this.#engineFaults.forget(key);
     this.#blockedKeys.delete(key);
     this.#neverLoadedKeys.delete(key);
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
   }
 
   #dropRun(key: string): void {
@@ -255,7 +256,7 @@ export class Shard {
       this.#applyObservation(active, { kind: "resync" });
     }
     // Observations that arrive during this reconcile wait for the next one.
-    const until = now + MAX_RECONCILE_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
+    const until = now + MAX_RECONCILE_MS[this.options.queue.isContended(key) ? "shared" : "alone"];
     this.#processInbox(active, until);
     if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#applyObservation(active, { kind: "timer" });
     const mayStart = () => active.run.needsCapacity && this.options.effects.hasCapacity(key) && this.options.now() < until;
@@ -372,16 +373,16 @@ export class Shard {
   async #abortAttempts(
     key: string,
     meta: KubeObject["metadata"],
-    { taskTypes, maybeStarted: mayHaveBegun, aborts, message }: AbandonRequest,
+    { taskTypes, maybeStarted, aborts, message }: AbandonRequest,
   ): Promise<boolean> {
     const { bus, effects, holdsShard: holds, now, plugins, queue, random } = this.options;
     const until = now() + ABORT_PUBLISH_TIMEOUT_MS;
-    const fence = { while: () => holds() && now() < until };
+    const fence = { shouldSend: () => holds() && now() < until };
     const { discoveryDone: complete, available: served, stale: silent } = plugins();
     await effects.executeAll(key, aborts, fence);
     const notified = new Set([...taskTypes, ...served, ...silent.keys()]);
     await abortAttempts({ bus, meta, taskTypes: notified, reason: message, now: now() }, fence);
-    if (complete || !mayHaveBegun) return true;
+    if (complete || !maybeStarted) return true;
     queue.addAt(key, now() + RECHECK_PLUGINS_MS * (0.5 + random() / 2));
     return false;
   }
@@ -441,7 +442,7 @@ export class Shard {
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
-    this.options.queue.forget(key);
+    this.options.queue.cancelDelayed(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
     const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
@@ -496,8 +497,8 @@ export class Shard {
     this.#dropRun(key);
     const failures = (this.#consecutiveFailures.get(key) ?? 0) + 1;
     this.#consecutiveFailures.set(key, failures);
-    const delay = Math.min(20 * 2 ** failures, outage ? MAX_OUTAGE_BACKOFF_MS : MAX_BACKOFF_MS) * (0.5 + this.options.random() / 2);
-    this.options.queue.addAt(key, this.options.now() + Math.max(delay, afterMs));
+    const delayMs = backoffDelay(outage ? OUTAGE_BACKOFF : RELOAD_BACKOFF, failures - 1, this.options.random);
+    this.options.queue.addAt(key, this.options.now() + Math.max(delayMs, afterMs));
   }
 
   #nextResync(now: number): number {

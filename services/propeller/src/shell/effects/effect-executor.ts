@@ -1,7 +1,7 @@
 import { encodeMessage, taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
 import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
-import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
+import { type Bus, BusClosed, MessageTooLarge, PublishCancelled } from "@flyte-ts/messaging";
+import { buildTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, KubeEvent, Observation } from "../../engine/types.js";
 import { EngineFault } from "../../engine-io/engine-fault.js";
@@ -116,7 +116,7 @@ export class EffectExecutor {
 
   /** Fence for the effects of one workflow, which run in sequence. */
   #fenceFor(key: string): Fence {
-    if (this.#lastFence?.key !== key) this.#lastFence = { key, while: () => this.options.holdsWorkflow(key) };
+    if (this.#lastFence?.key !== key) this.#lastFence = { key, shouldSend: () => this.options.holdsWorkflow(key) };
     return this.#lastFence;
   }
 
@@ -133,7 +133,7 @@ export class EffectExecutor {
     this.#running++;
     work.then(this.#onEnded, (error: unknown) => {
       this.options.metrics.effectErrors.inc({ effect: kind });
-      if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#logFailure(key, kind, error);
+      if (!(error instanceof BusClosed || error instanceof PublishCancelled)) this.#logFailure(key, kind, error);
       this.#onEnded();
     });
     return work;
@@ -156,7 +156,7 @@ export class EffectExecutor {
 
   /** During an outage of a shared dependency very many fail at once. */
   #logFailure(key: string, kind: Effect["kind"], error: unknown): void {
-    const suppressed = this.#sampler.take(kind);
+    const suppressed = this.#sampler.sample(kind);
     if (suppressed !== undefined)
       this.options.logger.error({ workflow: key, effect: kind, error: String(error), left: suppressed }, "effect failed");
   }
@@ -172,7 +172,7 @@ export class EffectExecutor {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
     const failure = new PermanentFailure({ code: "EntityTooLarge", message: `the task cannot be sent to its plugin: ${error.message}` });
-    const event = mintTaskEvent(
+    const event = buildTaskEvent(
       request,
       { phase: "FAILED", failure },
       { phaseVersion: 0, pluginIdentifier: "propeller", producerId, now: new Date(now()) },

@@ -1,4 +1,4 @@
-import { BlobTooLarge, type GetOptions } from "@flyte-ts/blobstore";
+import { BlobTooLargeError, type GetOptions } from "@flyte-ts/blobstore";
 import { expect, test } from "vitest";
 import { OutputsStore } from "./outputs-store.js";
 
@@ -8,7 +8,7 @@ const URI = "s3://bucket/outputs.pb";
 function storeOf(bytes: Uint8Array, size = bytes.length): OutputsStore {
   return new OutputsStore({
     get: (uri: string, { maxBytes = Number.POSITIVE_INFINITY }: GetOptions = {}) =>
-      size > maxBytes ? Promise.reject(new BlobTooLarge(uri, size, maxBytes)) : Promise.resolve(bytes),
+      size > maxBytes ? Promise.reject(new BlobTooLargeError(uri, size, maxBytes)) : Promise.resolve(bytes),
     put: () => Promise.reject(new Error("nothing is written here")),
   });
 }

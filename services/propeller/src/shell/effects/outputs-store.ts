@@ -1,8 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import { BlobError, type BlobStore, BlobTooLarge } from "@flyte-ts/blobstore";
-import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { BlobError, type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
+import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../../engine/types.js";
 
@@ -33,7 +33,7 @@ export class OutputsStore {
       const value = await readStored(this.blobs, { uri, schema });
       return value === undefined ? { kind: "missing" } : { kind: "value", value };
     } catch (error) {
-      if (error instanceof StoredMessageRefused || error instanceof BlobTooLarge)
+      if (error instanceof StoredMessageError || error instanceof BlobTooLargeError)
         return { kind: "corrupt", message: `it is no ${schema.typeName} that can be read: ${error.message}` };
       return { kind: "error", message: error instanceof BlobError ? error.message : `${uri}: ${String(error)}` };
     }

@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async";
 import { expect, test } from "vitest";
 import { MinimumDelays } from "./minimum-delays.js";
 import { RequestWindow } from "./request-window.js";
@@ -9,7 +9,7 @@ import { RequestWindow } from "./request-window.js";
  */
 function exchange(delayOf: (unanswered: number, index: number) => number) {
   const window = new RequestWindow(new MinimumDelays(), 0);
-  const due = new Heap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);
+  const due = new BinaryHeap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);
   let now = 0;
   let sent = 0;
   const step = () => {

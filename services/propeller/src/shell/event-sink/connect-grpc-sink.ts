@@ -1,9 +1,9 @@
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { type ServiceAuth, serviceMetadata } from "@flyte-ts/auth";
+import { type ServiceAuth, clientCredentials } from "@flyte-ts/auth";
 import { createClient, openChannel } from "@flyte-ts/rpc";
 import { Counter, Gauge, type Logger } from "@flyte-ts/telemetry";
 import type { PropellerMetrics } from "../metrics.js";
-import { backoffDelay } from "../../engine/retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async";
 import type { ForwardingSink, Observe } from "./event-sink.js";
 import { GrpcSink } from "./grpc-sink.js";
 
@@ -22,14 +22,14 @@ export interface GrpcSinkDependencies {
   readonly random: () => number;
 }
 
-const RETRY_BACKOFF = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
+const RETRY_BACKOFF = { initialMs: 100, maxMs: 15_000, jitter: 0.5 };
 
 /** Event sink to a Flyte admin over a dedicated gRPC connection. */
 export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metrics, random }: GrpcSinkDependencies): ForwardingSink {
   const channel = openChannel({
     endpoint: config.endpoint,
     deadlineMs: config.timeoutMs,
-    ...serviceMetadata(config.endpoint, config.auth, () => new Date()),
+    ...clientCredentials(config.endpoint, config.auth, () => new Date()),
   });
   const { registry } = metrics;
   const sent = new Counter({

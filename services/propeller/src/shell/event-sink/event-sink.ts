@@ -4,12 +4,12 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Observation } from "../../engine/types.js";
 
 export interface Fence {
-  readonly while: () => boolean;
+  readonly shouldSend: () => boolean;
 }
 
 /** Destination of workflow and node events. */
 export interface EventSink {
-  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `while` returns false. */
+  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `shouldSend` returns false. */
   publish(key: string, event: ExecutionEvent, fence?: Fence): Promise<void>;
   /**
    * Resolves when all events of the workflow published before are stored or rejected. Absent where the control plane

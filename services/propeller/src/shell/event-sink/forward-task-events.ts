@@ -1,6 +1,6 @@
 import { decodeMessage, EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, type BusMessage, type Subscription, withinLimits } from "@flyte-ts/messaging";
+import { type Bus, type BusMessage, type Subscription, checkMessageLimits } from "@flyte-ts/messaging";
 import type { ForwardingSink } from "./event-sink.js";
 
 export interface ForwardOptions {
@@ -15,7 +15,10 @@ const ACK_WAIT_MS = 120_000;
 export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
     try {
-      const { event, workflowKey, outputs, partOfArray } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
+      const { event, workflowKey, outputs, partOfArray } = decodeMessage(
+        TaskEventSchema,
+        checkMessageLimits(TaskEventSchema, message.data),
+      );
       // Items of arrays have no task executions of their own.
       if (event !== undefined && !partOfArray) {
         void sink.forward(workflowKey, event, outputs).then(() => message.ack());

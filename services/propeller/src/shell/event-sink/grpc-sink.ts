@@ -113,7 +113,7 @@ export class GrpcSink implements ForwardingSink {
     if (queue?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry = { name, published, mayDeliver: fence?.while ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
+    const entry = { name, published, mayDeliver: fence?.shouldSend ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
     if (queue === undefined) {
       this.#queues.set(key, { entries: [entry], notFoundSince: undefined, notFoundAttempts: 0 });
       this.#turns.add(key);

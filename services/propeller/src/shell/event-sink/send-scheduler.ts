@@ -1,3 +1,5 @@
+import { BoundedMap } from "@flyte-ts/async";
+
 /** Number of events above which an execution is large. */
 const MAX_SMALL_EVENTS = 32;
 /** Reserves every fourth turn for large executions. */
@@ -12,7 +14,7 @@ const MAX_COUNTED = 10_000;
 export class SendScheduler {
   readonly #small: string[] = [];
   readonly #large: string[] = [];
-  readonly #sent = new Map<string, number>();
+  readonly #sent = new BoundedMap<string, number>(MAX_COUNTED);
   #turns = 0;
 
   get isEmpty(): boolean {
@@ -34,9 +36,6 @@ export class SendScheduler {
   onSent(key: string): void {
     const count = this.#sent.get(key) ?? 0;
     this.#sent.set(key, count + 1);
-    if (this.#sent.size <= MAX_COUNTED) return;
-    const [oldest] = this.#sent.keys();
-    if (oldest !== undefined) this.#sent.delete(oldest);
   }
 
   /** Removes an execution that sends no more events. */

@@ -1,8 +1,8 @@
+import { BoundedMap, TokenBucket } from "@flyte-ts/async";
 import { EVENTS, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
 import { boundMessage } from "../../engine/errors/bound-message.js";
 import type { KubeEvent } from "../../engine/types.js";
-import { TokenBucket } from "./token-bucket.js";
 
 export interface KubeEventsOptions {
   readonly client: Pick<KubeClient, "create" | "mergePatch">;
@@ -49,14 +49,14 @@ interface WorkflowEventState {
  * combines similar ones and drops those above the rate limit. Recording never delays or fails a reconcile.
  */
 export class KubeEvents {
-  readonly #workflows = new Map<string, WorkflowEventState>();
+  readonly #workflows = new BoundedMap<string, WorkflowEventState>(MAX_TRACKED_WORKFLOWS);
   readonly #all: TokenBucket;
   readonly #queue: (() => Promise<unknown>)[] = [];
   #running = false;
   #lastName = 0;
 
   constructor(private readonly options: KubeEventsOptions) {
-    this.#all = new TokenBucket(options.burst, 1_000 / options.perSecond, options.now());
+    this.#all = new TokenBucket({ burst: options.burst, intervalMs: 1_000 / options.perSecond });
   }
 
   record(key: string, { type, reason, message }: KubeEvent): void {
@@ -64,7 +64,7 @@ export class KubeEvents {
     const uid = uidOf(key);
     if (uid === undefined) return;
     const at = now();
-    const notes = this.#stateOf(key, at);
+    const notes = this.#stateOf(key);
     if (!notes.bucket.take(at)) return onDropped("workflowRate");
     if (!this.#all.take(at)) return onDropped("rate");
     const seen = (notes.alike.get(reason) ?? 0) + 1;
@@ -86,15 +86,12 @@ export class KubeEvents {
     this.#enqueue(() => this.options.client.mergePatch(EVENTS, { namespace: namespaceOf(key), name: known.name, body }));
   }
 
-  #stateOf(key: string, now: number): WorkflowEventState {
+  #stateOf(key: string): WorkflowEventState {
     const found = this.#workflows.get(key);
     if (found !== undefined) return found;
-    const made = { bucket: new TokenBucket(WORKFLOW_BURST, WORKFLOW_INTERVAL_MS, now), known: new Map(), alike: new Map() };
+    const bucket = new TokenBucket({ burst: WORKFLOW_BURST, intervalMs: WORKFLOW_INTERVAL_MS });
+    const made = { bucket, known: new Map(), alike: new Map() };
     this.#workflows.set(key, made);
-    for (const oldest of this.#workflows.keys()) {
-      if (this.#workflows.size <= MAX_TRACKED_WORKFLOWS) break;
-      this.#workflows.delete(oldest);
-    }
     return made;
   }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { isRecent } from "@flyte-ts/auth";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { isWithinMs } from "@flyte-ts/auth";
+import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
-import { inTurns, othersTurn } from "../in-turns.js";
+import { inTurns, othersTurn } from "../yield-to-event-loop.js";
 
 /** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
 const MAX_PINNED_NODES = 5_000;
@@ -39,14 +39,14 @@ export class GraphCache {
   async get(resource: unknown, { uri: address, read }: ClosureSource): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#fresh(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
+    const graphs = this.#fresh(key) ?? (await this.#reading.run(key, () => this.#read(key, platform, read)));
     this.#pin(graphs);
     return graphs;
   }
 
   #fresh(key: string): ClosureModel | undefined {
     const known = this.#entries.get(key);
-    return known !== undefined && isRecent(this.clock(), known.readAt, FRESH_MS) ? known.graphs.deref() : undefined;
+    return known !== undefined && isWithinMs(this.clock(), known.readAt, FRESH_MS) ? known.graphs.deref() : undefined;
   }
 
   async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosureSource["read"]): Promise<ClosureModel> {

@@ -5,7 +5,7 @@ import type { Effect } from "../../engine/types.js";
 import { EngineFault, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
 import { WriteGate } from "../../engine-io/write-gate.js";
 import { InvalidWorkflowError, type WorkflowLoader } from "./load-workflow.js";
-import { modelExpansion, NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import { modelExpansion, StatusTooNewError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "../object-name.js";
 
 export interface LoadOptions {
@@ -104,7 +104,7 @@ async function loadAndMap(
     const workflow = await loader.load(objectName(key), minResourceVersion);
     return workflow === undefined ? { kind: "gone" } : map(workflow);
   } catch (error) {
-    if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
+    if (error instanceof StatusTooNewError) return { kind: "newer", error: error.message };
     if (!(error instanceof InvalidWorkflowError)) throw error;
     const { message, resourceVersion, known } = error;
     return {
@@ -114,7 +114,7 @@ async function loadAndMap(
       ended: false,
       aborts: [],
       taskTypes: known.taskTypes,
-      maybeStarted: known.mayHaveBegun,
+      maybeStarted: known.maybeStarted,
     };
   }
 }

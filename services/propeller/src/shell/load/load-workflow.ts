@@ -1,23 +1,23 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { BlobAddressRefused, type BlobStore, BlobTooLarge } from "@flyte-ts/blobstore";
+import { BlobUriError, type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { checkStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { checkStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
-  type BrokenResource,
+  type MalformedResource,
   checkIdentity,
   FLYTE_WORKFLOW_RESOURCE,
   isWrappedClosure,
   type ParsedWorkflow,
   parseFlyteWorkflow,
-  readBroken,
+  readMalformed,
   referencesOf,
   WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
-import { othersTurn } from "../in-turns.js";
+import { othersTurn } from "../yield-to-event-loop.js";
 import { GraphCache } from "./graph-cache.js";
 import type { SliceStore } from "../status/slice-store.js";
 
@@ -29,7 +29,7 @@ export class InvalidWorkflowError extends Error {
     readonly resourceVersion: string,
     cause: WorkflowFormatError | WorkflowBuildError,
     /** Fields that are still readable. */
-    readonly known: BrokenResource,
+    readonly known: MalformedResource,
   ) {
     super(cause.message, { cause });
   }
@@ -55,13 +55,13 @@ export class WorkflowLoader {
    * other errors are transient.
    */
   async load(name: ObjectName, minResourceVersion?: string): Promise<ParsedWorkflow | undefined> {
-    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan: minResourceVersion });
+    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, minResourceVersion: minResourceVersion });
     if (resource === undefined) return undefined;
     try {
       return await this.#parse(resource);
     } catch (error) {
       if (!(error instanceof WorkflowFormatError || error instanceof WorkflowBuildError)) throw error;
-      throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", error, readBroken(resource));
+      throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", error, readMalformed(resource));
     }
   }
 
@@ -117,9 +117,9 @@ function throwMissingBlob(field: string, uri: string): never {
 /** Attributes an invalid address or unreadable blob to the field that names it. */
 function attributeTo(field: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof StoredMessageRefused)
+    if (error instanceof StoredMessageError)
       throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });
-    if (error instanceof BlobAddressRefused || error instanceof BlobTooLarge)
+    if (error instanceof BlobUriError || error instanceof BlobTooLargeError)
       throw new WorkflowFormatError(field, error.message, { cause: error });
     throw error;
   };

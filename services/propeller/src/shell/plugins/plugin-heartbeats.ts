@@ -1,10 +1,10 @@
 import { pluginHelloSubject } from "@flyte-ts/domain";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
-import { decodeHello } from "@flyte-ts/task-plugin";
+import { decodeHeartbeat } from "@flyte-ts/task-plugin";
 import type { PluginRegistry } from "./plugin-registry.js";
 
 export interface HeartbeatConsumerOptions {
-  readonly bus: Pick<Bus, "subscribeVolatile">;
+  readonly bus: Pick<Bus, "subscribeEphemeral">;
   readonly registry: PluginRegistry;
   readonly now: () => number;
   readonly onChange: () => void;
@@ -16,8 +16,8 @@ const REFRESH_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
 export function consumePluginHeartbeats({ bus, registry: presence, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
-  const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
-    const heartbeat = decodeHello(data);
+  const subscription = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
+    const heartbeat = decodeHeartbeat(data);
     if (heartbeat === undefined) return;
     const started = presence.onHeartbeat(heartbeat, now());
     if (started.size > 0) onStart(started);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PluginRegistry } from "./plugin-registry.js";
 
-const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, finalizes: true, instance: "p-0", servedMs: 100_000 });
+const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
 
 test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
   const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
@@ -30,7 +30,7 @@ test("a task type is served while somebody announces it, then silent, and nobody
 test("of each process that has begun to serve one hears once, though its first words are lost", () => {
   const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   const heard = (instance: string, servedMs: number, now: number) => [
-    ...presence.onHeartbeat({ ...hello("echo"), instance, servedMs }, now),
+    ...presence.onHeartbeat({ ...hello("echo"), instance, uptimeMs: servedMs }, now),
   ];
   expect(heard("a", 100_000, 1_000)).toEqual([]);
   expect(heard("b", 0, 2_000)).toEqual(["echo"]);
@@ -44,7 +44,7 @@ test("of each process that has begun to serve one hears once, though its first w
 test("announcements without end take no memory without end", () => {
   const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   for (let count = 0; count < 5_000; count++) {
-    presence.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, servedMs: 0 }, count);
+    presence.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);
     if (count % 100 === 0) presence.onHeartbeat(hello("echo"), count);
   }
   presence.refresh(5_000);

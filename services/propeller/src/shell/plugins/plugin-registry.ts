@@ -21,9 +21,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
 export class PluginRegistry {
-  readonly #lastHeartbeatAt = new Map<string, number>();
+  readonly #lastHeartbeatAt = new BoundedMap<string, number>(MAX_TRACKED);
   /** Recently started processes, with the time of their first heartbeat. */
-  readonly #recentlyStarted = new Map<string, number>();
+  readonly #recentlyStarted = new BoundedMap<string, number>(MAX_TRACKED);
   #health: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
 
   constructor(private readonly options: PluginRegistryOptions) {}
@@ -38,11 +38,11 @@ export class PluginRegistry {
   }
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
-  onHeartbeat({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
-    for (const taskType of taskTypes) touch(this.#lastHeartbeatAt, taskType, now);
+  onHeartbeat({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
+    for (const taskType of taskTypes) this.#lastHeartbeatAt.set(taskType, now);
     if (servedMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
     for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
-    touch(this.#recentlyStarted, instance, now);
+    this.#recentlyStarted.set(instance, now);
     return new Set(taskTypes);
   }
 
@@ -66,13 +66,4 @@ export class PluginRegistry {
     this.#health = { discoveryDone: complete, available: served, stale: silent };
     return true;
   }
-}
-
-/** Moves a name to the end of the map with the current time. */
-function touch(times: Map<string, number>, name: string, now: number): void {
-  times.delete(name);
-  times.set(name, now);
-  if (times.size <= MAX_TRACKED) return;
-  const [oldest] = times.keys();
-  if (oldest !== undefined) times.delete(oldest);
 }

@@ -1,5 +1,5 @@
 import { KubeError, type KubeObject } from "@flyte-ts/kubernetes";
-import { applyMergePatch, FINALIZER, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
+import { applyMergePatch, FINALIZER, hasOnlyUpdateManagers } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
 import { patchConditionally } from "./conditional-patch.js";
 
@@ -114,7 +114,7 @@ test("the first write ends the server's record of who set which field, unless so
   ] as const) {
     const store = new OneResource();
     store.object.metadata.managedFields = [{ operation }];
-    const read = store.client.get<Resource>().then(({ metadata }) => isRecordOfUpdates(metadata.managedFields));
+    const read = store.client.get<Resource>().then(({ metadata }) => hasOnlyUpdateManagers(metadata.managedFields));
     const base = { ...store.base, fieldsTracked: await read };
     const after = await patchConditionally(store.client, { name, patch: { status: { phase: 1 } }, base, mayWrite });
     expect(store.object.metadata.managedFields).toEqual(left);

@@ -1,5 +1,5 @@
 import { isConflict, type KubeClient, type KubeObject, type ObjectName } from "@flyte-ts/kubernetes";
-import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
+import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, hasOnlyUpdateManagers } from "@flyte-ts/workflow-crd";
 import type { ResourcePatch } from "../../engine/types.js";
 import { differsInMetadataOnly, type StoredVersion } from "../../engine-io/write-gate.js";
 
@@ -52,7 +52,7 @@ export async function patchConditionally(
 
 function versionOf({ metadata: { resourceVersion = "", generation, deletionTimestamp, managedFields } }: KubeObject): StoredVersion {
   const deletionRequested = deletionTimestamp !== undefined;
-  return { resourceVersion, generation, deletionRequested, hasManagedFields: isRecordOfUpdates(managedFields) };
+  return { resourceVersion, generation, deletionRequested, hasManagedFields: hasOnlyUpdateManagers(managedFields) };
 }
 
 function foreignFinalizers({ metadata }: KubeObject): readonly string[] | null {

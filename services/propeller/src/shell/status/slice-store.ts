@@ -1,14 +1,14 @@
+import { type Backoff, forEachConcurrent, retry } from "@flyte-ts/async";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Logger } from "@flyte-ts/telemetry";
 import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceMissing } from "@flyte-ts/workflow-crd";
 import type { SliceBlob } from "../../engine/types.js";
 import type { ResourcePatch } from "../../engine/types.js";
-import { eachAtOnce } from "../each-at-once.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
   readonly logger: Logger;
-  readonly sleep: (ms: number) => Promise<unknown>;
+  readonly sleep: (ms: number) => Promise<void>;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
@@ -19,8 +19,7 @@ const CONCURRENT_READS = 32;
 /** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
 const CONCURRENT_DELETIONS = 4;
 
-const INITIAL_BACKOFF_MS = 50;
-const MAX_BACKOFF_MS = 10_000;
+const WRITE_RETRIES: Backoff = { initialMs: 50, maxMs: 10_000, jitter: 0.5 };
 
 /** Status slices in the blob store. */
 export class SliceStore {
@@ -32,9 +31,9 @@ export class SliceStore {
   /** @throws WorkflowFormatError for a missing or unreadable slice; other errors are transient. */
   async read(references: readonly SliceReference[]): Promise<readonly LoadedSlice[]> {
     const slices: LoadedSlice[] = [];
-    await eachAtOnce(references, CONCURRENT_READS, async ({ key, name, uri }) => {
+    await forEachConcurrent(references, CONCURRENT_READS, async ({ key, name, uri }) => {
       const bytes = await this.options.blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
-      if (bytes === undefined) throw sliceMissing(key, uri);
+      if (bytes === undefined) throw sliceNotFound(key, uri);
       slices.push({ key, name, entries: decodeSlice(bytes, key) });
     });
     return slices;
@@ -45,22 +44,18 @@ export class SliceStore {
    * an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], mayWrite: () => boolean): Promise<boolean> {
-    await eachAtOnce(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
+    await forEachConcurrent(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
     return mayWrite();
   }
 
   async #put({ uri, entries }: SliceBlob, mayWrite: () => boolean): Promise<void> {
     const { blobs, logger, sleep, random } = this.options;
     const bytes = encodeSlice(entries);
-    for (let pause = INITIAL_BACKOFF_MS; mayWrite(); pause = Math.min(pause * 2, MAX_BACKOFF_MS)) {
-      try {
-        await blobs.put(uri, bytes);
-        return;
-      } catch (error) {
-        logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
-        await sleep(pause * (0.5 + random() / 2));
-      }
-    }
+    const putIfWanted = async () => {
+      if (mayWrite()) await blobs.put(uri, bytes);
+    };
+    const onRetry = (error: unknown) => logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
+    await retry(putIfWanted, { ...WRITE_RETRIES, random, onRetry }, { sleep, elapsed: () => 0 });
   }
 
   /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { BoundedMap } from "@flyte-ts/async";
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
@@ -24,7 +25,8 @@ const nodePart = (nodeId: string) => `node/${nodeId}`;
  * created them, of attempts, and of status writes. Parts that started before this process have the times that it knows.
  */
 export class ExecutionSpans {
-  readonly #open = new Map<string, OpenTrace>();
+  /** Bounded, since executions that moved to another process never end here. */
+  readonly #open = new BoundedMap<string, OpenTrace>(MAX_OPEN_TRACES);
 
   constructor(private readonly sink: SpanSink) {}
 
@@ -124,11 +126,6 @@ export class ExecutionSpans {
     if (found !== undefined) return found;
     const made: OpenTrace = { traceId: traceIdOf(id), starts: new Map() };
     this.#open.set(key, made);
-    // Executions that moved to another process never end here.
-    for (const oldest of this.#open.keys()) {
-      if (this.#open.size <= MAX_OPEN_TRACES) break;
-      this.#open.delete(oldest);
-    }
     return made;
   }
 

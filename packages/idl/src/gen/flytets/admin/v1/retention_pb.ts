@@ -450,7 +450,7 @@ export const DeleteExecutionsResponseSchema: GenMessage<DeleteExecutionsResponse
   messageDesc(file_flytets_admin_v1_retention, 16);
 
 /**
- * What is deleted is gone: rows, events and blobs. Nothing goes that has not ended, or that something else needs (docs/retention.md).
+ * What is deleted is gone: rows, events and blobs. Nothing goes that has not ended, or that something else needs (docs/guides/delete-old-executions.md).
  *
  * @generated from service flytets.admin.v1.RetentionService
  */

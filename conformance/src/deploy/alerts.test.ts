@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { expect, test } from "vitest";
+import { DEPLOYED } from "../services.js";
+import { root } from "../repository.js";
+
+test("the alert about a missing service covers every deployed service", () => {
+  const text = readFileSync(join(root, "deploy", "kubernetes", "monitoring", "alerts.yaml"), "utf8");
+  const jobs = new RegExp(`^(?:${/up\{job=~"([^"]+)"\}/.exec(text)?.[1]})$`);
+  const names = DEPLOYED.map(({ manifest }) => serviceNames(manifest).kubernetes);
+  expect(names.filter((name) => !jobs.test(name))).toEqual([]);
+  expect(jobs.test("flyte-unknown")).toBe(false);
+});

@@ -1,0 +1,33 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { kubernetesSkipReason } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AuditedCluster } from "./audited-cluster.js";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { DEPLOYED } from "../../services.js";
+import { hasKubectl } from "../manifests.js";
+import { root } from "../../repository.js";
+
+/** Accounts with rights in every deployment. */
+const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
+  ({ manifest }) => serviceNames(manifest).kubernetes,
+);
+const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
+const program = join(root, "packages", "cli", "dist", "main.js");
+
+// Checks that the cluster of access.test.ts, in which nothing is refused, does refuse other
+// requests.
+describe.skipIf(unavailable)("a cluster with the permissions of the manifests", () => {
+  let cluster: AuditedCluster;
+  beforeAll(async () => {
+    cluster = await AuditedCluster.start("single-cluster", { components: ["cluster-resources/access"] });
+  });
+  afterAll(() => cluster?.stop());
+
+  test.each(ACCOUNTS)("doctor finds the permissions of %s sufficient for that service only", (account) => {
+    const flags = ["doctor", "--kubeconfig", cluster.kubeconfig, "--context", account, "--namespace", "flyte"];
+    const { stdout } = spawnSync(process.execPath, [program, ...flags], { encoding: "utf8" });
+    const enough = [...stdout.matchAll(/(?<!not )enough for ([a-z-]+)$/gm)].map(([, name]) => name);
+    expect(enough).toEqual(account === "flyteadmin" ? ["flyteadmin", "flyteadmin-cluster-resources"] : [account]);
+  });
+});

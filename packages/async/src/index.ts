@@ -1,0 +1,13 @@
+export { type Backoff, backoffDelay } from "./backoff.js";
+export { type Closeable, closeAll } from "./closeable.js";
+export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, LruCache } from "./collections.js";
+export { KeyedMutex } from "./keyed-mutex.js";
+export { Lazy } from "./lazy.js";
+export { forEachConcurrent, mapConcurrent } from "./map-concurrent.js";
+export { type PeriodicTask, startPeriodic, type WarnLogger } from "./periodic.js";
+export { retry, type RetryOptions } from "./retry.js";
+export { Semaphore } from "./semaphore.js";
+export { SingleFlight } from "./single-flight.js";
+export { systemRandom, systemTime } from "./system.js";
+export type { Time } from "./time.js";
+export { TokenBucket, type TokenBucketOptions } from "./token-bucket.js";

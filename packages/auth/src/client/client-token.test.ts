@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { createClientToken } from "./client-token.js";
+
+let made = 0;
+let now = Date.parse("2026-01-01T00:00:00Z");
+const { current, onRejected: refused } = createClientToken({
+  clientId: "service",
+  secret: async () => "secret",
+  tokenEndpoint: async () => "https://issuer.test/token",
+  clock: () => new Date(now),
+  fetch: async () => Response.json({ access_token: `token-${++made}`, expires_in: 1_800 }),
+});
+
+test("a token that is refused is followed by another one, and none is asked for again at once", async () => {
+  expect([await current(), await current()]).toEqual(["token-1", "token-1"]);
+  now += 60_000;
+  refused();
+  expect(await current()).toBe("token-2");
+  refused();
+  expect(await current()).toBe("token-2");
+  now += 10_000;
+  refused();
+  expect(await current()).toBe("token-3");
+});
+
+test("a clock that is set back does not make a token live longer", async () => {
+  now -= 3_600_000;
+  expect(await current()).toBe("token-4");
+});

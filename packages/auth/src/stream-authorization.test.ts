@@ -1,0 +1,62 @@
+import { type CallContext, Code, RpcError } from "@flyte-ts/rpc";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { runWhileAuthorized } from "./stream-authorization.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+
+const clock = () => new Date();
+const caller = new AbortController();
+const context = { requestId: "r", signal: caller.signal } as CallContext;
+
+/** A stream that runs until its signal is aborted; records the reason. */
+function stream() {
+  const told: { reason?: unknown } = {};
+  const run = ({ signal }: CallContext) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => {
+        told.reason = signal.reason as unknown;
+        resolve("stopped");
+      });
+    });
+  return { told, run };
+}
+
+test("a stream ends when its token expires, with the reason for it and for its client", async () => {
+  const { told, run } = stream();
+  const stillAllowed = vi.fn(async () => undefined);
+  const running = runWhileAuthorized(context, { expiresAt: 150_000, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 }, run);
+  const failure = running.catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(149_999);
+  expect([told.reason, stillAllowed.mock.calls.length]).toEqual([undefined, 2]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await failure).toMatchObject({ code: Code.UNAUTHENTICATED, message: "the token has expired" });
+  expect(told.reason).toBe(await failure);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a stream ends when what it needs was taken away", async () => {
+  const { told, run } = stream();
+  let allowed = true;
+  const stillAllowed = async () => {
+    if (!allowed) throw new RpcError(Code.PERMISSION_DENIED, "role viewer is needed");
+  };
+  const running = runWhileAuthorized(
+    context,
+    { expiresAt: Number.MAX_SAFE_INTEGER, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 },
+    run,
+  );
+  const failure = running.catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(told.reason).toBeUndefined();
+  allowed = false;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await failure).toMatchObject({ code: Code.PERMISSION_DENIED });
+});
+
+test("a stream that ends by itself leaves nothing behind, and its context is what it was", async () => {
+  const stillAllowed = async () => undefined;
+  const run = async ({ requestId }: CallContext) => requestId;
+  expect(await runWhileAuthorized(context, { expiresAt: 1_000, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 }, run)).toBe("r");
+  expect(vi.getTimerCount()).toBe(0);
+});

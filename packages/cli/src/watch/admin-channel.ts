@@ -1,0 +1,37 @@
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { type Channel, openChannel } from "@flyte-ts/client";
+import { UsageError } from "../usage-error.js";
+
+const connection = {
+  endpoint: { type: "string", default: process.env.FLYTE_PLATFORM_URL ?? "localhost:30080" },
+} as const satisfies ParseArgsOptionsConfig;
+
+/** Undefined for another number of arguments, or an unknown flag. */
+export function parsePositionals<Options extends ParseArgsOptionsConfig>(
+  argv: readonly string[],
+  { words: count, options }: { readonly words: number; readonly options: Options },
+) {
+  try {
+    const parsed = parseArgs({ args: [...argv], allowPositionals: true, options: { ...connection, ...options } });
+    return parsed.positionals.length === count ? { words: parsed.positionals, values: parsed.values } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Opens a channel to admin; FLYTE_TS_TOKEN holds the token, where admin requires one.
+ *
+ * @throws UsageError when the endpoint is no address
+ */
+export function openAdminChannel(endpoint: string): Channel {
+  const token = process.env.FLYTE_TS_TOKEN;
+  try {
+    return openChannel({
+      endpoint: endpoint.replace(/^dns:\/\/\//, ""),
+      ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }),
+    });
+  } catch (cause) {
+    throw new UsageError(`--endpoint: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,37 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { expect, test } from "vitest";
+import { ChangeFormatter } from "./format-changes.js";
+
+const updatedAt = timestampFromMs(Date.parse("2026-03-01T10:00:00.250Z"));
+const lines = (changes: ChangeFormatter, message: MessageInitShape<typeof WatchExecutionResponseSchema>) =>
+  changes.lines(create(WatchExecutionResponseSchema, message));
+
+test("each visible change prints one line, the execution's last", () => {
+  const changes = new ChangeFormatter();
+  const node = (phase: NodeExecution_Phase, message = "") => ({
+    node: {
+      id: { nodeId: "n0" },
+      closure: { phase, updatedAt, ...(message && { outputResult: { case: "error" as const, value: { message } } }) },
+    },
+    parentNodeId: "n1",
+  });
+  const execution = { closure: { phase: WorkflowExecution_Phase.RUNNING, updatedAt } };
+  expect(lines(changes, { execution, nodes: [node(NodeExecution_Phase.RUNNING)] })).toEqual([
+    "10:00:00.250  n0 in n1                 RUNNING",
+    "10:00:00.250  execution                RUNNING",
+  ]);
+  const task = {
+    id: { nodeExecutionId: { nodeId: "n0" }, retryAttempt: 1 },
+    closure: { phase: TaskExecution_Phase.QUEUED, updatedAt, reason: "no room" },
+  };
+  expect(lines(changes, { execution, nodes: [node(NodeExecution_Phase.RUNNING)], tasks: [task] })).toEqual([
+    "10:00:00.250  n0 attempt 1             QUEUED     no room",
+  ]);
+  expect(lines(changes, { nodes: [node(NodeExecution_Phase.FAILED, "Traceback\n  line 1\nValueError: no\n.\n")] })).toEqual([
+    "10:00:00.250  n0 in n1                 FAILED     ValueError: no",
+  ]);
+  expect(changes.phase).toBe(WorkflowExecution_Phase.RUNNING);
+});

@@ -1,0 +1,23 @@
+import { createClient, resumeStream } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { ChangeFormatter } from "./format-changes.js";
+import { openAdminChannel, parsePositionals } from "./admin-channel.js";
+
+/** `flyte-ts watch PROJECT DOMAIN NAME`: prints the progress of an execution until it ends. The exit status is its outcome. */
+export async function watchCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
+  const parsed = parsePositionals(argv, { words: 3, options: {} });
+  if (parsed === undefined) return 2;
+  const [project = "", domain = "", name = ""] = parsed.words;
+  const channel = openAdminChannel(parsed.values.endpoint);
+  const live = createClient({ channel, service: LiveService });
+  const changes = new ChangeFormatter();
+  try {
+    for await (const message of resumeStream((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
+      for (const line of changes.lines(message)) write(`${line}\n`);
+    }
+  } finally {
+    channel.close();
+  }
+  return changes.phase === WorkflowExecution_Phase.SUCCEEDED ? 0 : 1;
+}

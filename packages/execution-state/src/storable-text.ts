@@ -1,2 +1,0 @@
-/** Converts a text to one that PostgreSQL stores: without NUL characters and lone surrogates. */
-export const storableText = (text: string): string => text.toWellFormed().replaceAll("\0", "");

@@ -1,2 +1,0 @@
-export { DueQueue } from "./due-queue.js";
-export { Heap } from "./heap.js";

@@ -1,0 +1,25 @@
+// The stack
+export { type PyflyteTarget, type Stack, type StackOptions, startStack } from "./stack.js";
+export { type StackConfig, stackConfigSchema } from "./stack-config.js";
+export { StackError } from "./stack-error.js";
+export { type Progress, seconds, terminalProgress } from "./progress.js";
+
+// Its state and addresses
+export { repositoryRoot, type StackPaths, stackPaths } from "./state/paths.js";
+export { createStackDirs } from "./state/stack-dirs.js";
+export { shellQuote } from "./state/client-env.js";
+export { displayAddress } from "./state/display-address.js";
+
+// Sign-in of its clients
+export {
+  clientSecretOf,
+  FLYTEKIT_CLIENT_ID,
+  flytekitEnv,
+  hasClientSecret,
+  passwordFile,
+  type StackSignIn,
+} from "./service/sign-in.js";
+
+// Python packages of its tasks
+export { ensurePythonEnvironment, PythonEnvironmentError } from "./python/python-environment.js";
+export { installPackages, listPackages, type StackPython, uninstallPackages } from "./python/stack-packages.js";

@@ -1,0 +1,30 @@
+import type { HealthCheckResponse } from "@flyte-ts/idl/grpc/health/v1/health_pb";
+import { expect, test } from "vitest";
+import { createHealth, type HealthService } from "./health.js";
+import type { CallContext } from "../service.js";
+
+function watch({ served }: HealthService): { readonly told: AsyncIterator<HealthCheckResponse>; end(): void } {
+  const call = new AbortController();
+  const answers = served.implementation?.get("watch")?.({ service: "" }, { signal: call.signal } as CallContext);
+  return { told: (answers as AsyncIterable<HealthCheckResponse>)[Symbol.asyncIterator](), end: () => call.abort() };
+}
+
+test("nothing is left of a watch that has ended", async () => {
+  const health = createHealth([]);
+  const { told, end } = watch(health);
+  expect(await told.next()).toMatchObject({ value: { status: 1 } });
+  const next = told.next();
+  expect(health.watchers).toBe(1);
+  end();
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(health.watchers).toBe(0);
+});
+
+test("a change that comes while a watcher is told of what was before reaches it", async () => {
+  const health = createHealth([]);
+  const { told } = watch(health);
+  expect(await told.next()).toMatchObject({ value: { status: 1 } });
+  health.stopServing();
+  expect(await told.next()).toMatchObject({ value: { status: 2 } });
+  expect((await told.next()).done).toBe(true);
+});

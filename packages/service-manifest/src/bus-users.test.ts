@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { busUsers } from "./bus-users.js";
+import { defineService } from "./define-service.js";
+import type { ServiceManifestInput } from "./manifest-schema.js";
+
+const resources = { requests: { cpu: "1", memory: "1Gi" }, limits: { memory: "1Gi" } };
+const service = (id: string, over: Partial<ServiceManifestInput>) =>
+  defineService({ id, description: "A service.", plane: "data", kubernetes: { resources }, ...over });
+const engine = service("engine", {
+  requires: {
+    bus: { publishes: ["flyte.task.*.*"], createsStreams: ["FLYTE_TASKS"], consumes: [{ stream: "FLYTE_EVENTS", durable: "*" }] },
+  },
+});
+const demo = service("plugin-demo", { taskTypes: ["demo"], requires: { bus: {} } });
+const recorder = service("recorder", { requires: { bus: { consumes: [{ stream: "FLYTE_EVENTS", durable: "recorder" }] } } });
+const users = busUsers([engine, demo, recorder, service("without-bus", {})]);
+
+test("a service without the bus is no user", () => {
+  expect(Object.keys(users)).toEqual(["engine", "plugin-demo", "recorder"]);
+});
+
+test("a plugin service handles the consumers of its task types, and creates no stream", () => {
+  const { allow } = users["plugin-demo"]?.publish ?? { allow: [] };
+  expect(allow).toContain("$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.plugin-demo");
+  expect(allow).toContain("flyte.dead.plugin-demo.>");
+  expect(allow.filter((subject) => /STREAM\.(CREATE|UPDATE|DELETE|PURGE|MSG)/.test(subject))).toEqual([]);
+  expect(users["plugin-demo"]?.subscribe.allow).toEqual(["_INBOX.plugin-demo.>"]);
+});
+
+test("a wildcard over consumers excludes those of other users", () => {
+  const { allow, deny } = users.engine?.publish ?? { allow: [], deny: [] };
+  expect(allow).toContain("$JS.ACK.FLYTE_EVENTS.*.>");
+  expect(deny).toEqual(expect.arrayContaining(["$JS.ACK.FLYTE_EVENTS.recorder.>", "flyte.dead.recorder.>", "flyte.dead.plugin-demo.>"]));
+  // Consumers of streams from which it receives nothing need no exception.
+  expect(deny.filter((subject) => subject.includes("FLYTE_TASKS"))).toEqual([]);
+});
+
+test("stored messages are read by none", () => {
+  const all = Object.values(users).flatMap(({ publish }) => publish.allow);
+  expect(all.filter((subject) => /STREAM\.(MSG|SNAPSHOT)|DIRECT\.GET/.test(subject))).toEqual([]);
+});

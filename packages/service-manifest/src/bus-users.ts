@@ -1,0 +1,96 @@
+import type { BusAccess, ServiceManifest } from "./manifest-schema.js";
+
+/** Permissions of a NATS user, in the server's format. */
+export interface BusPermissions {
+  readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  readonly subscribe: { readonly allow: readonly string[] };
+}
+
+const ALL_STREAMS = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"] as const;
+/** Streams that every creator of streams creates: their content is private, and their state is of no use to it. */
+const BOOKKEEPING = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD"] as const;
+/** Bookkeeping streams whose state creators read. */
+const READABLE_BOOKKEEPING: ReadonlySet<string> = new Set(["FLYTE_HELD"]);
+
+/** Lists the services that are users of the message bus. */
+export function busServices(services: readonly ServiceManifest[]): readonly ServiceManifest[] {
+  return services.filter(({ requires }) => requires.bus !== undefined);
+}
+
+/**
+ * Derives the permissions of each bus user from the manifests. A user publishes and receives its own messages, handles
+ * its own consumers and nothing else; streams are created by the services that declare it. Stored messages are read by
+ * none.
+ */
+export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<string, BusPermissions>> {
+  const users = busServices(services).map((service) => ({ id: service.id, access: busAccess(service) }));
+  return Object.fromEntries(users.map(({ id, access }) => [id, permissions(id, access, users)]));
+}
+
+/** Returns the declared access, to which a plugin service adds one consumer for each task type, and its announcements. */
+export function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess {
+  if (bus === undefined) throw new Error("the service does not use the message bus");
+  if (taskTypes.length === 0) return bus;
+  return {
+    publishes: ["flyte.event.task.*", "flyte.plugin.hello", ...bus.publishes],
+    subscribes: bus.subscribes,
+    createsStreams: bus.createsStreams,
+    readsStreams: [...ALL_STREAMS, ...bus.readsStreams],
+    consumes: [...taskTypes.map((taskType) => ({ stream: "FLYTE_TASKS", durable: `plugin-${taskType}` })), ...bus.consumes],
+  };
+}
+
+interface BusUser {
+  readonly id: string;
+  readonly access: BusAccess;
+}
+
+function permissions(id: string, access: BusAccess, users: readonly BusUser[]): BusPermissions {
+  const { publishes, subscribes, createsStreams, readsStreams, consumes } = access;
+  const created = createsStreams.length === 0 ? [] : [...BOOKKEEPING, ...createsStreams];
+  return {
+    publish: {
+      allow: [
+        ...publishes,
+        ...consumes.flatMap(({ durable }) => putAsideSubjects(durable)),
+        `flyte.probe.${id}`,
+        "$JS.API.INFO",
+        "$JS.API.CONSUMER.DELETE.FLYTE_TS_DOCTOR.nobody",
+        ...created.flatMap(creationSubjects),
+        ...readsStreams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+        ...consumes.flatMap(consumerSubjects),
+      ],
+      deny: consumes.some(({ durable }) => durable === "*") ? othersConsumers(id, access, users) : [],
+    },
+    subscribe: { allow: [...subscribes, `_INBOX.${id}.>`] },
+  };
+}
+
+/** Lists what a wildcard grants by accident: consumers of other users, and their dead letters. */
+function othersConsumers(id: string, { consumes }: BusAccess, users: readonly BusUser[]): readonly string[] {
+  const streams = new Set(consumes.map(({ stream }) => stream));
+  const others = users.filter((user) => user.id !== id).flatMap((user) => user.access.consumes);
+  return [
+    ...others.filter(({ stream }) => streams.has(stream)).flatMap(consumerSubjects),
+    ...others.flatMap(({ durable }) => putAsideSubjects(durable)),
+  ];
+}
+
+function putAsideSubjects(durable: string): readonly string[] {
+  return [`flyte.dead.${durable}.>`, `flyte.held.${durable}.>`];
+}
+
+function creationSubjects(stream: string): readonly string[] {
+  const isPrivate = BOOKKEEPING.some((name) => name === stream) && !READABLE_BOOKKEEPING.has(stream);
+  return (isPrivate ? ["CREATE", "UPDATE"] : ["CREATE", "INFO", "UPDATE"]).map((call) => `$JS.API.STREAM.${call}.${stream}`);
+}
+
+function consumerSubjects({ stream, durable }: BusAccess["consumes"][number]): readonly string[] {
+  return [
+    `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
+    `$JS.API.CONSUMER.*.${stream}.${durable}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+    `$JS.ACK.${stream}.${durable}.>`,
+    `$JS.ACK.*.*.${stream}.${durable}.>`,
+  ];
+}

@@ -1,0 +1,11 @@
+export { type BusPermissions, busAccess, busServices, busUsers } from "./bus-users.js";
+export { connectionsOf, reachedPorts } from "./connections.js";
+export { type DefinedService, defineService } from "./define-service.js";
+export { mergeSettings } from "./merge-settings.js";
+export type { ComposeFacts, Settings, StackFacts } from "./facts.js";
+export { loadServices, type LocatedService } from "./load-services.js";
+export type { BusAccess, PermissionRule, ServiceManifest, ServiceManifestInput } from "./manifest-schema.js";
+export { serviceNames, type ServiceNames } from "./names.js";
+export { NETWORK_PEERS, type NetworkPeer } from "./network-peers.js";
+export { type PermissionSet, permissionSets } from "./permission-sets.js";
+export { sortServices } from "./sort-services.js";

@@ -1,0 +1,26 @@
+/** Peers outside of flyte-ts and the TCP ports at which network policies let services reach them. */
+export const NETWORK_PEERS = {
+  database: [5432],
+  bus: [4222],
+  /** Identity providers, webhooks, APIs of other providers. */
+  https: [443],
+  /** By its Service, or by the port of its machines: a policy applies to the end of a connection. */
+  kubernetes: [443, 6443],
+  /** Clouds, and S3 services with a port of their own. */
+  blobs: [443, 9000],
+  /** Cloud stores alone, which have no port of their own. */
+  cloudBlobs: [443],
+  /** OpenTelemetry receivers. */
+  traces: [4318],
+  mail: [465, 587],
+  /** Flyte connectors (gRPC). */
+  connectors: [8000],
+  /** Admin in another cluster: behind TLS, by its Service or by its pods. */
+  remoteAdmin: [443, 81, 8089],
+  /** The data catalog in another cluster: behind TLS, by its Service or by its pods. */
+  remoteCatalog: [443, 89, 8089],
+  /** Admin in the same cluster, which its own network policy admits. */
+  localAdmin: [],
+} as const satisfies Readonly<Record<string, readonly number[]>>;
+
+export type NetworkPeer = keyof typeof NETWORK_PEERS;

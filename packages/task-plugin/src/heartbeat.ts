@@ -1,0 +1,41 @@
+/** Heartbeat of a plugin service, sent every ten seconds on `pluginHelloSubject`. */
+export interface PluginHeartbeat {
+  readonly name: string;
+  readonly taskTypes: readonly string[];
+  /** Identifies the process; empty when unknown. */
+  readonly instance: string;
+  /** Uptime, ms. Requests sent earlier may have been taken and lost by a previous process. */
+  readonly uptimeMs: number;
+}
+
+/** Heartbeat as it is encoded; `servedMs` is the uptime. */
+interface HeartbeatJson extends Omit<PluginHeartbeat, "uptimeMs"> {
+  readonly servedMs: number;
+}
+
+export const HEARTBEAT_INTERVAL_MS = 10_000;
+
+/** A plugin service serves a few; a heartbeat with more than this is ignored. */
+const MAX_TASK_TYPES = 1_000;
+
+export function encodeHeartbeat(heartbeat: PluginHeartbeat): Uint8Array {
+  const { name, taskTypes, instance, uptimeMs: servedMs } = heartbeat;
+  const json: HeartbeatJson = { name, taskTypes, instance, servedMs };
+  return new TextEncoder().encode(JSON.stringify(json));
+}
+
+/** Decodes a heartbeat; undefined for invalid bytes. */
+export function decodeHeartbeat(data: Uint8Array): PluginHeartbeat | undefined {
+  try {
+    const { name, taskTypes, instance, servedMs } = JSON.parse(new TextDecoder().decode(data)) as Partial<HeartbeatJson>;
+    if (typeof name !== "string" || !Array.isArray(taskTypes) || taskTypes.length > MAX_TASK_TYPES) return undefined;
+    return {
+      name,
+      taskTypes: taskTypes.filter((type) => typeof type === "string"),
+      instance: typeof instance === "string" ? instance : "",
+      uptimeMs: typeof servedMs === "number" ? servedMs : Number.POSITIVE_INFINITY,
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+// Kubernetes
+export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./kubernetes/etcd.js";
+export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kubernetes/kube-apiserver.js";
+export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kubernetes/kube-controller-manager.js";
+export { findKwok, type KwokOptions, startKwok } from "./kubernetes/kwok.js";
+export { type SingleNodeCluster, type SingleNodeOptions, startSingleNodeCluster } from "./single-node/cluster.js";
+export type { ImageSpec } from "./single-node/oci-archive.js";
+export { missingNodeRequirements } from "./single-node/requirements.js";
+export { startScheduler } from "./single-node/scheduler.js";
+
+// Blob stores
+export { type AzuriteOptions, findAzurite, startAzurite } from "./blob/azurite.js";
+export { type FakeGcsServerOptions, findFakeGcsServer, startFakeGcsServer } from "./blob/fake-gcs-server.js";
+export { findVersitygw, startVersitygw, type VersitygwOptions } from "./blob/versitygw.js";
+
+// Programs
+export { findFlytectl } from "./program/flytectl.js";
+export { findHelm } from "./program/helm.js";
+export type { InstallOptions } from "./program/install-options.js";
+export { findPrometheusOperatorDefinitions } from "./program/prometheus-operator.js";

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  compactEtcd,
+  findControllerManager,
+  findEtcd,
+  findKubeApiserver,
+  type KubeApiserver,
+  startControllerManager,
+  startEtcd,
+  startKubeApiserver,
+} from "@flyte-ts/test-servers";
+import { type LocalServer } from "@flyte-ts/local-servers";
+import type { ServerFixture } from "./servers.js";
+import { testWatchdog } from "./test-watchdog.js";
+
+/** A real kube-apiserver with its own etcd, without nodes. */
+export interface KubernetesFixture extends ServerFixture {
+  /** Kubeconfig with an administrator's token. */
+  readonly kubeconfig: string;
+  readonly token: string;
+  /** CA certificate of the server, PEM. */
+  readonly ca: string;
+  /** Process id of the API server; a restart changes it. */
+  pid(): number;
+  /** Suspends the process (SIGSTOP): connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  readonly etcd: {
+    readonly url: string;
+    pid(): number;
+    kill(): Promise<void>;
+    restart(): Promise<void>;
+    /**
+     * Compacts all revisions up to now; resolves to that revision. The API server still answers from its watch cache
+     * until it is restarted.
+     */
+    compact(): Promise<number>;
+  };
+}
+
+export interface KubernetesFixtureOptions {
+  /** Also run kube-controller-manager's garbage collector, namespace, service account and quota controllers. Default false. */
+  readonly controllers?: boolean;
+  /** Authorization mode. Default AlwaysAllow. */
+  readonly authorization?: "AlwaysAllow" | "RBAC";
+  /** Further flags of kube-apiserver. */
+  readonly args?: readonly string[];
+  /** False: etcd does not sync to disk. Default false. */
+  readonly durable?: boolean;
+}
+
+/**
+ * Returns why a real Kubernetes API cannot run here (no Go, no network), in one line that is also printed; undefined
+ * when its programs are available. The first call on a machine builds them, which takes minutes.
+ *
+ *     const unavailable = await kubernetesUnavailable();
+ *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
+ */
+export async function kubernetesSkipReason(): Promise<string | undefined> {
+  try {
+    await findEtcd(reportBuild);
+    await findKubeApiserver(reportBuild);
+    await findControllerManager(reportBuild);
+    return undefined;
+  } catch (error) {
+    const reason = (error as Error).message.replaceAll(/\s*\n\s*/g, "; ");
+    process.stderr.write(`skipped, no real Kubernetes API: ${reason}\n`);
+    return reason;
+  }
+}
+
+function reportBuild(what: string): void {
+  process.stderr.write(`building ${what} (once, a few minutes) …\n`);
+}
+
+export async function kubernetesFixture(options: KubernetesFixtureOptions = {}): Promise<KubernetesFixture> {
+  const dir = mkdtempSync(join(tmpdir(), "flyte-ts-test-kubernetes-"));
+  const durable = options.durable ?? false;
+  const watchdog = testWatchdog();
+  const startStorage = (port?: number) =>
+    startEtcd({ dataDir: join(dir, "etcd"), durable, watchdog, onProgress: reportBuild, ...(port === undefined ? {} : { port }) });
+  let etcd = await startStorage();
+  const dataDir = join(dir, "kubernetes");
+  const startApi = (port?: number) =>
+    startKubeApiserver({
+      dataDir,
+      etcdUrl: etcd.url,
+      watchdog,
+      onProgress: reportBuild,
+      args: options.args ?? [],
+      ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+      ...(port === undefined ? {} : { port }),
+    });
+  let api: KubeApiserver;
+  let controllers: LocalServer | undefined;
+  const stop = async () => {
+    await controllers?.kill();
+    await api?.kill();
+    await etcd.kill();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    api = await startApi();
+    if (options.controllers)
+      controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, watchdog, onProgress: reportBuild });
+  } catch (error) {
+    await etcd.kill();
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+  const { url, port, kubeconfig, token, ca } = api;
+  return {
+    url,
+    port,
+    kubeconfig,
+    token,
+    ca,
+    pid: () => api.pid,
+    pause: () => void process.kill(api.pid, "SIGSTOP"),
+    resume: () => void process.kill(api.pid, "SIGCONT"),
+    kill: () => api.kill(),
+    restart: async () => {
+      // Killed: it has no state, and a graceful end takes as long as its watches last.
+      await api.kill();
+      api = await startApi(port);
+    },
+    stop,
+    etcd: {
+      url: etcd.url,
+      pid: () => etcd.pid,
+      kill: () => etcd.kill(),
+      restart: async () => {
+        await etcd.stop();
+        etcd = await startStorage(etcd.port);
+      },
+      compact: () => compactEtcd(etcd.url),
+    },
+  };
+}

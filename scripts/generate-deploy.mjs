@@ -1,0 +1,80 @@
+// Generates files that follow from the manifests of services (services/**/src/manifest.ts).
+//
+//   node scripts/generate-deploy.mjs           writes them, and removes those of services that no longer exist
+//   node scripts/generate-deploy.mjs --check   fails, naming each file that differs
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { composeFiles } from "./deploy/compose.mjs";
+import { kubernetesFiles } from "./deploy/kustomize.mjs";
+import { loadManifests } from "./deploy/manifests.mjs";
+import { servicesPage } from "./deploy/reference.mjs";
+import { withRegions } from "./deploy/regions.mjs";
+import { HEADER } from "./deploy/yaml.mjs";
+import { root } from "./prepare.mjs";
+
+/** Folders in which every file with the generated header belongs to a service. */
+const GENERATED_FOLDERS = ["deploy/kubernetes", "deploy/compose"];
+const RELEASE = ".github/workflows/release.yml";
+
+const args = process.argv.slice(2);
+const unknown = args.find((argument) => argument !== "--check");
+if (unknown !== undefined) {
+  console.error(`generate-deploy: unknown argument ${unknown}; the only one is --check`);
+  process.exit(2);
+}
+
+const loaded = await loadManifests();
+const files = generatedFiles(loaded);
+const stale = [...files].filter(([path, text]) => contentOf(path) !== text).map(([path]) => path);
+const orphans = GENERATED_FOLDERS.flatMap(filesBelow).filter((path) => !files.has(path) && contentOf(path).startsWith(HEADER));
+
+if (args.includes("--check")) {
+  for (const path of stale) console.error(`generate-deploy: ${path} does not match the manifests; run npm run generate`);
+  for (const path of orphans) console.error(`generate-deploy: ${path} belongs to no service; run npm run generate`);
+  process.exit(stale.length + orphans.length > 0 ? 1 : 0);
+}
+for (const path of stale) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), files.get(path));
+}
+for (const path of orphans) rmSync(join(root, path));
+
+function generatedFiles({ services, model }) {
+  return new Map([
+    ...kubernetesFiles({ services, model }),
+    ...composeFiles({ services, model }),
+    ["deploy/bus/users.json", `${JSON.stringify(model.busUsers(services), null, 2)}\n`],
+    [RELEASE, withRegions(RELEASE, { images: services.map(imageLine) })],
+    ["tsconfig.json", typescriptProjects()],
+    ["docs/reference/services.md", servicesPage({ services, model })],
+  ]);
+}
+
+function imageLine({ names, path, image }) {
+  return `- { image: ${names.image}, service: ${path}, target: ${image.target} }`;
+}
+
+/** References of the root project: every workspace with a tsconfig.json. */
+function typescriptProjects() {
+  const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const folders = workspaces.flatMap((pattern) => {
+    if (!pattern.endsWith("/*")) return [pattern];
+    const above = pattern.slice(0, -2);
+    return readdirSync(join(root, above)).map((name) => `${above}/${name}`);
+  });
+  const references = folders
+    .filter((folder) => existsSync(join(root, folder, "tsconfig.json")))
+    .toSorted()
+    .map((path) => ({ path }));
+  return `${JSON.stringify({ files: [], references }, null, 2)}\n`;
+}
+
+function contentOf(path) {
+  return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : "";
+}
+
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}

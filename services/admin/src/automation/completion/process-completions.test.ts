@@ -1,0 +1,152 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { initialWorkflowState, foldWorkflow } from "@flyte-ts/execution-state";
+import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
+import { insertExecution } from "../../executions/store/execution/insert.js";
+import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
+import { loadExecutionStates, saveExecutionStates } from "../../executions/store/execution/state.js";
+import { forceTerminate } from "../../dispatch/maintenance/force-abort.js";
+import { notification } from "../notification/completed-execution.fixture.js";
+import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
+import { processCompletions } from "./process-completions.js";
+
+const { FAILED, RUNNING, SUCCEEDED, ABORTED } = WorkflowExecution_Phase;
+let database: AdminDatabase;
+let served: ServedAdmin;
+beforeAll(async () => {
+  database = await adminDatabase();
+  served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus });
+  await registerWorkflow(served.admin);
+  await registerLaunchPlan(served.admin, "told", { entityMetadata: { notifications: [notification("email", ["lp@x.y"])] } });
+});
+afterAll(async () => {
+  await served.stop();
+  await database.stop();
+});
+
+async function create(name: string, spec: MessageInitShape<typeof ExecutionSpecSchema> = {}): Promise<void> {
+  const launchPlan = id(ResourceType.LAUNCH_PLAN, "told");
+  await served.admin.createExecution({
+    ...scope,
+    name,
+    spec: { launchPlan, metadata: {}, ...spec },
+    inputs: { literals: { x: integer(1n) } },
+  });
+}
+async function report(name: string, phase: WorkflowExecution_Phase): Promise<void> {
+  const event = { executionId: { ...scope, name }, phase, occurredAt: timestampFromDate(new Date()), producerId: "propeller" };
+  const error = { code: "E", message: "broken" };
+  await served.admin.createWorkflowEvent({
+    event: { ...event, ...(phase === FAILED && { outputResult: { case: "error" as const, value: error } }) },
+  });
+}
+const tell = () => processCompletions(served.deps, 100);
+async function deliveries(name: string): Promise<string[]> {
+  const { rows } = await database.db.query<{ text: string }>({
+    text: "SELECT target || ' ' || phase AS text FROM notification_deliveries WHERE execution_name = $1 ORDER BY id",
+    values: [name],
+  });
+  return rows.map(({ text }) => text);
+}
+
+test("whose notifications count: the launch plan's, the request's in their place, or none", async () => {
+  const mine = { notifications: [notification("email", ["me@x.y"])] };
+  await create("a-plan");
+  await create("a-own", { notificationOverrides: { case: "notifications", value: mine } });
+  await create("a-empty", { notificationOverrides: { case: "notifications", value: { notifications: [] } } });
+  await create("a-none", { notificationOverrides: { case: "disableAll", value: true } });
+  await create("a-not-none", { notificationOverrides: { case: "disableAll", value: false } });
+  for (const name of ["a-plan", "a-own", "a-empty", "a-none", "a-not-none"]) await report(name, FAILED);
+  expect(await tell()).toBe(5);
+  expect(await deliveries("a-plan")).toEqual(["lp@x.y FAILED"]);
+  expect(await deliveries("a-own")).toEqual(["me@x.y FAILED"]);
+  expect(await deliveries("a-empty")).toEqual(["lp@x.y FAILED"]);
+  expect(await deliveries("a-none")).toEqual([]);
+  expect(await deliveries("a-not-none")).toEqual(["lp@x.y FAILED"]);
+});
+
+test("other phases are not told", async () => {
+  await create("b");
+  await report("b", RUNNING);
+  expect(await tell()).toBe(0);
+  await report("b", SUCCEEDED);
+  expect(await tell()).toBe(1);
+  expect(await deliveries("b")).toEqual([]);
+});
+
+test("an end is told once, whatever comes after it, and to no two replicas", async () => {
+  for (let i = 0; i < 30; i++) {
+    await create(`c${i}`);
+    await report(`c${i}`, FAILED);
+  }
+  // A late event changes the row of a terminal execution.
+  const row = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'c0'" });
+  const rowId = row.rows[0]?.id ?? 0n;
+  const before = (await loadExecutionStates(database.db, [rowId])).get(rowId);
+  if (before === undefined) throw new Error("no row");
+  const told = await Promise.all([tell(), tell(), tell()]);
+  expect(told.reduce((sum, each) => sum + each)).toBe(30);
+  const late = foldWorkflow(before.state, { phase: RUNNING, occurredAt: 5n }, 0n);
+  expect(late).not.toBe(before.state);
+  expect(await saveExecutionStates(database.db, [{ rowId, state: late, revision: before.revision + 1, becomesTerminal: false }])).toEqual(
+    new Set([rowId]),
+  );
+  expect(await tell()).toBe(0);
+  for (let i = 0; i < 30; i++) expect(await deliveries(`c${i}`)).toEqual(["lp@x.y FAILED"]);
+});
+
+test("nothing is told of an end that was not recorded, nor lost when its teller dies", async () => {
+  await create("d");
+  const { rows } = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'd'" });
+  const rowId = rows[0]?.id ?? 0n;
+  const state = foldWorkflow(initialWorkflowState(1n), { phase: FAILED, occurredAt: 5n }, 0n);
+  // Another writer was faster: neither this write nor its completion entry is stored.
+  expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, becomesTerminal: true }])).toEqual(new Set());
+  expect(await tell()).toBe(0);
+  await report("d", FAILED);
+  const died = new Error("died");
+  const dying = {
+    ...served.deps,
+    db: {
+      ...database.db,
+      transaction: <T>(work: (tx: typeof database.db) => Promise<T>) =>
+        database.db.transaction(async (tx) => {
+          await work(tx as typeof database.db);
+          throw died;
+        }),
+    },
+  };
+  await expect(processCompletions(dying as never, 100)).rejects.toBe(died);
+  expect(await deliveries("d")).toEqual([]);
+  expect(await tell()).toBe(1);
+  expect(await deliveries("d")).toEqual(["lp@x.y FAILED"]);
+});
+
+test("ends that no event tells: refused at once, and aborted without the engine", async () => {
+  const failure = { bytes: new Uint8Array(), kind: "SYSTEM", code: "Refused" };
+  await insertExecution(database.db, { ...bareExecution("e-refused"), failure });
+  await create("e-aborted");
+  await served.admin.terminateExecution({ id: { ...scope, name: "e-aborted" }, cause: "enough" });
+  expect(await tell()).toBe(1);
+  await forceTerminate(served.deps, { ...scope, name: "e-aborted" });
+  expect(await tell()).toBe(1);
+  // The engine's terminal event arrives later.
+  await expect(report("e-aborted", ABORTED)).rejects.toThrow("already recorded");
+  expect(await tell()).toBe(0);
+});
+
+test("one that cannot be read does not keep the others from being told", async () => {
+  const failure = { bytes: new Uint8Array(), kind: "SYSTEM", code: "Refused" };
+  await insertExecution(database.db, { ...bareExecution("f-broken"), closure: Buffer.from("no message"), failure });
+  await create("f-good");
+  await report("f-good", FAILED);
+  expect(await tell()).toBe(2);
+  expect(await deliveries("f-good")).toEqual(["lp@x.y FAILED"]);
+  expect(await tell()).toBe(0);
+});

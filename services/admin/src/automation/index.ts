@@ -1,0 +1,11 @@
+export { startCompletionProcessor } from "./completion/start.js";
+export { automationSettings } from "./config.js";
+export type { AutomationDeps } from "./deps.js";
+export { notificationRpcs } from "./notification/rpc.js";
+export { retentionRpcs } from "./retention/rpc.js";
+export { startRetention } from "./retention/start.js";
+export { scheduleRpcs } from "./schedule/rpc.js";
+export { triggerRpcs } from "./trigger/rpc.js";
+export { createSecretDeriver, type DeriveSecret } from "./trigger/secret.js";
+export { startTriggers } from "./trigger/start.js";
+export { webhookRoute } from "./trigger/webhook-route.js";

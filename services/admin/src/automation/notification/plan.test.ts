@@ -1,0 +1,121 @@
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { expect, test } from "vitest";
+import { notificationsSchema } from "./config-schema.js";
+import { endedExecution, notification } from "./completed-execution.fixture.js";
+import { planDeliveries } from "./plan.js";
+import { escapeHtml, render } from "./render.js";
+
+const url = "https://hooks.example.com/x";
+const secret = { env: "S" };
+const config = notificationsSchema.parse({
+  emailer: { subject: 'S {{name}} "{{ phase }}"', body: "B {{ error }}" },
+  slack: { text: "{{ project }}{{ error }}" },
+  webhooks: [
+    { name: "ops", url, secret },
+    { name: "chat", kind: "slack", url, projects: ["p"], domains: ["d", "e"] },
+    { name: "elsewhere", kind: "slack", url, projects: ["q"] },
+    { name: "failures", url, secret, phases: ["FAILED", "TIMED_OUT"] },
+    { name: "failures-of-q", url, secret, projects: ["q"], phases: ["FAILED"] },
+  ],
+});
+const own = { ...config, webhooks: config.webhooks.slice(0, 3) };
+const receivers = (notifications: ReturnType<typeof notification>[]) =>
+  planDeliveries(endedExecution({ notifications }), own).map(({ channel, target }) => `${channel} ${target}`);
+
+test("who is told, and how", () => {
+  const addresses = ["ann@example.com", "webhook:ops", "webhook:chat", "webhook:nobody", "https://hooks.example.com/a"];
+  expect(receivers([notification("email", addresses)])).toEqual([
+    "email ann@example.com",
+    "webhook webhook:ops",
+    "slack webhook:chat",
+    "webhook webhook:nobody",
+    // It is not a mail address, and its delivery will fail with this reason.
+    "email https://hooks.example.com/a",
+  ]);
+  expect(receivers([notification("slack", ["chan@example.slack.com", "https://hooks.example.com/a"])])).toEqual([
+    "email chan@example.slack.com",
+    "slack https://hooks.example.com/a",
+  ]);
+  expect(receivers([notification("pagerDuty", ["p@pagerduty.com"])])).toEqual(["email p@pagerduty.com"]);
+  // A recipient that is named twice gets one message.
+  expect(receivers([notification("email", ["a@x.y", "a@x.y"]), notification("pagerDuty", ["a@x.y"])])).toEqual(["email a@x.y"]);
+});
+
+test("only of the phases that are asked for, those of the configuration without being named", () => {
+  const wanted = endedExecution({ notifications: [notification("email", ["a@x.y"])] });
+  expect(planDeliveries(wanted, config).map(({ target }) => target)).toEqual(["a@x.y", "webhook:failures"]);
+  expect(planDeliveries({ ...wanted, phase: WorkflowExecution_Phase.SUCCEEDED }, config)).toEqual([]);
+  expect(planDeliveries({ ...wanted, phase: WorkflowExecution_Phase.TIMED_OUT }, config)).toHaveLength(1);
+});
+
+test("an id is the same for the same end and receiver, and for nothing else", () => {
+  const idsOf = (changes: object) =>
+    planDeliveries(endedExecution({ notifications: [notification("email", ["a@x.y", "b@x.y"])], ...changes }), own).map(
+      ({ messageId }) => messageId,
+    );
+  expect(idsOf({})).toEqual(idsOf({ rowId: 2n }));
+  expect(new Set([...idsOf({}), ...idsOf({ name: "y" }), ...idsOf({ acceptedNs: 1n })]).size).toBe(6);
+  expect(idsOf({})[0]).toMatch(/^msg_[0-9a-f]{32}$/);
+});
+
+test("what is sent: mail, Slack and event, with nothing of a user's text read as markup or as a placeholder", () => {
+  const notifications = [notification("email", ["a@x.y", "webhook:ops"]), notification("slack", [url])];
+  const [mail, event, slack] = planDeliveries(endedExecution({ notifications }), own);
+  expect(JSON.parse(mail?.content ?? "")).toEqual({
+    subject: 'S x "failed"',
+    html: "B  The execution failed with error: [it &lt;b&gt;broke&lt;/b&gt; &amp; {{ name }}].",
+  });
+  expect(JSON.parse(slack?.content ?? "")).toEqual({
+    text: "p The execution failed with error: [it &lt;b&gt;broke&lt;/b&gt; &amp; {{ name }}].",
+  });
+  expect(JSON.parse(event?.content ?? "")).toEqual({
+    type: "execution.failed",
+    timestamp: "2023-11-14T22:13:22.500Z",
+    data: {
+      execution: { project: "p", domain: "d", name: "x" },
+      phase: "FAILED",
+      workflow: { project: "p", domain: "d", name: "w", version: "v" },
+      launched: { project: "p", domain: "d", name: "lp", version: "v" },
+      principal: "ann",
+      labels: { team: "a" },
+      createdAt: "2023-11-14T22:13:20.000Z",
+      startedAt: "2023-11-14T22:13:21.000Z",
+      endedAt: "2023-11-14T22:13:22.500Z",
+      error: { kind: "USER", code: "Oops", message: "it <b>broke</b> & {{ name }}" },
+      abort: null,
+    },
+  });
+  // A mail's own template has precedence over the platform's.
+  const [templated] = planDeliveries(
+    endedExecution({ notifications: [notification("email", ["a@x.y"], { template: "T {{ domain }}" })] }),
+    own,
+  );
+  expect(JSON.parse(templated?.content ?? "")).toMatchObject({ html: "T d" });
+});
+
+test("all the placeholders of Flyte, and no others", () => {
+  const names = ["project", "domain", "name", "phase", "error"];
+  const of = (entity: string) => ["project", "domain", "name", "version"].map((each) => `${entity}.${each}`);
+  const all = [...names, ...of("workflow"), ...of("launch_plan")];
+  const execution = endedExecution({ error: undefined });
+  expect(render(all.map((name) => `{{ ${name} }}`).join("|"), execution)).toBe("p|d|x|failed||p|d|w|v|p|d|lp|v");
+  expect(render(all.map((name) => `{{${name}}}`).join("|"), execution)).toBe("p|d|x|failed||p|d|w|v|p|d|lp|v");
+  for (const text of ["{{ nothing }}", "{{ constructor }}", "{{  name  }}", "{{ name}}", "{ name }"])
+    expect(render(text, execution)).toBe(text);
+  expect(render("{{ name }}", endedExecution({ name: `<'"$&` }), escapeHtml)).toBe("&lt;&#39;&quot;$&amp;");
+});
+
+test.each([
+  ["a signed webhook without a secret", { webhooks: [{ name: "a", url }] }],
+  ["a Slack webhook with one", { webhooks: [{ name: "a", kind: "slack", url, secret }] }],
+  ["neither address", { webhooks: [{ name: "a", secret }] }],
+  ["both addresses", { webhooks: [{ name: "a", url, urlFrom: { env: "A" }, secret }] }],
+  ["two secrets in one", { webhooks: [{ name: "a", url, secret: { env: "A", file: "b" } }] }],
+  ["a name twice", { webhooks: [1, 2].map(() => ({ name: "a", url, secret })) }],
+  ["a phase that is no end", { webhooks: [{ name: "a", url, secret, phases: ["RUNNING"] }] }],
+  ["a network that is none", { allowNetworks: ["10.0.0.0"] }],
+  ["a password without a user", { emailer: { smtp: { host: "h", password: { env: "P" } } } }],
+  ["a secret in the clear", { webhooks: [{ name: "a", url, secret: "whsec_x" }] }],
+])("refused: %s", (_, wrong) => {
+  expect(notificationsSchema.safeParse(wrong).success).toBe(false);
+});

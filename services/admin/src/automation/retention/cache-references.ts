@@ -1,0 +1,55 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { executionsWithCacheStatus, findArrayAttempts, loadEventsOfAttempts } from "../../executions/index.js";
+
+/** Cache use in the events of an attempt, and its items if it is an array's. */
+export interface AttemptCacheInfo {
+  readonly storedInCache: boolean;
+  /** Items with their started attempts. */
+  readonly items: readonly { readonly index: number; readonly attempt: number }[];
+}
+
+/** Reads the facts of attempts by row id. */
+export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptCacheInfo>> {
+  const rows = await loadEventsOfAttempts(db, ids);
+  const infos = new Map<bigint, AttemptCacheInfo>();
+  for (const [id, events] of Map.groupBy(rows, (row) => row.id)) {
+    const reported = events.map(({ event }) => resourcesOf(event));
+    const resources = reported.flatMap((each) => each ?? []);
+    infos.set(id, {
+      // Undecodable events may have reported it.
+      storedInCache:
+        reported.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
+      items: resources.map(({ index, retryAttempt }) => ({ index, attempt: retryAttempt })),
+    });
+  }
+  return infos;
+}
+
+/** Undefined for an undecodable event, which must not permanently block its execution and others of the same batch. */
+function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undefined {
+  try {
+    return fromBinary(TaskExecutionEventSchema, event).metadata?.externalResources ?? [];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the trees in which a task's outputs were cached. A cache entry contains URIs of the task's outputs, and of
+ * inputs that it passed on, which any execution of the tree may have written.
+ */
+export async function treesReferencedByCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
+  const ids = [...members.keys()];
+  const stored = CatalogCacheStatus[CatalogCacheStatus.CACHE_POPULATED];
+  const found = new Set((await executionsWithCacheStatus(db, ids, stored)).flatMap((id) => members.get(id) ?? []));
+  // Items of arrays are reported in the events of their attempts.
+  for (const { id, execution_id: execution } of await findArrayAttempts(db, ids)) {
+    const root = members.get(execution);
+    if (root === undefined || found.has(root)) continue;
+    if ((await attemptCacheInfo(db, [id])).get(id)?.storedInCache === true) found.add(root);
+  }
+  return found;
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { startWorker } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
+import { createDeletionHandler } from "./delete-execution.js";
+import { retentionMetrics } from "./metrics.js";
+import { sweep, pruneAuditLog } from "./sweep.js";
+
+const PRUNE_EVERY_MS = 60_000;
+
+/** Applies retention policies and processes deletions. Any number of replicas share the work. */
+export function startRetention(deps: AutomationDeps): Closeable {
+  const { config, logger } = deps;
+  const metrics = retentionMetrics(deps.metrics, deps.db);
+  const { sweepSeconds } = config.retention;
+  const parts = [
+    startPeriodic(
+      {
+        intervalMs: sweepSeconds * 1_000,
+        // A sweep processes everything that is due.
+        batchSize: Number.POSITIVE_INFINITY,
+        run: () => sweep(deps),
+        errorMessage: "retention policies cannot be applied now",
+      },
+      logger,
+    ),
+    startWorker(deps, createDeletionHandler({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
+    startPeriodic(
+      {
+        intervalMs: PRUNE_EVERY_MS,
+        batchSize: 5_000,
+        run: (limit) => pruneAuditLog(deps, metrics, limit),
+        errorMessage: "the audit log cannot be trimmed now",
+      },
+      logger,
+    ),
+  ];
+  return closeAll(parts);
+}

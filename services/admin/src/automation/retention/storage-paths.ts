@@ -1,0 +1,69 @@
+import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { AutomationConfig } from "../config.js";
+import type { ExecutionName } from "../../executions/index.js";
+
+type Storage = Pick<AutomationConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
+
+/** Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs that a Go FlyteAdmin stored. */
+export function metadataFolders(
+  blobs: Pick<BlobStore, "join">,
+  storage: Storage,
+  { project, domain, name }: ExecutionName,
+): readonly string[] {
+  const { container, metadataPrefix, propellerPrefix } = storage;
+  return [
+    `${blobs.join(container, propellerPrefix, `${project}-${domain}-${name}`)}/`,
+    ...ownInputs(blobs.join(container, metadataPrefix, project, domain, name)),
+  ];
+}
+
+/** Single blobs: another object may own a folder with this name. */
+const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `${folder}/user_inputs`];
+
+/**
+ * Returns the other names, existing or not, with the same metadata folder: it joins project, domain and name with
+ * dashes, which all three may contain.
+ */
+export function executionsSharingFolder({ project, domain, name }: ExecutionName): readonly ExecutionName[] {
+  const parts = `${project}-${domain}-${name}`.split("-");
+  const found: ExecutionName[] = [];
+  for (let first = 1; first < parts.length - 1; first++) {
+    for (let second = first + 1; second < parts.length; second++) {
+      const other = {
+        project: parts.slice(0, first).join("-"),
+        domain: parts.slice(first, second).join("-"),
+        name: parts.slice(second).join("-"),
+      };
+      if (other.project !== project || other.domain !== domain) found.push(other);
+    }
+  }
+  return found;
+}
+
+export interface Attempt {
+  /** Name of the execution. */
+  readonly execution: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+  /** Items of an array's attempt, each with its last attempt. */
+  readonly items: readonly { readonly index: number; readonly attempt: number }[];
+}
+
+/**
+ * Returns the folders, with a trailing slash, of raw outputs of an attempt and of its items. If the prefix ends with a
+ * slash, engines differ in whether they add another one.
+ */
+export function rawOutputFolders(prefix: string, { execution, nodeId, attempt, items }: Attempt): readonly string[] {
+  const prefixes = new Set([prefix, prefix.replace(/\/+$/, "")]);
+  const folders = (node: string, of: number) => {
+    const uniqueId = taskUniqueId({ execution, nodeUniqueId: node, attempt: of });
+    return [...prefixes].map((each) => `${each}/${rawOutputShard(uniqueId)}/${uniqueId}/`);
+  };
+  const parent = { uniqueId: nodeId, attempt };
+  const ofItems = items.flatMap(({ index, attempt: last }) => {
+    const node = nodeUniqueId({ parent, nodeId: `n${index}` });
+    return Array.from({ length: last + 1 }, (_, of) => folders(node, of)).flat();
+  });
+  return [...new Set([...folders(nodeId, attempt), ...ofItems])];
+}

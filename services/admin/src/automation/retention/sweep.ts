@@ -1,0 +1,47 @@
+import type { AutomationDeps } from "../deps.js";
+import { type ExpiryCursor, listProjectDomains } from "../../executions/index.js";
+import { deleteAuditEntriesBefore } from "../../identity/index.js";
+import { expiredExecutions } from "./due.js";
+import { markDeletions, planDeletions } from "./mark.js";
+import type { RetentionMetrics } from "./metrics.js";
+
+type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
+
+/** Executions per query. */
+const BATCH = 200;
+
+/** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
+export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
+  let marked = 0;
+  for (const place of await listProjectDomains(db)) {
+    let after: ExpiryCursor | undefined;
+    for (;;) {
+      const now = clock();
+      const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });
+      const plan = await planDeletions(
+        db,
+        due.map(({ id }) => id),
+      );
+      const beginsAt = new Date(now.getTime() + config.retention.graceSeconds * 1_000);
+      await markDeletions(db, plan.deletions, { at: now, beginsAt, byPolicy: true, requestedBy: "" });
+      marked += plan.deletions.length;
+      after = due.at(-1)?.after;
+      if (due.length < BATCH) break;
+    }
+  }
+  if (marked > 0) logger.info({ executions: marked }, "executions are deleted by policy");
+  return marked;
+}
+
+/** Deletes up to `limit` expired entries of the audit log. Returns their number. */
+export async function pruneAuditLog(
+  { db, config, clock }: Deps,
+  metrics: Pick<RetentionMetrics, "auditEntries">,
+  limit: number,
+): Promise<number> {
+  const { auditLogDays } = config.retention;
+  if (auditLogDays === 0) return 0;
+  const count = await deleteAuditEntriesBefore(db, new Date(clock().getTime() - auditLogDays * 86_400_000), limit);
+  metrics.auditEntries.inc(count);
+  return count;
+}

@@ -1,0 +1,111 @@
+import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AuditService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { TriggerService, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import type { DescService, MessageInitShape } from "@bufbuild/protobuf";
+import type { CreateTriggerRequestSchema } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import { secretBytes, signatureHeaders } from "@flyte-ts/outbound";
+import { type CallOptions, Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
+import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBindings } from "../../identity/access/bindings.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../../executions/execution/registered-workflow.fixture.js";
+import { type TriggerWorld, triggerWorld } from "./trigger.fixture.js";
+
+let world: TriggerWorld;
+let idp: TokenIssuer;
+beforeAll(async () => {
+  idp = await tokenIssuer();
+  const roles = [
+    { subject: "root", role: "admin" },
+    { group: "makers", role: "contributor", ...scope },
+    { subject: "bob", role: "contributor", ...scope },
+    { subject: "runner", role: "runner", ...scope },
+    { subject: "viewer-there", role: "contributor", ...scope },
+    { subject: "viewer-there", role: "viewer", project: "other" },
+  ];
+  const auth = { mode: "required", publicUrl: "https://flyte.test", providers: [{ issuer: idp.issuer }], roles };
+  world = await triggerWorld({ auth } as never);
+  const root = as(AdminService, "root");
+  await registerWorkflow(root);
+  await registerLaunchPlan(root, "target");
+  await root.updateLaunchPlan({ id: id(ResourceType.LAUNCH_PLAN, "target"), state: LaunchPlanState.ACTIVE });
+});
+afterAll(async () => {
+  await world.stop();
+  await idp.stop();
+});
+
+/** Creates a client whose calls carry a token of the subject. */
+function as<Service extends DescService>(service: Service, sub: string, groups: string[] = []): ServiceClient<Service> {
+  const client = createClient({ channel: world.served.channel, service }) as Record<
+    string,
+    (request: unknown, options?: CallOptions) => unknown
+  >;
+  const metadata = { authorization: `Bearer ${idp.token({ sub, groups })}` };
+  return new Proxy(client, {
+    get: (target, name) => (request: unknown) => target[String(name)]?.(request, { metadata }),
+  }) as unknown as ServiceClient<Service>;
+}
+
+type Init = NonNullable<MessageInitShape<typeof CreateTriggerRequestSchema>["trigger"]>;
+const trigger = (name: string, changes: Init = {}): Init => ({
+  id: { ...scope, name },
+  launchPlan: { ...scope, name: "target" },
+  source: { case: "webhook", value: {} },
+  inputs: { x: { source: { case: "literal", value: integer(1n) } } },
+  ...changes,
+});
+const make = (who: string, changes: Init = {}) => as(TriggerService, who).createTrigger({ trigger: trigger("t", changes) });
+
+test.each<[string, string, Init, string]>([
+  ["who may only run", "runner", {}, "role contributor is needed"],
+  [
+    "who may not run there",
+    "viewer-there",
+    { launchPlan: { project: "other", domain: "development", name: "x" } },
+    'role runner is needed in project "other"',
+  ],
+  [
+    "who may not look there",
+    "bob",
+    { source: { case: "execution", value: { project: "other" } } },
+    'role viewer is needed in project "other"',
+  ],
+])("not made by %s", async (_, who, changes, message) => {
+  await expect(make(who, changes)).rejects.toMatchObject({
+    code: Code.PERMISSION_DENIED,
+    message: expect.stringContaining(message) as unknown,
+  });
+});
+
+test("it fires as whoever made it, by the roles of now; whoever replaces it takes it over, whoever pauses it does not", async () => {
+  const made = await as(TriggerService, "ann", ["makers"]).createTrigger({ trigger: trigger("owned") });
+  expect(made.trigger?.owner).toBe("ann");
+  const post = (deliveryId: string) => {
+    const body = "{}";
+    const signed = signatureHeaders({ id: deliveryId, timestamp: Math.floor(Date.now() / 1000), body }, [secretBytes(made.webhookSecret)]);
+    return fetch(`http://127.0.0.1:${world.served.port}${made.trigger?.webhookPath}`, { method: "POST", body, headers: signed });
+  };
+  const { db, config, clock, logger } = world.served.deps;
+  const fire = async (deliveryId: string, auth: typeof config.auth = config.auth) => {
+    // The sender has no token: its signature suffices.
+    expect((await post(deliveryId)).status).toBe(202);
+    await world.settle({ bindings: createBindings({ db, auth, clock, logger }).current });
+    return (await world.fired("owned")).at(-1);
+  };
+  expect(await fire("1")).toBe("1 started");
+  const withoutGroup = { ...config.auth, roles: config.auth.roles.filter(({ group }) => group === undefined) };
+  expect(await fire("2", withoutGroup)).toMatch(/^2 refused the trigger fires as "ann": role runner is needed/);
+  const bob = as(TriggerService, "bob");
+  await bob.setTriggerState({ id: { ...scope, name: "owned" }, state: TriggerState.ACTIVE });
+  expect((await bob.getTrigger({ id: { ...scope, name: "owned" } })).owner).toBe("ann");
+  await bob.updateTrigger({ trigger: trigger("owned", { description: "mine" }) });
+  expect(await fire("3", withoutGroup)).toBe("3 started");
+  expect((await world.started()).map(({ principal }) => principal)).toEqual(["ann", "bob"]);
+  // The audit log contains no secrets.
+  const { entries } = await as(AuditService, "root").listAuditEntries({ ...scope });
+  expect(entries.map(({ subject, method }) => `${subject} ${method.split("/")[1]}`)).toContain("ann CreateTrigger");
+  expect(JSON.stringify(entries.map(({ identifiers }) => identifiers))).not.toContain("whsec_");
+});

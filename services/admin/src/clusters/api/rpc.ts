@@ -1,0 +1,45 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { listSyncs } from "../store/resource-syncs.js";
+import type { ClustersDeps } from "../deps.js";
+import { checkLimit, invalidArgument, namespaceOf } from "../../platform/index.js";
+import { clusterStatus } from "../health/status.js";
+
+/** Lists the data planes, and the cluster resources of projects. */
+export function clusterRpcs({
+  db,
+  config,
+  clusters,
+  health,
+}: Pick<ClustersDeps, "db" | "config" | "clusters" | "health">): ServiceImplementation<typeof ClusterService> {
+  return {
+    listClusters: () => ({
+      clusters: clusters.map((cluster) => {
+        const { since, pools, ...status } = clusterStatus(cluster, health);
+        return { ...status, pools: [...pools], ...(since === undefined ? {} : { since: timestampFromDate(new Date(since)) }) };
+      }),
+    }),
+
+    async listClusterResources({ project, domain, cluster, limit: asked, token }) {
+      const limit = checkLimit(asked);
+      if (!/^\d{0,9}$/.test(token)) throw invalidArgument("invalid value for token: it must be as the answer before gave it");
+      const offset = Number(token);
+      const syncs = await listSyncs(db, { project, domain, cluster, limit, offset });
+      return {
+        resources: syncs.map(({ synced_at: syncedAt, checked_at: checkedAt, resources, ...sync }) => {
+          const problem = health?.unhealthyReason(sync.cluster);
+          return {
+            ...sync,
+            ...(problem === undefined ? {} : { state: "waiting", reason: problem }),
+            namespace: namespaceOf(config.namespaceTemplate, sync.project, sync.domain),
+            ...(syncedAt && { syncedAt: timestampFromDate(syncedAt) }),
+            ...(checkedAt && { checkedAt: timestampFromDate(checkedAt) }),
+            resources: [...resources],
+          };
+        }),
+        token: syncs.length < limit ? "" : String(offset + limit),
+      };
+    },
+  };
+}

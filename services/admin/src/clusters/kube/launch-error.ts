@@ -1,0 +1,30 @@
+import { wasNotApplied } from "@flyte-ts/kubernetes";
+import { apiFailureReason } from "../index.js";
+
+/** Retryable failure; the message has the reason for operators. */
+export class RetryableLaunchError extends Error {
+  override readonly name = "TryLater";
+  /** Blocker in words for users; undefined: none yet. */
+  readonly blocker: string | undefined;
+  /** True when the cluster certainly did not create the resource. */
+  readonly notApplied: boolean;
+
+  constructor(
+    message: string,
+    { cause, blocker: notice, notApplied: undone = false }: { cause?: unknown; blocker?: string | undefined; notApplied?: boolean } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.blocker = notice;
+    this.notApplied = undone;
+  }
+}
+
+/** Error for a failure of the data plane's API. */
+export function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(cause)): RetryableLaunchError {
+  const failure = apiFailureReason(cause);
+  return new RetryableLaunchError(cause instanceof Error ? cause.message : String(cause), {
+    cause,
+    notApplied,
+    blocker: failure && `the data plane does not take the execution now: ${failure}`,
+  });
+}

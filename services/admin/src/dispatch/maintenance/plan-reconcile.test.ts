@@ -1,0 +1,45 @@
+import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase as Workflow } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { expect, test } from "vitest";
+import { planReconcile } from "./reconcile.js";
+import type { StaleExecution } from "../../executions/store/execution/claim-stale.js";
+
+const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecution => ({
+  project: "p",
+  domain: "d",
+  name: "e",
+  rowId: 1n,
+  cluster: "",
+  staleMs: 6e4,
+  hasPendingLaunch: false,
+  hasPendingAbort: false,
+  phase,
+  ...change,
+});
+const resource = (phase: number, deleting = false) => ({ status: { phase }, deleting, finished: false });
+const kind = (execution: StaleExecution, found?: ReturnType<typeof resource>) => planReconcile(execution, found).kind;
+
+test("without resource", () => {
+  expect(kind(row(Workflow.UNDEFINED))).toBe("launch");
+  expect(kind(row(Workflow.QUEUED))).toBe("launch");
+  expect(kind(row(Workflow.UNDEFINED, { hasPendingLaunch: true }))).toBe("nothing");
+  expect(kind(row(Workflow.ABORTING))).toBe("aborted");
+  expect(kind(row(Workflow.ABORTING, { hasPendingLaunch: true }))).toBe("nothing");
+  expect(kind(row(Workflow.RUNNING))).toBe("nothing");
+  expect(kind(row(Workflow.RUNNING, { staleMs: 600_000 }))).toBe("vanished");
+  expect(kind(row(Workflow.SUCCEEDED, { staleMs: 600_000 }))).toBe("nothing");
+});
+
+test("with a resource that has ended", () => {
+  for (const phase of [WorkflowPhase.Success, WorkflowPhase.Failed, WorkflowPhase.Aborted]) {
+    for (const open of [Workflow.UNDEFINED, Workflow.RUNNING, Workflow.ABORTING]) expect(kind(row(open), resource(phase))).toBe("end");
+    expect(kind(row(Workflow.FAILED), resource(phase))).toBe("nothing");
+  }
+});
+
+test("with a resource that runs", () => {
+  expect(kind(row(Workflow.RUNNING), resource(WorkflowPhase.Running))).toBe("nothing");
+  expect(kind(row(Workflow.ABORTING), resource(WorkflowPhase.Running))).toBe("abort");
+  expect(kind(row(Workflow.ABORTING, { hasPendingAbort: true }), resource(WorkflowPhase.Running))).toBe("nothing");
+  expect(kind(row(Workflow.ABORTING), resource(WorkflowPhase.Running, true))).toBe("nothing");
+});

@@ -1,0 +1,162 @@
+import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { KubeObject } from "@flyte-ts/kubernetes";
+import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
+import type { DispatchDeps } from "../deps.js";
+import {
+  claimStale,
+  ensureEntry,
+  type ExecutionName,
+  publishCompletions,
+  type StaleExecution,
+  updateExecutionState,
+  wakeParentNodes,
+} from "../../executions/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { completeAttempts, completeNodes } from "../../events/index.js";
+import { findCluster, type LaunchKube } from "../../clusters/index.js";
+import { forceTerminate } from "./force-abort.js";
+import { failedUpdate, findResourceEnd } from "./resource-end.js";
+
+export interface ReconcileDeps extends Pick<DispatchDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
+  readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
+  readonly health?: DispatchDeps["health"];
+}
+
+/** Resource in the data plane. */
+export interface FoundResource {
+  readonly status: WorkflowStatus;
+  readonly deleting: boolean;
+  /** Propeller has removed its finalizer: its status no longer changes. */
+  readonly finished: boolean;
+}
+
+/**
+ * Action that reconciles a row with its resource.
+ * - `launch`, `abort`: the request to the data plane is neither done nor in the outbox.
+ * - `aborted`: it was deleted, as requested.
+ * - `end`: the resource is terminal; its terminal event was lost.
+ * - `vanished`: it was running and was deleted, with an unknown end.
+ */
+export type ReconcileAction =
+  | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
+  | { readonly kind: "end"; readonly resource: FoundResource };
+
+/** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
+const LOST_AFTER_MS = 10 * 60_000;
+
+export function planReconcile(execution: StaleExecution, resource: FoundResource | undefined): ReconcileAction {
+  const { phase, hasPendingAbort: owesAbort, hasPendingLaunch: owesLaunch, staleMs: quietMs } = execution;
+  if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
+  if (resource !== undefined) {
+    if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", resource };
+    const abortNotSent = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
+    return { kind: abortNotSent ? "abort" : "nothing" };
+  }
+  if (owesLaunch) return { kind: "nothing" };
+  if (phase === WorkflowExecution_Phase.ABORTING) return { kind: "aborted" };
+  if (phase === WorkflowExecution_Phase.UNDEFINED || phase === WorkflowExecution_Phase.QUEUED) return { kind: "launch" };
+  return { kind: quietMs >= LOST_AFTER_MS ? "vanished" : "nothing" };
+}
+
+/** Reconciles stale executions with their resources once; returns the number checked. */
+export async function reconcileStale(
+  deps: ReconcileDeps,
+  { quietMs: staleMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<number> {
+  const stale = await claimStale(deps.db, { quietMs: staleMs, limit });
+  for (const execution of stale) {
+    try {
+      await reconcileExecution(deps, execution);
+    } catch (error) {
+      deps.logger.warn({ execution: executionText(execution), error: String(error) }, "execution cannot be compared with its resource now");
+    }
+  }
+  return stale.length;
+}
+
+async function reconcileExecution(deps: ReconcileDeps, execution: StaleExecution): Promise<void> {
+  const cluster = findCluster(deps.clusters as DispatchDeps["clusters"], execution.cluster);
+  // Executions of an unavailable cluster are reconciled after its recovery.
+  if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
+  const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
+  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
+    namespace,
+    name: execution.name,
+  });
+  const resource = object && {
+    status: object.status ?? { phase: 0 },
+    deleting: object.metadata.deletionTimestamp !== undefined,
+    finished: object.metadata.labels?.[TERMINATION_STATUS_LABEL] === TERMINATED,
+  };
+  const action = planReconcile(execution, resource);
+  if (action.kind !== "nothing" && action.kind !== "end")
+    deps.logger.info({ execution: executionText(execution), decision: action.kind }, "execution repaired");
+  switch (action.kind) {
+    case "nothing":
+      return;
+    case "launch":
+    case "abort":
+      return ensureEntry(deps.db, execution.rowId, action.kind);
+    case "aborted":
+      await forceTerminate(deps, execution);
+      return wakeParentNodes(deps, [execution.rowId]);
+    case "end":
+      return applyResourceEnd(deps, execution, action.resource);
+    case "vanished":
+      return terminate(
+        deps,
+        execution,
+        failedUpdate(deps.clock(), {
+          code: "ResourceVanished",
+          message: "the execution's resource is gone from its data plane",
+          kind: "SYSTEM",
+        }),
+      );
+    default:
+      return action satisfies never;
+  }
+}
+
+/**
+ * Records the terminal state of the resource once it is complete. Until then the execution stays open: propeller
+ * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
+ * never arrive: the execution then fails.
+ */
+async function applyResourceEnd(deps: ReconcileDeps, execution: StaleExecution, { status, finished }: FoundResource): Promise<void> {
+  const about = { execution: executionText(execution) };
+  const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
+  if (found.kind === "complete") {
+    // The resource is deleted once its end is stored, and with it the unreported state of its nodes.
+    await completeNodes(deps, execution, found.nodes);
+    await completeAttempts(deps, execution, found.nodes);
+    deps.logger.info(about, "end of execution taken from its resource: no event told of it");
+    return terminate(deps, execution, found.update);
+  }
+  if (!finished || execution.staleMs < LOST_AFTER_MS) {
+    deps.logger.warn({ ...about, missing: found.missing }, "execution has ended, but its end is not complete yet: it is left open");
+    return;
+  }
+  deps.logger.error({ ...about, missing: found.missing }, "execution fails: it succeeded, but its outputs are lost");
+  await terminate(
+    deps,
+    execution,
+    failedUpdate(deps.clock(), {
+      code: "OutputsLost",
+      message: `the execution succeeded, but it has lost its ${found.missing}`,
+      kind: "SYSTEM",
+    }),
+  );
+}
+
+async function terminate(deps: ReconcileDeps, execution: ExecutionName, update: WorkflowUpdate): Promise<void> {
+  const { before, after } = await updateExecutionState(deps.db, execution, {
+    apply: ({ state }) => foldWorkflow(state, update, nextWorkflowSeq(state)),
+  });
+  await publishCompletions(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
+}
+
+function executionText({ project, domain, name }: ExecutionName): string {
+  return `${project}/${domain}/${name}`;
+}

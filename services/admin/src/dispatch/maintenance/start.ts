@@ -1,0 +1,45 @@
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { startInitialAnalyze } from "../../executions/index.js";
+import type { DispatchDeps } from "../deps.js";
+import { backfillTerminalPhases } from "./backfill.js";
+import { forceAborts } from "./force-abort.js";
+import { reconcileStale } from "./reconcile.js";
+
+/** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
+export function startMaintenance(deps: DispatchDeps): Closeable {
+  const { logger, clusters } = deps;
+  const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
+  const staleMs = deps.config.repair.quietSeconds * 1_000;
+  const everyMs = deps.config.repair.everySeconds * 1_000;
+  const parts = [
+    startInitialAnalyze(deps.db, logger),
+    startPeriodic(
+      {
+        intervalMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
+        batchSize: 100,
+        run: (limit) => forceAborts(deps, { deadlineMs, limit }),
+        errorMessage: "overdue aborts cannot be ended now",
+      },
+      logger,
+    ),
+    startPeriodic(
+      {
+        intervalMs: everyMs,
+        batchSize: 500,
+        run: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
+        errorMessage: "ended executions cannot be settled now",
+      },
+      logger,
+    ),
+  ];
+  if (clusters.length > 0) {
+    const reconcile = {
+      intervalMs: everyMs,
+      batchSize: 200,
+      run: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
+      errorMessage: "executions cannot be compared with their resources now",
+    };
+    parts.push(startPeriodic(reconcile, logger));
+  }
+  return closeAll(parts);
+}

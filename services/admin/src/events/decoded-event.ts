@@ -1,0 +1,47 @@
+import type { NodeUpdate, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "@flyte-ts/execution-state";
+import type { ExecutionName, TaskKey } from "../executions/index.js";
+
+/** Data of an event. */
+type EventPayload =
+  | {
+      readonly kind: "workflow";
+      readonly execution: ExecutionName;
+      readonly fact: WorkflowUpdate;
+      readonly order: bigint;
+      /** Number of terminal nodes that were reported before a terminal event; undefined when the engine does not send it. */
+      readonly endedNodes?: number;
+    }
+  | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: BlockerUpdate; readonly order: bigint }
+  | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeUpdate; readonly order: bigint }
+  | {
+      readonly kind: "task";
+      readonly execution: ExecutionName;
+      readonly key: Omit<TaskKey, "executionId">;
+      readonly fact: TaskUpdate;
+      readonly order: bigint;
+    };
+
+/** A decoded event from the bus. */
+export type DecodedEvent = EventPayload & {
+  /** Reporting data plane, if data planes have names on the bus. */
+  readonly cluster?: string | undefined;
+  /** `namespace/name` of the reporting resource; undefined for builds that do not send it. */
+  readonly workflowKey?: string | undefined;
+};
+
+/**
+ * Outcome of an item.
+ * - `recorded`: it is stored, now or before.
+ * - `waits`: its parent row (the node, or the ends of an execution's nodes) is not stored yet.
+ * - `unknown`: the execution does not exist, or not yet.
+ * - `unrecordable`: the database permanently rejects it.
+ * - `foreign`: the reporting data plane or resource is not the execution's.
+ */
+export type Outcome = "recorded" | "waits" | "unknown" | "unrecordable" | "foreign";
+
+/** An item with the row id of its execution and its index in the batch. */
+export interface BatchItem<T extends DecodedEvent = DecodedEvent> {
+  readonly index: number;
+  readonly executionId: bigint;
+  readonly item: T;
+}

@@ -1,0 +1,119 @@
+import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
+import { checkMessageLimits } from "@flyte-ts/messaging";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import {
+  executionEventSeq,
+  taskEventSeq,
+  InvalidEventError,
+  type OffloadUris,
+  readNodeEvent,
+  readBlocker,
+  readTaskEvent,
+  readWorkflowEvent,
+} from "@flyte-ts/execution-state";
+import type { ExecutionName } from "../../executions/index.js";
+import type { DecodedEvent } from "../decoded-event.js";
+
+/**
+ * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
+ * part of the array's own task execution.
+ *
+ * @throws InvalidEventError, MessageLimitError, or the decoder's own error, for an invalid message.
+ */
+export function decodeEvent(subject: string, data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
+  const origin = eventOrigin(subject);
+  const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
+  return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
+}
+
+/** Adds the reporting resource, if the message names it. */
+function decodePayload(item: DecodedEvent, workflowKey: string): DecodedEvent {
+  return workflowKey === "" ? item : { ...item, workflowKey };
+}
+
+function readTask(data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
+  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, data));
+  return partOfArray ? undefined : decodePayload(taskEvent(event, outputs, names), workflowKey);
+}
+
+function readExecution(data: Uint8Array, names: OffloadUris): DecodedEvent {
+  const message = decodeMessage(ExecutionEventSchema, checkMessageLimits(ExecutionEventSchema, data));
+  return decodePayload(executionEvent(message, names), message.workflowKey);
+}
+
+function executionEvent(message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+  switch (message.event.case) {
+    case "workflow":
+      return workflowEvent(message.event.value, message, names);
+    case "node":
+      return nodeEvent(message.event.value, message, names);
+    case "task":
+      return arrayEvent(message.event.value, message, names);
+    case "notice": {
+      const { executionId } = message.event.value;
+      return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence };
+    }
+    case undefined:
+      throw new InvalidEventError("the message holds no event");
+    default:
+      return message.event satisfies never;
+  }
+}
+
+function workflowEvent(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+  const execution = nameOf(event.executionId);
+  const update = readWorkflowEvent(event, message, names);
+  const order = executionEventSeq(message.sequence, update.occurredAt, update.phase);
+  return { kind: "workflow", execution, fact: update, order, endedNodes: message.endedNodes };
+}
+
+function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+  const execution = nameOf(event.id?.executionId);
+  const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
+  const update = readNodeEvent(event, message, names);
+  return { kind: "node", execution, nodeId, fact: update, order: executionEventSeq(message.sequence, update.occurredAt, update.phase) };
+}
+
+/** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
+function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+  const item = taskEvent(event, message.outputs, names);
+  return message.sequence > 0n ? { ...item, order: message.sequence } : item;
+}
+
+function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadUris): DecodedEvent {
+  if (event === undefined) throw new InvalidEventError("the message holds no event");
+  const node = event.parentNodeExecutionId;
+  const task = event.taskId;
+  if (task === undefined) throw new InvalidEventError("missing task_id");
+  const key = {
+    nodeId: keyText(node?.nodeId ?? "", "node_id"),
+    task: {
+      project: keyText(task.project, "task project"),
+      domain: keyText(task.domain, "task domain"),
+      name: keyText(task.name, "task name"),
+      version: keyText(task.version, "task version"),
+    },
+    retryAttempt: event.retryAttempt,
+  };
+  const update = readTaskEvent(event, { outputs }, names);
+  return {
+    kind: "task",
+    execution: nameOf(node?.executionId),
+    key,
+    fact: update,
+    order: taskEventSeq(update.phase, update.phaseVersion),
+  };
+}
+
+function nameOf(id: ExecutionName | undefined): ExecutionName {
+  const { project = "", domain = "", name = "" } = id ?? {};
+  return { project: keyText(project, "project"), domain: keyText(domain, "domain"), name: keyText(name, "execution name") };
+}
+
+function keyText(value: string, field: string): string {
+  if (value === "" || value.includes("\0")) throw new InvalidEventError(`${field}: it must be given and hold no NUL`);
+  return value;
+}

@@ -1,0 +1,66 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import { createLogger } from "@flyte-ts/telemetry";
+import { expect, test } from "vitest";
+import { adminConfigSchema } from "../../config.js";
+import type { DecodedEvent } from "../decoded-event.js";
+import { OrphanTracker } from "./orphan-tracker.js";
+
+const execution = { project: "p", domain: "d", name: "e" };
+
+function world(action: "abort" | "keep" = "abort") {
+  const done: string[] = [];
+  const state = { down: false };
+  const bus = {
+    publishEphemeral: (_: string, data: Uint8Array) => {
+      const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
+      done.push(`recorded ${workflowKey} ${phase}`);
+    },
+  } as unknown as Bus;
+  const cluster = (name: string) => ({
+    name,
+    weight: 1,
+    kube: {
+      delete: async (_: unknown, { namespace, name: object }: { namespace?: string | undefined; name: string }) => {
+        if (state.down) throw new Error("refused");
+        done.push(`delete ${name} ${namespace}/${object}`);
+        return true;
+      },
+    },
+  });
+  const config = adminConfigSchema.parse({ orphans: { action } });
+  const logger = createLogger({ service: "test", level: "silent" });
+  const clusters = [cluster("east"), cluster("west")];
+  return { done, state, orphans: new OrphanTracker({ bus, clusters, config, logger, clock: () => new Date() } as never) };
+}
+
+const told = (phase: Phase): DecodedEvent =>
+  ({ kind: "workflow", execution, cluster: "west", order: 1n, fact: { phase, occurredAt: 0n } }) as unknown as DecodedEvent;
+
+test("an execution that nobody knows is stopped once where it runs, and its end is confirmed", async () => {
+  const { done, orphans } = world();
+  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(told(Phase.RUNNING));
+  expect(orphans.isOrphan(execution)).toBe(true);
+  await orphans.handleEvent(told(Phase.ABORTED));
+  expect(done).toEqual(["delete west p-d/e", "recorded p-d/e ABORTED"]);
+});
+
+test("what cannot be stopped now is stopped when it is heard of again", async () => {
+  const { done, state, orphans } = world();
+  state.down = true;
+  await orphans.handleEvent(told(Phase.RUNNING));
+  expect([done, orphans.isOrphan(execution)]).toEqual([[], false]);
+  state.down = false;
+  await orphans.handleEvent(told(Phase.RUNNING));
+  expect(done).toEqual(["delete west p-d/e"]);
+});
+
+test("where they are to be kept nothing is done", async () => {
+  const { done, orphans } = world("keep");
+  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(told(Phase.SUCCEEDED));
+  expect(done).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { BoundedSet } from "@flyte-ts/async";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { EventsDeps } from "../deps.js";
+import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { namespaceOf } from "../../platform/index.js";
+import { type ExecutionName, publishTerminalAck } from "../../executions/index.js";
+import type { DecodedEvent } from "../decoded-event.js";
+
+export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
+  readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
+}
+
+/** Maximum of cached orphans; evicted ones are detected again. */
+const CAPACITY = 10_000;
+
+/**
+ * Deletes orphans: executions that a data plane reports and the database lacks. A row is committed before its resource
+ * is created, so they occur only when the database is older than the data plane: it was restored from a backup, or a
+ * standby without the last commits took over. Users can neither see nor abort them, so admin deletes their resources,
+ * which stops them, and acknowledges their ends, which releases the resources.
+ */
+export class OrphanTracker {
+  readonly #known = new BoundedSet<string>(CAPACITY);
+
+  constructor(private readonly deps: OrphanDeps) {}
+
+  /** True for a detected orphan. */
+  isOrphan(execution: ExecutionName): boolean {
+    return this.#known.has(keyOf(execution));
+  }
+
+  /** Handles an event of an execution that has had no row for minutes. Never rejects: the next event retries. */
+  async handleEvent(item: DecodedEvent): Promise<void> {
+    const { config, logger, clusters } = this.deps;
+    const { execution } = item;
+    if (config.orphans.action === "keep") return;
+    const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
+    if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
+    if (this.isOrphan(execution)) return;
+    this.#known.add(keyOf(execution));
+    const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
+    const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
+    const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
+    logger.warn(about, "execution is in its data plane and not in the database: it is stopped");
+    try {
+      await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
+    } catch (error) {
+      this.#known.delete(keyOf(execution));
+      logger.warn({ ...about, error: String(error) }, "it cannot be stopped now, and is when it is heard of again");
+    }
+  }
+}
+
+function keyOf({ project, domain, name }: ExecutionName): string {
+  return `${project}\n${domain}\n${name}`;
+}

@@ -1,0 +1,30 @@
+import { completeAttempts } from "./complete-attempts.js";
+import { completeNodes, nodesInResource, type ResourceDeps } from "./complete-nodes.js";
+import { loadPlacements, type PlacedExecution } from "../../executions/index.js";
+
+/**
+ * Backfills the nodes of executions that become terminal while ends of nodes are missing, from their resources, which
+ * still have the unreported state. Returns the executions whose resources cannot be read now: their ends must be
+ * deferred.
+ */
+export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+  const waiting = new Set<bigint>();
+  for (const execution of await loadPlacements(deps.db, executionIds)) {
+    const nodes = await nodesInResource(deps, execution);
+    if (nodes === "away") waiting.add(execution.rowId);
+    else if (nodes !== "gone" && !(await isCompleted(deps, execution, nodes))) waiting.add(execution.rowId);
+  }
+  return waiting;
+}
+
+async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes: Parameters<typeof completeNodes>[2]): Promise<boolean> {
+  const about = `${execution.project}/${execution.domain}/${execution.name}`;
+  try {
+    const rows = (await completeNodes(deps, execution, nodes)) + (await completeAttempts(deps, execution, nodes));
+    if (rows > 0) deps.logger.warn({ execution: about, rows }, "ends of nodes taken from the execution's resource: no events told of them");
+    return true;
+  } catch (error) {
+    deps.logger.warn({ execution: about, error: String(error) }, "ends of nodes cannot be taken from the execution's resource now");
+    return false;
+  }
+}

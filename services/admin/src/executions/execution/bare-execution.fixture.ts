@@ -1,0 +1,34 @@
+import type { NewExecution } from "../store/execution/insert.js";
+
+/** Minimal row of an execution with this name, in project `p` and domain `d`. */
+export function bareExecution(name: string): NewExecution {
+  const empty = new Uint8Array();
+  return {
+    project: "p",
+    domain: "d",
+    name,
+    launchPlanId: undefined,
+    launchPlanName: "l",
+    workflowId: 1n,
+    workflowName: "w",
+    taskId: undefined,
+    launchEntity: "launch_plan",
+    mode: 0,
+    principal: "",
+    cluster: "",
+    reassignable: false,
+    sourceExecutionId: undefined,
+    parent: undefined,
+    spec: empty,
+    inputs: empty,
+    userInputs: empty,
+    inputsUri: "",
+    userInputsUri: "",
+    closure: empty,
+    launchSettings: "{}",
+    acceptedAt: 1n,
+    failure: undefined,
+    labels: {},
+    tags: [],
+  };
+}

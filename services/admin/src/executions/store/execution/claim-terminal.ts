@@ -1,0 +1,44 @@
+import { type ExecutionName, workflowPhaseOf } from "../../index.js";
+import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+
+export interface TerminalExecution extends ExecutionName {
+  readonly rowId: bigint;
+  readonly cluster: string;
+  readonly phase: WorkflowExecution_Phase;
+  readonly endedAt: bigint;
+}
+
+interface Row {
+  id: bigint;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  cluster: string;
+  phase: string;
+  ended_ns: bigint;
+}
+
+export async function claimTerminal(
+  db: Queryable,
+  { endedMs, limit }: { endedMs: number; limit: number },
+): Promise<readonly TerminalExecution[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-unsettled-executions",
+    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
+      FROM executions
+      WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
+        AND updated_at <= now() - $1 * interval '1 millisecond'
+      ORDER BY updated_at LIMIT $2`,
+    values: [endedMs, limit],
+  });
+  return rows.map((row) => ({
+    rowId: row.id,
+    project: row.execution_project,
+    domain: row.execution_domain,
+    name: row.execution_name,
+    cluster: row.cluster,
+    phase: workflowPhaseOf(row.phase),
+    endedAt: row.ended_ns,
+  }));
+}

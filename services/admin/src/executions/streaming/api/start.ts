@@ -1,0 +1,54 @@
+import type { ExecutionsDeps } from "../../deps.js";
+import { Gauge } from "@flyte-ts/telemetry";
+import { EXECUTIONS_CHANGED, readChanged } from "../change-notifications.js";
+import { StreamLimiter } from "../stream-limiter.js";
+import { FeedRegistry } from "../watch/feed-registry.js";
+
+/** Streams of this process. */
+export interface Streaming {
+  readonly feeds: FeedRegistry;
+  readonly streams: StreamLimiter;
+  /** Log streams, each with its own connection to a data plane. */
+  readonly logStreams: StreamLimiter;
+  /** Ends all streams, so that their clients resume at another replica, and accepts no new ones. */
+  close(): Promise<void>;
+}
+
+export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
+  const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
+  const feeds = new FeedRegistry(deps, {
+    pollMs: pollSeconds * 1_000,
+    heartbeatMs: heartbeatSeconds * 1_000,
+    lingerMs: lingerSeconds * 1_000,
+  });
+  const streams = new StreamLimiter(maxStreams);
+  const logStreams = new StreamLimiter(maxLogStreams);
+  const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
+  gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size + logStreams.size });
+  gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });
+  return {
+    feeds,
+    streams,
+    logStreams,
+    close: async () => {
+      streams.stop();
+      logStreams.stop();
+      await subscription.close();
+      feeds.close();
+    },
+  };
+}
+
+function gauge(
+  { metrics }: Pick<ExecutionsDeps, "metrics">,
+  { name, help, value }: { name: string; help: string; value: () => number },
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(value());
+    },
+  });
+}

@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { FollowLogRequest, FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { isTransient, KubeError } from "@flyte-ts/kubernetes";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { ExecutionsDeps } from "../../deps.js";
+import { type Cluster, findCluster } from "../../../clusters/index.js";
+import { invalidArgument, namespaceOf, notFound } from "../../../platform/index.js";
+import { checkNodeId, nodeIdText, type NodeId } from "../../model/identifier.js";
+import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
+import type { FeedRegistry, FeedHandle } from "../watch/feed-registry.js";
+import { readArchived } from "./archived-log.js";
+import { findAttempt, type LoggedAttempt } from "./find-attempt.js";
+import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
+import { LineSplitter, type StampedLine, LineDeduplicator } from "./line-dedup.js";
+import { findPod, type LoggedPod } from "./pod.js";
+
+type Response = MessageInitShape<typeof FollowLogResponseSchema>;
+
+export interface FollowDeps extends Pick<ExecutionsDeps, "db" | "clusters" | "config" | "blobs"> {
+  readonly feeds: FeedRegistry;
+  readonly streams: StreamLimiter;
+}
+
+/** Retry interval, ms, while the pod does not exist yet or its data plane is unavailable. */
+const RETRY_MS = 1_000;
+/** Lines of an archived log per message. */
+const LINES_PER_MESSAGE = 500;
+/** Maximum of consecutive attempts while a data plane is unavailable. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Streams the log of a task attempt: the existing lines, then new ones until its container has ended.
+ *
+ * @throws RpcError NOT_FOUND when there is no log, or no longer one; UNAVAILABLE when this process stops or the data
+ * plane is unavailable.
+ */
+export async function* followLog(deps: FollowDeps, request: FollowLogRequest, signal: AbortSignal): AsyncGenerator<Response> {
+  const { id } = request;
+  checkNodeId(id);
+  const cursor = readLogCursor(request.cursor);
+  if (request.cursor !== "" && cursor === undefined) throw invalidArgument("invalid value for cursor: it is not from a message before");
+  const stream = deps.streams.open(signal);
+  try {
+    const used = await deps.feeds.acquire(id.executionId);
+    try {
+      yield* new LogFollower({ deps, request, id, stream }, cursor).run(used);
+    } catch (error) {
+      // Takes precedence over the error of an aborted request.
+      stream.check();
+      throw error;
+    } finally {
+      used.release();
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+interface FollowRequest {
+  readonly deps: FollowDeps;
+  readonly request: FollowLogRequest;
+  readonly id: NodeId;
+  readonly stream: OpenStream;
+}
+
+class LogFollower {
+  readonly #request: FollowRequest;
+  readonly #cursor: LogCursor | undefined;
+  readonly #unsent: LineDeduplicator;
+  #hasSent = false;
+
+  constructor(followRequest: FollowRequest, cursor: LogCursor | undefined) {
+    this.#request = followRequest;
+    this.#cursor = cursor;
+    this.#unsent = new LineDeduplicator(cursor?.position);
+  }
+
+  async *run(used: FeedHandle): AsyncGenerator<Response> {
+    const { deps, request, id } = this.#request;
+    const attempt = await this.#attempt(used);
+    const cluster = findCluster(deps.clusters, attempt.cluster);
+    if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${nodeIdText(id)} cannot be reached`);
+    const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
+    for (;;) {
+      const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
+      if (pod === undefined) {
+        const now = await this.#found();
+        if (now !== undefined && now.archived.length > 0) return yield* this.#sendArchived({ ...now, pod: attempt.pod });
+        if (this.#hasSent || request.noFollow || (now?.ended ?? true))
+          throw notFound(`the log of ${nodeIdText(id)} is not there: its pod ${attempt.pod} is gone`);
+        await this.#pause();
+        continue;
+      }
+      const container = request.container || this.#cursor?.container || pod.primary;
+      if (!pod.containers.includes(container)) {
+        throw invalidArgument(`invalid value for container: pod ${attempt.pod} has ${pod.containers.join(", ")}`);
+      }
+      // Determined before the read, which then includes everything written until then.
+      const over = pod.isOver(container);
+      const place = { attempt: attempt.attempt, pod: attempt.pod, container };
+      yield* this.#read(cluster, { ...place, namespace, over });
+      if (over || request.noFollow) {
+        yield { cursor: this.#cursorAt(place), attempt: attempt.attempt, ended: over };
+        return;
+      }
+      await this.#pause();
+    }
+  }
+
+  /** Waits for an attempt with a pod. */
+  async #attempt(used: FeedHandle): Promise<LoggedAttempt & { readonly pod: string }> {
+    const { deps, request, id, stream } = this.#request;
+    const cursor = this.#cursor;
+    const requested = { attempt: cursor?.attempt ?? request.attempt, item: request.item };
+    for (;;) {
+      stream.check();
+      const found = await findAttempt(deps.db, id, requested);
+      if (found?.pod !== undefined && (cursor === undefined || cursor.pod === found.pod)) return { ...found, pod: found.pod };
+      if (cursor !== undefined) throw invalidArgument("invalid value for cursor: it is of another attempt or item");
+      const over = found?.ended ?? used.isComplete();
+      if (over || request.noFollow)
+        throw notFound(`${nodeIdText(id)} has no ${request.item === undefined ? "attempt" : "item"} with a log`);
+      if (used.failure !== undefined) throw used.failure;
+      await stream.wait(used.waiters);
+    }
+  }
+
+  #found(): Promise<LoggedAttempt | undefined> {
+    const { deps, request, id } = this.#request;
+    return findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
+  }
+
+  /** Streams the archived log. */
+  async *#sendArchived({ archived, attempt, pod }: LoggedAttempt & { readonly pod: string }): AsyncGenerator<Response> {
+    const { deps, request } = this.#request;
+    const container = request.container || this.#cursor?.container || pod;
+    // The container of a pod spec may have another name than its pod; the first one is the task's.
+    const log = archived.find((each) => each.container === container) ?? (request.container === "" ? archived[0] : undefined);
+    if (log === undefined) {
+      throw invalidArgument(`invalid value for container: archived are ${archived.map((each) => each.container).join(", ")}`);
+    }
+    const lines = await readArchived(deps.blobs, log);
+    const { tailLines } = request;
+    if (tailLines !== undefined && this.#unsent.position === undefined && lines.length > 0) {
+      this.#unsent.seekToTail({ tail: lines.slice(-Math.max(1, tailLines)), after: tailLines === 0 }, lines);
+    }
+    this.#unsent.restart();
+    const since = this.#unsent.since;
+    const first = since === undefined ? 0 : lines.findIndex(({ time }) => Date.parse(time) >= since.getTime());
+    const place = { attempt, pod, container: log.container };
+    for (let from = first === -1 ? lines.length : first; from < lines.length; from += LINES_PER_MESSAGE) {
+      const news = this.#unsent.filterNew(lines.slice(from, from + LINES_PER_MESSAGE));
+      if (news.length > 0) yield { cursor: this.#cursorAt(place), lines: news, attempt };
+    }
+    yield { cursor: this.#cursorAt(place), attempt, ended: true };
+  }
+
+  async #pod(cluster: Cluster, { namespace, name }: { readonly namespace: string; readonly name: string }): Promise<LoggedPod | undefined> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await findPod(cluster.kube, { namespace, name, execution: this.#request.id.executionId.name });
+      } catch (error) {
+        if (!isTransient(error) || attempts === MAX_ATTEMPTS) throw unavailable(error);
+        await this.#pause();
+      }
+    }
+  }
+
+  /** For a request of the last lines: sets the position before the first of them, for a later resume. */
+  async #seekToTail(
+    { kube }: Pick<Cluster, "kube">,
+    where: { readonly namespace: string; readonly name: string; readonly container: string },
+  ): Promise<void> {
+    const { tailLines } = this.#request.request;
+    if (tailLines === undefined || this.#unsent.position !== undefined) return;
+    const { signal } = this.#request.stream;
+    const collect = async (part: { readonly tailLines?: number; readonly since?: Date }): Promise<StampedLine[]> => {
+      const splitter = new LineSplitter();
+      const lines: StampedLine[] = [];
+      for await (const bytes of kube.podLog({ ...where, ...part, follow: false, signal })) lines.push(...splitter.add(bytes));
+      return [...lines, ...splitter.end()];
+    };
+    const tail = await collect({ tailLines: Math.max(1, tailLines) });
+    const since = firstSecond(tail);
+    if (since !== undefined) this.#unsent.seekToTail({ tail, after: tailLines === 0 }, await collect({ since }));
+  }
+
+  async *#read(
+    { kube }: Pick<Cluster, "kube">,
+    { namespace, pod, container, attempt, over }: { namespace: string; pod: string; container: string; attempt: number; over: boolean },
+  ): AsyncGenerator<Response> {
+    const { request, stream } = this.#request;
+    const splitter = new LineSplitter();
+    const unsent = this.#unsent;
+    const send = (lines: readonly StampedLine[]): Response | undefined => {
+      const news = unsent.filterNew(lines);
+      this.#hasSent ||= news.length > 0;
+      return news.length === 0 ? undefined : { cursor: this.#cursorAt({ attempt, pod, container }), lines: news, attempt };
+    };
+    try {
+      const follow = !over && !request.noFollow;
+      await this.#seekToTail({ kube }, { namespace, name: pod, container });
+      unsent.restart();
+      for await (const part of kube.podLog({
+        namespace,
+        name: pod,
+        container,
+        follow,
+        since: unsent.since,
+        signal: stream.signal,
+      })) {
+        const message = send(splitter.add(part));
+        if (message !== undefined) yield message;
+      }
+    } catch (error) {
+      stream.check();
+      // The container has not started to write (400), its pod was just deleted (404), or its data plane is unavailable:
+      // the next check of the pod shows which.
+      if (!over && (isTransient(error) || (error instanceof KubeError && (error.status === 400 || error.status === 404)))) return;
+      throw unavailable(error);
+    }
+    // Without a line end it may be incomplete until the container has ended.
+    const last = over ? send(splitter.end()) : undefined;
+    if (last !== undefined) yield last;
+  }
+
+  #cursorAt(where: Omit<LogCursor, "position">): string {
+    return writeLogCursor({ ...where, position: this.#unsent.position });
+  }
+
+  async #pause(): Promise<void> {
+    const { stream } = this.#request;
+    await sleep(RETRY_MS, undefined, { signal: stream.signal }).catch(() => stream.check());
+  }
+}
+
+/** Returns the earliest second of these lines. */
+function firstSecond(lines: readonly StampedLine[]): Date | undefined {
+  const times = lines.map(({ time }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : new Date(Math.floor(Math.min(...times) / 1000) * 1000);
+}
+
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  if (error.status === 404 || error.status === 400) return notFound(`the log is not there: ${error.message}`);
+  return new RpcError(Code.UNAVAILABLE, "the data plane does not give the log, try again", { cause: error });
+}

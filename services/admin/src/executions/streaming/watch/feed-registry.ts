@@ -1,0 +1,299 @@
+import { create } from "@bufbuild/protobuf";
+import { Semaphore } from "@flyte-ts/async";
+import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type Database, isUnavailable } from "@flyte-ts/postgres";
+import type { Logger } from "@flyte-ts/telemetry";
+import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { Feed } from "./feed.js";
+import { readChanges, readWhole } from "../../store/watch/read.js";
+import { Waiters } from "./waiters.js";
+
+export interface FeedsDeps {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}
+
+export interface FeedTimes {
+  /** Poll interval of an execution, ms, since notifications of changes may be lost. */
+  readonly pollMs: number;
+  /** Maximum interval between messages to a watcher, ms. */
+  readonly heartbeatMs: number;
+  /** Time, ms, for which ends of nodes and attempts are awaited after the end of their execution. */
+  readonly lingerMs: number;
+}
+
+/** A feed in use by a watcher. */
+export interface FeedHandle {
+  readonly feed: Feed;
+  readonly waiters: Waiters;
+  /** Reason of its end: the execution was deleted. */
+  readonly failure: Error | undefined;
+  /** Changes with each heartbeat. */
+  readonly heartbeats: number;
+  /** True when no change follows. */
+  isComplete(): boolean;
+  /** Resolves when the state is no older than this call. */
+  refresh(): Promise<void>;
+  release(): void;
+}
+
+/** Minimum interval between polls of an execution, ms: too short for users to notice. */
+const MIN_POLL_MS = 100;
+/** Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it pauses ten times as long. */
+const POLL_COST_PER_ROW_MS = 0.01;
+/** Additional interval per watcher, ms: with thousands of watchers one message combines several changes. */
+const PUSH_COST_MS = 0.1;
+/** Maximum of feeds per poll, and of concurrent first polls. */
+const BATCH = 200;
+const FIRST_READS = 8;
+/** Time for which an unused feed is kept, ms: clients reconnect after lost connections. */
+const IDLE_MS = 5_000;
+/** Retry interval, ms, while the database is unavailable. */
+const RETRY_MS = 1_000;
+const TICK_MS = 1_000;
+
+/** Holds one feed per watched execution and polls the database for all of them in batches. */
+export class FeedRegistry {
+  readonly #deps: FeedsDeps;
+  readonly #times: FeedTimes;
+  readonly #byName = new Map<string, Promise<FeedEntry>>();
+  readonly #byId = new Map<bigint, FeedEntry>();
+  readonly #firstReads = new Semaphore(FIRST_READS);
+  /** Feeds with possible changes since the last poll. */
+  readonly #dirty = new Set<FeedEntry>();
+  /** Executions that changed during first polls; their feeds are known only afterwards. */
+  readonly #missed = new Set<bigint>();
+  #opening = 0;
+  #polling = false;
+  #pollNumber = 0;
+  #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(deps: FeedsDeps, times: FeedTimes) {
+    this.#deps = deps;
+    this.#times = times;
+  }
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  /** @throws RpcError NOT_FOUND. */
+  async acquire(name: ExecutionName): Promise<FeedHandle> {
+    const key = JSON.stringify([name.project, name.domain, name.name]);
+    let opening = this.#byName.get(key);
+    if (opening === undefined) {
+      opening = this.#open(key, name);
+      this.#byName.set(key, opening);
+      opening.catch(() => this.#byName.delete(key));
+    }
+    const entry = await opening;
+    entry.users++;
+    clearTimeout(entry.idle);
+    let released = false;
+    return {
+      feed: entry.feed,
+      waiters: entry.waiters,
+      get failure() {
+        return entry.failure;
+      },
+      get heartbeats() {
+        return entry.heartbeats;
+      },
+      isComplete: () => entry.feed.isComplete(this.#now(), this.#times.lingerMs),
+      refresh: () => this.#refresh(entry),
+      release: () => {
+        if (released) return;
+        released = true;
+        if (--entry.users === 0) entry.idle = setTimeout(() => this.#drop(entry), IDLE_MS).unref();
+      },
+    };
+  }
+
+  /** Marks these executions as possibly changed; ignores those without a watcher here. */
+  changed(executionIds: Iterable<bigint>): void {
+    for (const id of executionIds) {
+      const entry = this.#byId.get(id);
+      if (entry !== undefined) this.#dirty.add(entry);
+      else if (this.#opening > 0) this.#missed.add(id);
+    }
+    this.#schedulePoll();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer?.timeout);
+    clearInterval(this.#ticker);
+    for (const entry of this.#byId.values()) clearTimeout(entry.idle);
+  }
+
+  async #open(key: string, name: ExecutionName): Promise<FeedEntry> {
+    this.#opening++;
+    try {
+      return await this.#firstReads.run(() => this.#firstRead(key, name));
+    } finally {
+      if (--this.#opening === 0) this.#missed.clear();
+    }
+  }
+
+  async #firstRead(key: string, name: ExecutionName): Promise<FeedEntry> {
+    const begun = this.#now();
+    const { executionId, snapshot, changes } = await readWhole(this.#deps.db, name);
+    const { project, domain } = name;
+    const entry: FeedEntry = {
+      key,
+      id: create(WorkflowExecutionIdentifierSchema, { project, domain, name: name.name }),
+      feed: new Feed(executionId, snapshot, changes),
+      waiters: new Waiters(),
+      polled: new Waiters(),
+      readAt: begun,
+      dueAt: 0,
+      users: 0,
+      heartbeats: 0,
+      heartbeatAt: begun,
+      pollNumber: 0,
+      failure: undefined,
+      idle: undefined,
+    };
+    this.#byId.set(executionId, entry);
+    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    if (this.#missed.has(executionId)) this.changed([executionId]);
+    return entry;
+  }
+
+  #drop(entry: FeedEntry): void {
+    if (entry.users > 0) return;
+    this.#remove(entry);
+    if (this.#byId.size > 0) return;
+    clearInterval(this.#ticker);
+    this.#ticker = undefined;
+  }
+
+  #remove(entry: FeedEntry): void {
+    this.#byName.delete(entry.key);
+    this.#byId.delete(entry.feed.executionId);
+    this.#dirty.delete(entry);
+  }
+
+  async #refresh(entry: FeedEntry): Promise<void> {
+    const from = this.#pollNumber;
+    entry.dueAt = 0;
+    // A poll in progress may have started earlier.
+    while (entry.pollNumber <= from && entry.failure === undefined) {
+      this.#dirty.add(entry);
+      this.#schedulePoll();
+      await new Promise<void>((resolve) => entry.polled.add(resolve));
+    }
+  }
+
+  #tick(): void {
+    const now = this.#now();
+    const { pollMs, heartbeatMs, lingerMs } = this.#times;
+    for (const entry of this.#byId.values()) {
+      if (now - entry.readAt >= pollMs && !entry.feed.isComplete(now, lingerMs)) this.#dirty.add(entry);
+      const over = entry.feed.completesAt(lingerMs);
+      const hasJustCompleted = over !== undefined && now >= over && now - over < 2 * TICK_MS;
+      if (now - entry.heartbeatAt >= heartbeatMs || hasJustCompleted) {
+        entry.heartbeatAt = now;
+        entry.heartbeats++;
+        entry.waiters.wake();
+      }
+    }
+    this.#schedulePoll();
+  }
+
+  #schedulePoll(): void {
+    if (this.#polling || this.#dirty.size === 0) return;
+    let at = Number.POSITIVE_INFINITY;
+    for (const entry of this.#dirty) if (entry.dueAt < at) at = entry.dueAt;
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    clearTimeout(this.#timer?.timeout);
+    const timeout = setTimeout(() => void this.#poll(), Math.max(0, at - this.#now())).unref();
+    this.#timer = { at, timeout };
+  }
+
+  async #poll(): Promise<void> {
+    this.#timer = undefined;
+    const now = this.#now();
+    const due: FeedEntry[] = [];
+    for (const entry of this.#dirty) {
+      if (entry.dueAt > now) continue;
+      due.push(entry);
+      if (due.length === BATCH) break;
+    }
+    this.#polling = true;
+    this.#pollNumber++;
+    for (const entry of due) this.#dirty.delete(entry);
+    try {
+      await this.#pollWithBisect(due, now);
+    } finally {
+      this.#polling = false;
+      this.#schedulePoll();
+    }
+  }
+
+  /** Polls all in one batch; after a failure bisects it, so that an unreadable execution does not block the others. */
+  async #pollWithBisect(due: readonly FeedEntry[], begun: number): Promise<void> {
+    try {
+      await this.#pollBatch(due, begun);
+    } catch (error) {
+      if (due.length > 1 && !isUnavailable(error)) {
+        const middle = Math.ceil(due.length / 2);
+        await this.#pollWithBisect(due.slice(0, middle), begun);
+        await this.#pollWithBisect(due.slice(middle), begun);
+        return;
+      }
+      this.#deps.logger.warn({ executions: due.length, error: String(error) }, "watched executions cannot be read now");
+      for (const entry of due) {
+        entry.dueAt = this.#now() + RETRY_MS;
+        this.#dirty.add(entry);
+      }
+    }
+  }
+
+  async #pollBatch(due: readonly FeedEntry[], begun: number): Promise<void> {
+    if (due.length === 0) return;
+    const since = due.map(({ id, feed, readAt }) => ({ executionId: feed.executionId, id, snapshot: feed.at, readAt }));
+    const { snapshot, changes } = await readChanges(this.#deps.db, since);
+    const now = this.#now();
+    for (const entry of due) {
+      const found = changes.get(entry.feed.executionId);
+      entry.readAt = begun;
+      entry.pollNumber = this.#pollNumber;
+      entry.dueAt = now + MIN_POLL_MS + POLL_COST_PER_ROW_MS * entry.feed.size + PUSH_COST_MS * entry.users;
+      if (found === undefined || found === "gone") {
+        entry.failure = executionNotFound(entry.id);
+        this.#remove(entry);
+        entry.waiters.wake();
+      } else if (entry.feed.apply(found, snapshot)) {
+        entry.heartbeatAt = now;
+        entry.waiters.wake();
+      }
+      entry.polled.wake();
+    }
+  }
+
+  #now(): number {
+    return this.#deps.clock().getTime();
+  }
+}
+
+interface FeedEntry {
+  readonly key: string;
+  readonly id: WorkflowExecutionIdentifier;
+  readonly feed: Feed;
+  readonly waiters: Waiters;
+  /** Callers that wait for the next poll, whatever its result. */
+  readonly polled: Waiters;
+  /** Start of the last poll. */
+  readAt: number;
+  /** Earliest start of the next poll. */
+  dueAt: number;
+  users: number;
+  heartbeats: number;
+  heartbeatAt: number;
+  /** Number of the last poll that included it. */
+  pollNumber: number;
+  failure: Error | undefined;
+  idle: NodeJS.Timeout | undefined;
+}

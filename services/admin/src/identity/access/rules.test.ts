@@ -1,0 +1,121 @@
+import { create } from "@bufbuild/protobuf";
+import { assertAllMethodsHaveRules } from "@flyte-ts/auth";
+import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
+import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { expect, test } from "vitest";
+import { adminConfigSchema } from "../../config.js";
+import { identifiersOf, scopeOf } from "./identifiers.js";
+import { ownerOfObject } from "./native-url.js";
+import { referencePermissions } from "./references.js";
+import { accessRules } from "./rules.js";
+
+const config = adminConfigSchema.parse({});
+const services = [
+  AdminService,
+  AgentMetadataService,
+  AuthMetadataService,
+  DataProxyService,
+  IdentityService,
+  SignalService,
+  AuditService,
+  RoleService,
+  ScheduleService,
+  HistoryService,
+  TokenService,
+  ClusterService,
+];
+
+test("a server that offers a call without a rule does not start", () => {
+  const table = new Map(accessRules(config));
+  expect(() => assertAllMethodsHaveRules(services, table)).not.toThrow(/rule/);
+  expect(() => assertAllMethodsHaveRules([...services, DataCatalog], table)).toThrow(
+    /no rule says who may call .*DataCatalog\/CreateDataset/,
+  );
+  table.delete("flyteidl.service.AdminService/GetTask");
+  expect(() => assertAllMethodsHaveRules(services, table)).toThrow("no rule says who may call flyteidl.service.AdminService/GetTask");
+});
+
+test("every rule has an answer for an empty request, and none that is for everyone", () => {
+  const table = accessRules(config);
+  const anywhere = services.flatMap(({ methods }) =>
+    methods.flatMap((method) => {
+      const rule = table.get(`${method.parent.typeName}/${method.name}`);
+      if (rule?.kind !== "roles") return [];
+      const needs = rule.permissions(create(method.input));
+      expect([method.name, needs.length]).not.toEqual([method.name, 0]);
+      return needs.some(({ scope }) => scope.kind === "anywhere") ? [method.name] : [];
+    }),
+  );
+  expect(anywhere.sort()).toEqual(["GetAgent", "GetDomains", "GetVersion", "ListAgents", "ListProjects"]);
+});
+
+const own = { kind: "project", project: "p", domain: "d" };
+const everywhere = { kind: "everywhere" };
+
+test.each([
+  ["s3://my-s3-bucket/p/d/hash/file", own],
+  ["s3://my-s3-bucket/metadata/p/d/exec/inputs", own],
+  ["s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb", everywhere],
+  ["s3://my-s3-bucket/metadata/admin/p/d/n/v", everywhere],
+  ["s3://my-s3-bucket/data/ab/xyz/file", everywhere],
+  ["s3://my-s3-bucket/p/d", everywhere],
+  ["s3://my-s3-bucket/p/d/", everywhere],
+  ["s3://my-s3-bucket/p/d/../../q/d/file", everywhere],
+  ["s3://my-s3-bucket/p/d/%2e%2e/file", everywhere],
+  ["s3://my-s3-bucket//p/d/file", everywhere],
+  ["s3://my-s3-bucket/p/d/file?versionId=1", everywhere],
+  ["s3://my-s3-bucket-2/p/d/file", everywhere],
+  ["file:///p/d/file", everywhere],
+  ["", everywhere],
+])("the object %s is looked at as %j", (url, scope) => {
+  expect(ownerOfObject(url, config)).toEqual(scope);
+});
+
+test("what a request refers to is found once, however deep and often", () => {
+  const reference = { project: "q", domain: "d", name: "t", version: "v" };
+  const node = (id: string) => ({
+    id,
+    target: { case: "taskNode" as const, value: { reference: { case: "referenceId" as const, value: reference } } },
+  });
+  const request = create(WorkflowCreateRequestSchema, {
+    id: { project: "p", domain: "d" },
+    spec: {
+      template: { nodes: [{ id: "a", target: { case: "arrayNode", value: { node: node("i") } } }] },
+      subWorkflows: [{ nodes: [node("x"), node("y")] }],
+    },
+  });
+  expect(referencePermissions(WorkflowCreateRequestSchema, request)).toEqual(
+    ["p", "q"].map((project) => ({ role: "viewer", scope: { kind: "project", project, domain: "d" } })),
+  );
+});
+
+test("the audit log names what a request is about, and nothing that it carries", () => {
+  const { createExecution, registerProject } = AdminService.method;
+  const given = create(createExecution.input, {
+    project: "p",
+    domain: "d",
+    name: "e",
+    inputs: { literals: { secret: {} } },
+    spec: { launchPlan: { project: "q", domain: "d", name: "lp", version: "v" }, envs: { values: [{ key: "TOKEN", value: "hidden" }] } },
+  });
+  const identifiers = identifiersOf(createExecution.input, given);
+  expect(identifiers).toEqual({
+    project: "p",
+    domain: "d",
+    name: "e",
+    spec: { launch_plan: { project: "q", domain: "d", name: "lp", version: "v" } },
+  });
+  expect(scopeOf(identifiers)).toEqual({ project: "p", domain: "d" });
+  const project = create(registerProject.input, { project: { id: "new", name: "New" } });
+  expect(identifiersOf(registerProject.input, project)).toEqual({ project: { id: "new", name: "New" } });
+});

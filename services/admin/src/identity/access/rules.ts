@@ -1,0 +1,53 @@
+import { platformRules, ruleEntries, type RuleTable } from "@flyte-ts/auth";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
+import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import type { IdentityConfig } from "../config.js";
+import { adminRules } from "./admin-rules.js";
+import {
+  auditRules,
+  clusterRules,
+  liveRules,
+  notificationRules,
+  retentionRules,
+  historyRules,
+  roleRules,
+  scheduleRules,
+  tokenRules,
+  triggerRules,
+} from "./own-rules.js";
+import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
+
+/** Permissions of all calls of admin. A call without a rule is denied. */
+export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RuleTable {
+  return new Map([
+    ...ruleEntries(AdminService, adminRules),
+    ...ruleEntries(DataProxyService, dataProxyRules(config)),
+    ...ruleEntries(SignalService, signalRules),
+    ...ruleEntries(AgentMetadataService, agentRules),
+    ...ruleEntries(AuthMetadataService, authMetadataRules),
+    ...ruleEntries(IdentityService, identityRules),
+    ...ruleEntries(AuditService, auditRules),
+    ...ruleEntries(RoleService, roleRules),
+    ...ruleEntries(TokenService, tokenRules),
+    ...ruleEntries(ScheduleService, scheduleRules),
+    ...ruleEntries(HistoryService, historyRules),
+    ...ruleEntries(ClusterService, clusterRules),
+    ...ruleEntries(NotificationService, notificationRules),
+    ...ruleEntries(RetentionService, retentionRules),
+    ...ruleEntries(LiveService, liveRules),
+    ...ruleEntries(TriggerService, triggerRules),
+    ...platformRules,
+  ]);
+}

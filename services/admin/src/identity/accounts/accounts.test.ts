@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadBindings } from "../store/role-bindings.js";
+import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
+import { findClient, secretMatches } from "../store/issuer-clients.js";
+import { loadKeys } from "../store/issuer-keys.js";
+import { createPasswordCheck } from "../issuer/password-check.js";
+import { findUser } from "../store/issuer-users.js";
+import { runAccounts } from "./run.js";
+
+let database: AdminDatabase;
+beforeAll(async () => {
+  database = await adminDatabase();
+});
+afterAll(() => database.stop());
+
+const clock = () => new Date();
+const run = (words: string, password = "long enough for it") =>
+  runAccounts({ db: database.db, clock, readPassword: async () => password }, words.split(" "));
+
+test("users are made, changed and shut out", async () => {
+  await expect(run("user ann", "short")).rejects.toThrow(/12 characters/);
+  await run("user ann Ann ann@example.com a,b");
+  const checked = createPasswordCheck(database.db, clock);
+  const check = (name: string, password: string) => checked({ name, password, source: "192.0.2.1" });
+  expect(await check("ann", "long enough for it")).toBe("right");
+  expect(await findUser(database.db, "ann")).toMatchObject({ displayName: "Ann", email: "ann@example.com", groups: ["a", "b"] });
+  await run("user ann", "another password");
+  expect(await check("ann", "long enough for it")).toBe("wrong");
+  await run("disable ann");
+  expect(await check("ann", "another password")).toBe("wrong");
+  await expect(run("disable nobody")).rejects.toThrow(/no user nobody/);
+});
+
+test("wrong passwords from one source shut out that source, and not whoever knows the right one", async () => {
+  await run("user eve");
+  const check = createPasswordCheck(database.db, clock);
+  const from = (source: string, password: string) => check({ name: "eve", password, source });
+  for (let i = 0; i < 11; i++) await from("192.0.2.1", "wrong");
+  expect(await from("192.0.2.1", "long enough for it")).toBe("too-often");
+  expect(await from("192.0.2.2", "long enough for it")).toBe("right");
+  // Many concurrent attempts from one source must not starve another source.
+  const flood = Array.from({ length: 50 }, (_, i) => check({ name: `nobody-${i}`, password: "x", source: "192.0.2.3" }));
+  expect(await from("192.0.2.2", "long enough for it")).toBe("right");
+  expect(new Set(await Promise.all(flood))).toEqual(new Set(["wrong", "too-often"]));
+});
+
+test("services get a secret that is shown once; users and clients share their names", async () => {
+  const secret = await run("service robot");
+  const client = await findClient(database.db, "robot");
+  expect(secretMatches(client?.secretHash ?? "", secret)).toBe(true);
+  expect(client?.secretHash).not.toBe(secret);
+  await expect(run("user robot")).rejects.toThrow(/taken/);
+  await run("user bob");
+  await expect(run("service bob")).rejects.toThrow(/taken/);
+  await expect(run("client bob http://localhost:1/callback")).rejects.toThrow(/taken/);
+});
+
+test("roles are given and taken", async () => {
+  await run("grant subject ann admin");
+  await run("grant group g viewer flytesnacks development");
+  await run("grant group g viewer flytesnacks development");
+  expect(await loadBindings(database.db)).toEqual([
+    { kind: "group", name: "g", role: "viewer", project: "flytesnacks", domain: "development" },
+    { kind: "subject", name: "ann", role: "admin", project: "*", domain: "*" },
+  ]);
+  await run("revoke subject ann admin");
+  expect(await loadBindings(database.db)).toHaveLength(1);
+});
+
+test("signing keys are added", async () => {
+  await loadKeys(database.db, clock);
+  await run("rotate-key");
+  expect((await loadKeys(database.db, clock)).signing).toHaveLength(2);
+  expect(await run("drop-keys 1")).toContain("0 keys");
+});
+
+test.each(["", "user", "nosuch x", "grant subject ann owner", "grant someone ann viewer", "client x", "drop-keys 0"])(
+  "%j is refused",
+  async (words) => {
+    await expect(run(words)).rejects.toThrow(/usage|DAYS/);
+  },
+);

@@ -1,0 +1,105 @@
+import { deleteRoleBinding, insertRoleBinding } from "../store/role-bindings.js";
+import { deleteGrantsOf } from "../store/issuer-state.js";
+import { type Role, ROLES, WILDCARD } from "@flyte-ts/auth";
+import type { Queryable } from "@flyte-ts/postgres";
+import { isClient, putPublicClient, putServiceClient } from "../store/issuer-clients.js";
+import { addSigningKey, dropSigningKeys } from "../store/issuer-keys.js";
+import { hashPassword } from "../issuer/password.js";
+import { disableUser, isUser, storeUser } from "../store/issuer-users.js";
+
+export interface AccountsDeps {
+  readonly db: Queryable;
+  readonly clock: () => Date;
+  /** Reads the new password. It is not an argument, since all processes of the machine can read those. */
+  readonly readPassword: () => Promise<string>;
+}
+
+export const USAGE = `usage: accounts COMMAND [--config FILE]
+  user NAME [DISPLAY NAME] [EMAIL] [GROUP,GROUP…]  makes a user, or changes one; the password is read from standard input
+  disable NAME                                     lets a user sign in no more
+  service NAME                                     makes a client with a new secret, and shows it once
+  client NAME REDIRECT-URI…                        makes a client for people who sign in
+  grant subject|group NAME ROLE [PROJECT [DOMAIN]] gives a role, in all projects and domains unless they are named
+  revoke subject|group NAME ROLE [PROJECT [DOMAIN]] takes it away
+  rotate-key                                       makes a new signing key; those before stay good
+  drop-keys DAYS                                   drops signing keys, but the newest, that are older`;
+
+const MIN_PASSWORD = 12;
+
+/** Runs one command. @returns its output. @throws Error with the usage for an unknown command. */
+export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [command, ...args]: readonly string[]): Promise<string> {
+  const [name = "", ...more] = args;
+  if (command !== "rotate-key" && name === "") throw new Error(USAGE);
+  switch (command) {
+    case "user":
+      return putUser({ db, clock }, { name, password: await readPassword(), more });
+    case "disable": {
+      if (!(await disableUser(db, name))) throw new Error(`there is no user ${name}`);
+      await deleteGrantsOf(db, name);
+      return `${name} can sign in no more; tokens that were given out end by themselves`;
+    }
+    case "service":
+      await requireFree(isUser(db, name), name);
+      return putServiceClient(db, name, clock);
+    case "client":
+      if (more.length === 0) throw new Error(USAGE);
+      await requireFree(isUser(db, name), name);
+      await putPublicClient(db, { clientId: name, redirectUris: more }, clock);
+      return `${name} may ask for tokens of people`;
+    case "grant":
+    case "revoke":
+      return changeRole({ db, clock }, { kind: name, words: more, give: command === "grant" });
+    case "rotate-key":
+      return `key ${await addSigningKey(db, clock())} signs from now on; replicas begin within a minute`;
+    case "drop-keys": {
+      const days = Number(name);
+      if (!(days >= 1)) throw new Error("DAYS must be 1 or more: tokens of a key that is dropped are good no more");
+      return `${await dropSigningKeys(db, new Date(clock().getTime() - days * 86_400_000))} keys dropped`;
+    }
+    default:
+      throw new Error(USAGE);
+  }
+}
+
+type Deps = Pick<AccountsDeps, "db" | "clock">;
+
+async function putUser(
+  { db, clock }: Deps,
+  {
+    name,
+    password,
+    more: [displayName = "", email = "", groups = ""],
+  }: { readonly name: string; readonly password: string; readonly more: readonly string[] },
+): Promise<string> {
+  if (password.length < MIN_PASSWORD) throw new Error(`the password must have ${MIN_PASSWORD} characters or more`);
+  await requireFree(isClient(db, name), name);
+  await storeUser(db, {
+    name,
+    passwordHash: await hashPassword(password),
+    displayName,
+    email,
+    groups: groups.split(",").filter((group) => group !== ""),
+    now: clock(),
+  });
+  return `${name} can sign in`;
+}
+
+/** A user and a client with the same name would have the same subject, and so the same roles. */
+async function requireFree(isTaken: Promise<boolean>, name: string): Promise<void> {
+  if (await isTaken) throw new Error(`${name} is taken: users and clients share their names`);
+}
+
+async function changeRole(
+  { db, clock }: Deps,
+  {
+    kind,
+    words: [name = "", role = "", project = WILDCARD, domain = WILDCARD],
+    give: grant,
+  }: { readonly kind: string; readonly words: readonly string[]; readonly give: boolean },
+): Promise<string> {
+  if ((kind !== "subject" && kind !== "group") || name === "" || !ROLES.includes(role as Role)) throw new Error(USAGE);
+  const binding = { kind, name, role, project, domain };
+  if (grant) await insertRoleBinding(db, binding, clock());
+  else await deleteRoleBinding(db, binding);
+  return `${kind} ${name} ${grant ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
+}

@@ -1,0 +1,142 @@
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { createClient } from "@flyte-ts/rpc";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { adminConfigSchema } from "../../config.js";
+import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
+import { type Browser, browserOf } from "../issuer/browser.fixture.js";
+import { hashPassword } from "../issuer/password.js";
+import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
+import { allowedRedirect } from "./redirect.js";
+import { decryptSession, encryptSession } from "../store/session-encryption.js";
+
+const SITE = "http://flyte.test";
+const PASSWORD = "correct horse battery";
+/** Lifetime of access tokens here, seconds. */
+const LIFE = 2;
+
+let database: AdminDatabase;
+let admin: ServedAdmin;
+beforeAll(async () => {
+  database = await adminDatabase();
+  const roles = [{ subject: "ann", role: "admin" }];
+  const auth = { mode: "required", publicUrl: SITE, builtIn: { accessTokenSeconds: LIFE }, roles, rolesRefreshSeconds: 0.2 };
+  admin = await serveAdmin({ db: database.db, config: adminConfigSchema.parse({ auth }) });
+  await database.db.query({
+    text: "INSERT INTO issuer_users (name, password_hash, created_at) VALUES ('ann', $1, now()), ('bob', $1, now())",
+    values: [await hashPassword(PASSWORD)],
+  });
+});
+afterAll(async () => {
+  await admin.stop();
+  await database.stop();
+});
+
+const base = () => `http://127.0.0.1:${admin.port}`;
+const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const me = (cookie: string, headers: Record<string, string> = {}) => fetch(`${base()}/me`, { headers: { cookie, ...headers } });
+
+async function signedIn(name = "ann"): Promise<Browser> {
+  const browser = browserOf({ site: SITE, base: base() });
+  const asked = await browser.follow(`${SITE}/login?redirect_url=${encodeURIComponent("/console/select-project?a=b")}`);
+  const answer = await browser.post(asked.url, { name, password: PASSWORD });
+  const end = await browser.follow(answer.headers.get("location") ?? "");
+  expect(end.url).toBe(`${SITE}/console/select-project?a=b`);
+  return browser;
+}
+
+test("a browser signs in, is known by its cookie, and is forgotten after its logout", async () => {
+  const browser = await signedIn();
+  const cookie = cookieOf(browser);
+  expect(await (await me(cookie)).json()).toMatchObject({ subject: "ann" });
+  for (const headers of [{ origin: "https://evil.test" }, { "sec-fetch-site": "cross-site" }]) {
+    expect((await me(cookie, headers)).status).toBe(403);
+  }
+  expect((await me(cookie, { origin: SITE })).status).toBe(200);
+  expect((await me("flyte_session=x")).status).toBe(401);
+  // Cookies work only over HTTP, since no program sends one with gRPC.
+  const client = createClient({ channel: admin.channel, service: AdminService });
+  await expect(client.getVersion({}, { metadata: { cookie } })).rejects.toMatchObject({ code: 16 });
+  const out = await browser.get(`${SITE}/logout?redirect_url=/console`);
+  expect(out.headers.get("location")).toBe(`${SITE}/console`);
+  expect([...browser.cookies.keys()].filter((name) => name.includes("session"))).toEqual([]);
+  expect((await me(cookie)).status).toBe(401);
+  const asked = await browser.follow(`${SITE}/login`);
+  expect(await asked.response.text()).toContain('name="password"');
+});
+
+test("when its token has ended it is signed in again without being asked, while its session lasts", async () => {
+  const browser = await signedIn();
+  await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 10_000, interval: 200 }).toBe(401);
+  const again = await browser.get(`${SITE}/login?redirect_url=/console/x`);
+  expect([again.status, again.headers.get("location")]).toEqual([307, `${SITE}/console/x`]);
+  expect((await me(cookieOf(browser))).status).toBe(200);
+  await database.db.query({ text: "DELETE FROM issuer_state WHERE kind = 'RefreshToken'" });
+  await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 10_000, interval: 200 }).toBe(401);
+  expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
+});
+
+test("a session that was called back is nobody's, and its browser is asked to sign in again", async () => {
+  const browser = await signedIn("bob");
+  expect((await me(cookieOf(browser))).status).toBe(200);
+  const text = "INSERT INTO token_revocations (issuer, subject, not_before) VALUES ('', 'bob', $1)";
+  await database.db.query({ text, values: [new Date(Date.now() + 1_000)] });
+  await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 30_000, interval: 200 }).toBe(401);
+  expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
+});
+
+test("cookies are out of reach of scripts, and the database does not hold what they hold", async () => {
+  const answer = await fetch(`${base()}/login`, { redirect: "manual" });
+  expect(answer.headers.getSetCookie()[0]).toMatch(/^flyte_sign_in=[^;]+; Path=\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/);
+  const browser = await signedIn();
+  const { rows } = await database.db.query<{ text: string }>({ text: "SELECT json_agg(s)::text AS text FROM browser_sessions s" });
+  expect(rows[0]?.text).not.toContain(browser.cookies.get("flyte_session"));
+  const sealed = encryptSession("a".repeat(43), { secret: 1 });
+  expect(sealed.toString("latin1")).not.toContain("secret");
+  expect(decryptSession("a".repeat(43), sealed)).toEqual({ secret: 1 });
+  expect(() => decryptSession("b".repeat(43), sealed)).toThrow(/authenticate/);
+});
+
+test("a callback that this browser did not begin signs nobody in", async () => {
+  const browser = browserOf({ site: SITE, base: base() });
+  expect((await browser.get(`${SITE}/callback?code=x&state=y`)).status).toBe(400);
+  await browser.get(`${SITE}/login`);
+  expect((await browser.get(`${SITE}/callback?code=x&state=y`)).status).toBe(400);
+  const state = (await browser.get(`${SITE}/login`)).headers.get("location") ?? "";
+  const told = await browser.get(`${SITE}/callback?code=x&state=${new URL(state).searchParams.get("state")}`);
+  expect(told.status).toBe(502);
+  expect(await told.text()).toContain("gives no token");
+  const error = await browser.get(`${SITE}/callback?error=<script>&state=${new URL(state).searchParams.get("state")}`);
+  expect(await error.text()).not.toContain("<script>");
+});
+
+const rules = { publicUrl: "https://flyte.test", allowedOrigins: ["https://console.test"] };
+
+test.each([
+  ["/console", "https://flyte.test/console"],
+  ["https://flyte.test/a?b=c#d", "https://flyte.test/a?b=c#d"],
+  ["https://console.test/x", "https://console.test/x"],
+])("%s may be gone back to", (wanted, target) => {
+  expect(allowedRedirect(wanted, rules)).toBe(target);
+});
+
+test.each([
+  "https://evil.test/",
+  "//evil.test/",
+  "/\\evil.test",
+  "\\\\evil.test",
+  "https://flyte.test@evil.test/",
+  "https://flyte.test.evil.test/",
+  "http://flyte.test/",
+  "https://flyte.test:444/",
+  "javascript:alert(1)",
+  "data:text/html,x",
+  "/\t/evil.test",
+  "https://a:b@flyte.test/",
+])("%j leads elsewhere", (wanted) => {
+  expect(allowedRedirect(wanted, rules)).toBeUndefined();
+});
+
+test.each(["/login", "/logout"])("%s sends nobody elsewhere", async (path) => {
+  const answer = await fetch(`${base()}${path}?redirect_url=https://evil.test/`, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+});

@@ -1,0 +1,92 @@
+import { isTimeZone } from "@flyte-ts/domain";
+import { z } from "zod";
+import type { PlatformConfig } from "../platform/index.js";
+
+/** Kubernetes quantities by resource; an empty string or absence means none. */
+const resources = z.strictObject({
+  cpu: z.string().default(""),
+  memory: z.string().default(""),
+  ephemeralStorage: z.string().default(""),
+  gpu: z.string().default(""),
+});
+
+/** Excludes GPUs, whose limit always equals the request: Kubernetes accepts nothing else. */
+const defaultLimits = resources.omit({ gpu: true });
+
+const settings = z.strictObject({
+  /** Created at start if missing. */
+  projects: z.array(z.string()).default(["flytesnacks"]),
+  domains: z
+    .array(z.strictObject({ id: z.string().min(1), name: z.string().min(1) }))
+    .min(1)
+    .default([
+      { id: "development", name: "development" },
+      { id: "staging", name: "staging" },
+      { id: "production", name: "production" },
+    ]),
+  /** Template of the namespace of an execution's resources. */
+  namespaceTemplate: z.string().default("{{ project }}-{{ domain }}"),
+  taskResources: z
+    .strictObject({
+      defaults: resources.prefault({ cpu: "2", memory: "200Mi" }),
+      /**
+       * Minimum limits of containers without limits, up to `limits`: a CPU limit above the default request lets a task
+       * use idle CPUs. Default: the limit equals the request, as in Flyte.
+       */
+      defaultLimits: defaultLimits.optional(),
+      limits: resources.prefault({ cpu: "2", memory: "1Gi", gpu: "1" }),
+    })
+    .prefault({}),
+  registration: z
+    .strictObject({
+      /** Maximum of nodes of one workflow; 0 means no limit. */
+      maxWorkflowNodes: z.number().int().min(0).default(100),
+      /** Maximum of labels and annotations of one launch plan or execution; 0 means no limit. */
+      maxLabelEntries: z.number().int().min(0).default(0),
+      maxAnnotationEntries: z.number().int().min(0).default(0),
+      /** Maximum size of one compiled workflow, bytes; 0 means no limit. */
+      workflowSizeLimit: z.number().int().min(0).default(0),
+      /**
+       * Maximum of node instances of one workflow with all its sub-workflows expanded, checked at registration and
+       * launch; 0 means no limit.
+       */
+      maxWorkflowInstances: z.number().int().min(0).default(200_000),
+      /** Maximum nesting of sub-workflows, including the workflow itself; 0 means no limit. */
+      maxWorkflowDepth: z.number().int().min(0).default(100),
+      /**
+       * Task type → scopes in which such tasks may be registered; an empty project or domain matches all. Unlisted
+       * types may be registered everywhere.
+       */
+      taskTypeWhitelist: z
+        .record(z.string(), z.array(z.strictObject({ project: z.string().default(""), domain: z.string().default("") })))
+        .default({}),
+    })
+    .prefault({}),
+  schedules: z
+    .strictObject({
+      /** Time zone of cron expressions without one. */
+      timeZone: z
+        .string()
+        .refine((name) => name !== "" && isTimeZone(name), "no such time zone: a name as Europe/Berlin is needed")
+        .default("UTC"),
+      /** Catch-up policy for missed runs, unless the launch plan sets one. */
+      catchUp: z.enum(["all", "last", "none"]).default("last"),
+    })
+    .prefault({}),
+  /** Settings of executions, unless request, launch plan or attributes set them. */
+  executionDefaults: z
+    .strictObject({
+      maxParallelism: z.number().int().default(25),
+      k8sServiceAccount: z.string().default(""),
+      assumableIamRole: z.string().default(""),
+      interruptible: z.boolean().optional(),
+      overwriteCache: z.boolean().default(false),
+      labels: z.record(z.string(), z.string()).default({}),
+      annotations: z.record(z.string(), z.string()).default({}),
+      envs: z.record(z.string(), z.string()).default({}),
+    })
+    .prefault({}),
+});
+
+export const registrySettings = settings.shape;
+export type RegistryConfig = PlatformConfig & z.infer<typeof settings>;

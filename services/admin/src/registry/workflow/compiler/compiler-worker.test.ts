@@ -1,0 +1,111 @@
+import { create } from "@bufbuild/protobuf";
+import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { afterEach, expect, test } from "vitest";
+import type { CompileOutcome, ResolvedRefs, EntityRefs } from "./compile-to-bytes.js";
+import { CompilerWorker, MalformedTemplatesError } from "./compiler-worker.js";
+import { encodeRefs, type EncodedTemplates } from "./encoded-source.js";
+
+let compiler: CompilerWorker | undefined;
+afterEach(() => compiler?.close());
+
+/** A thread that follows the template's bytes instead of compiling: it returns its own number and its number of runs. */
+function started(idleMs = 60_000): CompilerWorker {
+  const program = `
+    import { parentPort, threadId } from "node:worker_threads";
+    let ran = 0;
+    parentPort.on("message", ({ open, compile }) => {
+      if (compile !== undefined) return parentPort.postMessage({ outcome: { ok: false, errors: compile.tasks.length + " tasks" } });
+      const words = Buffer.from(open.template).toString("latin1");
+      if (words.includes("exit")) process.exit(3);
+      if (words.includes("throw")) throw new Error("out of the blue");
+      if (words.includes("fault")) parentPort.postMessage({ fault: "at line 1" });
+      else if (words.includes("malformed")) parentPort.postMessage({ malformed: "cut off" });
+      else if (words.includes("refers")) parentPort.postMessage({ referred: open.subWorkflows[0] });
+      else parentPort.postMessage({ outcome: { ok: false, errors: threadId + " " + ++ran } });
+    });`;
+  compiler = new CompilerWorker({ module: new URL(`data:text/javascript,${encodeURIComponent(program)}`), idleMs, largeBytes: 1_000 });
+  return compiler;
+}
+
+const templates = (name: string): EncodedTemplates => ({ id: new Uint8Array(), template: Buffer.from(name), subWorkflows: [] });
+const nothing = () => Promise.reject(new Error("nothing is referred to"));
+const compileIn = (thread: CompilerWorker, name: string) => thread.compile(templates(name), nothing);
+
+/** Number of the thread, and its number of runs. */
+function told(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
+  const [thread = "", ran = ""] = outcome.ok ? [] : outcome.errors.split(" ");
+  return { thread, ran: Number(ran) };
+}
+
+test("several at once are compiled one after the other by one thread", async () => {
+  const thread = started();
+  const outcomes = (await Promise.all(["a", "b", "c"].map((name) => compileIn(thread, name)))).map(told);
+  expect(outcomes.map(({ ran }) => ran)).toEqual([1, 2, 3]);
+  expect(new Set(outcomes.map((outcome) => outcome.thread)).size).toBe(1);
+});
+
+test.each([
+  ["exit", "the compiler's thread ended with 3"],
+  ["throw", "the compiler's thread died"],
+])("a thread that goes (%s) takes one workflow with it; the others get another thread", async (how, message) => {
+  const thread = started();
+  const before = told(await compileIn(thread, "a"));
+  const lost = compileIn(thread, how);
+  const after = compileIn(thread, "b");
+  await expect(lost).rejects.toThrow(message);
+  const next = told(await after);
+  expect(next.ran).toBe(1);
+  expect(next.thread).not.toBe(before.thread);
+});
+
+test("what the compiler throws is the fault of that workflow alone", async () => {
+  const thread = started();
+  await expect(compileIn(thread, "fault")).rejects.toThrow("at line 1");
+  expect(told(await compileIn(thread, "a")).ran).toBe(1);
+});
+
+test("what is referred to is brought in between; where that fails, it does so for this workflow alone", async () => {
+  const thread = started();
+  const task = create(IdentifierSchema, { name: "t" });
+  const referring: EncodedTemplates = {
+    ...templates("refers"),
+    subWorkflows: [encodeRefs({ tasks: [task], launchPlans: [] }) as unknown as Uint8Array],
+  };
+  const asked: EntityRefs[] = [];
+  const load = async (referred: EntityRefs): Promise<ResolvedRefs> => {
+    asked.push(referred);
+    return { tasks: [create(CompiledTaskSchema)], launchPlans: [] };
+  };
+  const refused = thread.compile(referring, () => Promise.reject(new Error("no such task"))).catch(String);
+  expect(await Promise.all([refused, thread.compile(referring, load)])).toEqual(["Error: no such task", { ok: false, errors: "1 tasks" }]);
+  expect(asked).toEqual([{ tasks: [task], launchPlans: [] }]);
+});
+
+test("bytes that are no templates are told apart", async () => {
+  await expect(compileIn(started(), "malformed")).rejects.toThrow(MalformedTemplatesError);
+});
+
+test("after something large the thread ends at once, unless more waits", async () => {
+  const thread = started();
+  const large = "x".repeat(1_000);
+  const [first, second] = await Promise.all([compileIn(thread, large), compileIn(thread, "a")]);
+  expect(told(second)).toEqual({ ...told(first), ran: 2 });
+  expect(told(await compileIn(thread, "a")).thread).not.toBe(told(first).thread);
+  expect(told(await compileIn(thread, "a")).ran).toBe(2);
+});
+
+test("the thread ends when it has nothing to do, and there is another when there is", async () => {
+  const thread = started(1);
+  const first = told(await compileIn(thread, "a"));
+  const another = async () => told(await compileIn(thread, "b")).thread !== first.thread;
+  await expect.poll(another, { interval: 50, timeout: 10_000 }).toBe(true);
+});
+
+test("closing gives up what runs and what waits", async () => {
+  const thread = started();
+  const given = Promise.allSettled([compileIn(thread, "a"), compileIn(thread, "b")]);
+  await thread.close();
+  expect((await given).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  await expect(compileIn(thread, "c")).rejects.toThrow("closed");
+});

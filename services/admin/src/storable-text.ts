@@ -1,6 +1,0 @@
-import { storableText } from "@flyte-ts/execution-state";
-
-const MAX_REASON = 1_000;
-
-/** Truncates a failure reason: errors may have megabytes, and readers need the beginning. */
-export const reasonText = (reason: string): string => storableText(reason).slice(0, MAX_REASON);

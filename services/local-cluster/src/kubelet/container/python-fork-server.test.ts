@@ -1,0 +1,568 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createLogger } from "@flyte-ts/telemetry";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { processStat } from "../../process-stat.js";
+import { makeEntryPoints } from "./entry-points.fixture.js";
+import { ContainerProcess, type ProcessExit } from "./container-process.js";
+import { ProcessReaper } from "./process-reaper.js";
+import { createRun, type RunDir } from "./run-dir.js";
+import { PythonForkServerPool } from "./python-fork-server.js";
+
+const program = fileURLToPath(new URL("../../../python/fork_server.py", import.meta.url));
+
+/** Reports everything that a program can observe about its start. */
+const ENTRY_POINT = `
+import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
+
+def proc(name):
+    with open("/proc/self/" + name, "rb") as file:
+        return file.read().decode()
+
+def links():
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[name] = os.readlink("/proc/self/fd/" + name)
+        except FileNotFoundError:
+            pass
+    return found
+
+def report():
+    main = sys.modules["__main__"]
+    umask = os.umask(0)
+    os.umask(umask)
+    return {
+        "argv": sys.argv, "orig_argv": sys.orig_argv, "path": sys.path, "executable": sys.executable, "prefix": sys.prefix,
+        "flags": repr(sys.flags), "warnoptions": sys.warnoptions, "meta_path": [repr(finder) for finder in sys.meta_path],
+        "environ": dict(os.environ), "proc_environ": sorted(proc("environ").split("\\0")), "cmdline": proc("cmdline"), "comm": proc("comm"),
+        "cwd": os.getcwd(), "umask": umask, "files": links(), "stdin": sys.stdin.read(), "nice": os.nice(0),
+        "main": sorted(key for key in vars(main) if not key.startswith("_") or key.startswith("__")), "main_file": main.__file__,
+        "main_spec": repr(main.__spec__), "main_loader": type(main.__loader__).__name__, "main_name": __name__,
+        "signals": {int(s): repr(signal.getsignal(s)) .split(" at ")[0] for s in signal.valid_signals()},
+        "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "wakeup": signal.set_wakeup_fd(-1),
+        "limits": [resource.getrlimit(limit) for limit in range(16)], "threads": [thread.name for thread in threading.enumerate()],
+        "out": [type(sys.stdout.buffer).__name__, sys.stdout.line_buffering, sys.stdout.encoding, sys.stdout.errors, sys.stdout.isatty()],
+        "error": [sys.stderr.line_buffering, sys.stderr.encoding, sys.stderr.errors], "locale": locale.setlocale(locale.LC_ALL),
+        "hooks": [sys.excepthook is sys.__excepthook__, threading.excepthook is threading.__excepthook__, repr(sys.gettrace())],
+        "temporary": [tempfile.gettempdir(), tempfile.tempdir], "home": os.path.expanduser("~"), "site": [site.USER_BASE, site.USER_SITE],
+        "userbase": sysconfig.get_config_var("userbase"), "recursion": sys.getrecursionlimit(), "gc": [gc.isenabled(), gc.get_threshold()],
+        "leader": os.getsid(0) == os.getppid() == os.getpgid(0), "filters": [repr(one) for one in warnings.filters],
+        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("fork_server", "speculative_import", "botocore_models")}), "settings": SETTINGS,
+        "functions": [os.stat.__name__, os.stat in os.supports_fd, type(os.stat).__name__, type(open).__name__],
+    }
+
+# What flytekit does as it is imported.
+if os.path.exists("crash") and os.path.basename(sys.orig_argv[1]) == "pyflyte-fast-execute":
+    os._exit(1)
+LOADED_BY = os.path.basename(sys.orig_argv[1])
+SETTINGS = open("flytekit.config").read() if os.path.exists("flytekit.config") else None
+os.environ["SET_BY_KIT"] = "yes"
+`;
+const EXECUTE = `import random
+from flytekit.bin.entrypoint import LOADED_BY, report
+if __name__ == "__main__":
+    import json, os, sys
+    if sys.argv[1:2] == ["exec"]:
+        exec(sys.argv[2])
+    elif sys.argv[1:2] == ["report"]:
+        print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random(), "loadedBy": LOADED_BY}))
+`;
+/** Simulates fast registration without a download; optionally changes settings in the working directory after flytekit has read them. */
+const FAST = `import os, subprocess, sys, time
+folder, *command = sys.argv[1:]
+if os.path.exists(folder + "/settings"):
+    time.sleep(0.3)
+    os.rename(folder + "/settings", "flytekit.config")
+env = os.environ.copy()
+env["PYTHONPATH"] = os.path.realpath(folder)
+sys.stdout.flush()
+sys.exit(subprocess.Popen(command, env=env).wait())
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "fork-server-"));
+const bin = join(folder, "venv", "bin");
+const reaper = new ProcessReaper();
+const logger = createLogger({ service: "test", level: "silent" });
+let packages: string;
+let pool: PythonForkServerPool;
+let count = 0;
+
+beforeAll(async () => {
+  packages = makeEntryPoints(folder, { "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE }).packages;
+  mkdirSync(join(packages, "flytekit", "bin"), { recursive: true });
+  writeFileSync(join(packages, "flytekit", "bin", "entrypoint.py"), ENTRY_POINT);
+  // Creates the directory of byte code, so that later starts change nothing.
+  await outcome(["pyflyte-execute"], { forked: false });
+});
+function startPool({
+  idleTimeoutMs = 60_000,
+  modules = [],
+}: {
+  idleTimeoutMs?: number;
+  modules?: readonly string[];
+} = {}): PythonForkServerPool {
+  return new PythonForkServerPool({ program, logFile: join(folder, "fork-server.log"), logger, idleTimeoutMs, maxServers: 2, modules });
+}
+
+beforeEach(() => {
+  pool = startPool();
+  return () => pool.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly process: ContainerProcess;
+  readonly run: RunDir;
+  readonly ended: Promise<ProcessExit>;
+}
+
+interface Start {
+  readonly forked?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly run?: RunDir;
+}
+
+function launch(
+  command: readonly string[],
+  { forked = true, environment = {}, run = createRun(join(folder, `run-${count++}`), 0) }: Start = {},
+): Run {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<ProcessExit>();
+  const own = join(folder, "own");
+  mkdirSync(own, { recursive: true });
+  const all = { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: own, TMPDIR: own, ...environment };
+  const [name = "", ...words] = command;
+  const launched = ContainerProcess.launch(
+    {
+      podUid: `uid-${run.path}`,
+      container: "main",
+      run,
+      command: [join(bin, name), ...words],
+      environment: new Map(Object.entries(all)),
+      directory: own,
+    },
+    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, forkServers: forked ? pool : undefined },
+  );
+  return { process: launched, run, ended };
+}
+
+const log = ({ run }: Run) => readFileSync(join(run.path, "log"), "utf8");
+
+/** Returns exit code and log of a command, started by a fork or as a new process. */
+async function outcome(command: readonly string[], start: Start = {}): Promise<{ code: number; log: string }> {
+  const one = launch(command, start);
+  const { exitCode } = await one.ended;
+  await one.process.allExited;
+  // Run directories differ.
+  return { code: exitCode, log: log(one).replaceAll(one.run.path, "RUN") };
+}
+
+interface Report {
+  readonly same: Record<string, unknown>;
+  readonly parent: string;
+  readonly random: number;
+  /** Entry point as which the process imported flytekit. */
+  readonly loadedBy: string;
+}
+
+async function report(start: Start = {}, command: readonly string[] = ["pyflyte-execute", "report", "--an", "", "ä b"]): Promise<Report> {
+  const { log: text } = await outcome(command, start);
+  return JSON.parse(text) as Report;
+}
+
+/** Selects what must be equal: run directories differ, and a Python that set its own locale passes it to children by flags. */
+function seen({ same }: Report): Record<string, unknown> {
+  return JSON.parse(
+    JSON.stringify(same)
+      .replaceAll(/run-\d+/g, "run")
+      .replaceAll(/utf8_mode=\d/g, ""),
+  ) as Record<string, unknown>;
+}
+
+const isForked = ({ parent }: Report) => /python/.test(parent);
+
+describe("a forked start is that of a new process", () => {
+  test("in all that the program can see", async () => {
+    const environment = { ODD: "a=b\nc", PYTHONPATH: join(folder, "code"), EMPTY: "" };
+    // Both use the same directory, one after the other, so that reported paths are equal.
+    const spawned = await report({ forked: false, environment });
+    const forked = await report({ environment });
+    expect([isForked(spawned), isForked(forked)]).toEqual([false, true]);
+    expect(seen(forked)).toEqual(seen(spawned));
+    expect(forked.random).not.toBe(spawned.random);
+  });
+
+  test.each([
+    ["an exit status", "sys.exit(3)"],
+    ["an exit with a text", "sys.exit('so')"],
+    ["the end", "print('done')"],
+    ["an exit without cleaning up", "print('lost'); os._exit(7)"],
+    ["an exception", "print('before'); {}['missing']"],
+    ["an exception with a cause", "raise ValueError('ü') from OSError()"],
+    ["what is done at the exit", "import atexit; atexit.register(print, 'bye'); 1/0"],
+    ["a thread that goes on", "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()"],
+    ["SIGTERM", "import signal; os.kill(os.getpid(), signal.SIGTERM)"],
+    ["SIGKILL", "import signal; os.kill(os.getpid(), signal.SIGKILL)"],
+    ["SIGUSR1", "import signal; os.kill(os.getpid(), signal.SIGUSR1)"],
+    ["a broken pipe", "r, w = os.pipe(); os.close(r); os.write(w, b'x')"],
+  ])("in how it ends: %s", async (_, script) => {
+    const [forked, spawned] = [
+      await outcome(["pyflyte-execute", "exec", script]),
+      await outcome(["pyflyte-execute", "exec", script], { forked: false }),
+    ];
+    expect(forked).toEqual(spawned);
+  });
+
+  test("for the second entry point, which has the fetched code on its path", async () => {
+    const code = join(folder, "fetched");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "mine.py"), "");
+    const command = ["pyflyte-fast-execute", code, "pyflyte-execute", "report", "x"];
+    const [spawned, forked] = [await report({ forked: false }, command), await report({}, command)];
+    expect(seen(forked)).toEqual(seen(spawned));
+    expect(forked.same["path"]).toContain(code);
+    // The second fork loaded flytekit before it knew the command.
+    expect([forked.loadedBy, spawned.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
+  });
+});
+
+/** Imitates the loader of botocore; `load_data` reads from the first directory with the file. */
+const LOADERS = `import json, os
+class JSONFileLoader:
+    def load_file(self, path):
+        if os.path.exists(path + ".json"):
+            with open(path + ".json") as file:
+                return json.load(file)
+class Loader:
+    def determine_latest_version(self, service, kind):
+        return "2006-03-01"
+    def load_data(self, name):
+        return JSONFileLoader().load_file(os.path.join(os.path.dirname(__file__), "data", name))
+`;
+
+describe("models of the blob store's client", () => {
+  const read = `import botocore.loaders as b, json
+one, other = (b.Loader().load_data("s3/2006-03-01/service-2") for _ in range(2))
+print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b.JSONFileLoader.load_file.__name__]))`;
+  const file = (name: string) => join(packages, "botocore", "data", `${name}.json`);
+
+  test("are read ahead, handed out once and read anew when they have changed", async () => {
+    mkdirSync(join(packages, "botocore", "data", "s3", "2006-03-01"), { recursive: true });
+    writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS);
+    writeFileSync(file("s3/2006-03-01/service-2"), "[1]");
+    writeFileSync(file("endpoints"), "[2]");
+    try {
+      const seenBy = async () => JSON.parse((await outcome(["pyflyte-execute", "exec", read])).log) as unknown;
+      expect(await seenBy()).toEqual([[1], [1], false, [2], "load_file"]);
+      // Time, size or inode reveal the change: the text has the same length.
+      writeFileSync(file("endpoints"), "[3]");
+      expect(await seenBy()).toEqual([[1], [1], false, [3], "load_file"]);
+    } finally {
+      rmSync(join(packages, "botocore"), { recursive: true });
+    }
+  });
+});
+
+test("a failed preload of models does not prevent forks", async () => {
+  mkdirSync(join(packages, "botocore"));
+  writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS.replace('return "2006-03-01"', 'raise ValueError("unknown service")'));
+  try {
+    expect(isForked(await report())).toBe(true);
+  } finally {
+    rmSync(join(packages, "botocore"), { recursive: true });
+  }
+});
+
+describe("a new process is started", () => {
+  test("when the fetched code has a module that would come in place of a loaded one", async () => {
+    const code = join(folder, "shadowing");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "tarfile.py"), "MINE = True");
+    const script = "import tarfile; print(getattr(tarfile, 'MINE', False))";
+    expect(await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).toEqual({ code: 0, log: "True\n" });
+  });
+
+  test("when settings have come with the code that were looked for before", async () => {
+    const code = join(folder, "with-settings");
+    mkdirSync(code, { recursive: true });
+    const settings = join(code, "settings");
+    writeFileSync(settings, "mine");
+    try {
+      const { same, loadedBy } = await report({}, ["pyflyte-fast-execute", code, "pyflyte-execute", "report"]);
+      expect([same["settings"], loadedBy]).toEqual(["mine", "pyflyte-execute"]);
+    } finally {
+      rmSync(join(folder, "own", "flytekit.config"), { force: true });
+    }
+  });
+
+  test("when flytekit ends the process that loads it ahead of the code", async () => {
+    const crash = join(folder, "own", "crash");
+    writeFileSync(crash, "");
+    try {
+      const { loadedBy } = await report({}, ["pyflyte-fast-execute", join(folder, "own"), "pyflyte-execute", "report"]);
+      expect(loadedBy).toBe("pyflyte-execute");
+    } finally {
+      rmSync(crash);
+    }
+  });
+
+  test("when a loaded module has changed since", async () => {
+    expect(isForked(await report())).toBe(true);
+    utimesSync(packages, new Date(), new Date(0));
+    expect(isForked(await report())).toBe(false);
+    // A server with the current packages replaces it.
+    await expect.poll(async () => isForked(await report())).toBe(true);
+  });
+
+  test("when a thread runs in the Python that would be forked", async () => {
+    const site = join(packages, "sitecustomize.py");
+    writeFileSync(site, "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
+    try {
+      expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
+    } finally {
+      rmSync(site);
+    }
+  });
+
+  test("when that Python ends while it loads, which is tried once", async () => {
+    const site = join(packages, "sitecustomize.py");
+    const tries = join(folder, "tries");
+    writeFileSync(
+      site,
+      `import os, sys\nif "fork_server.py" in str(sys.orig_argv):\n    open(${JSON.stringify(tries)}, "a").write("x")\n    os._exit(3)\n`,
+    );
+    try {
+      expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
+      expect(readFileSync(tries, "utf8")).toBe("x");
+    } finally {
+      rmSync(site);
+    }
+  });
+
+  test("for other commands, and where the interpreter is gone", async () => {
+    expect(isForked(await report({}, ["other", "report"]))).toBe(false);
+    expect(pool.fork({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
+  });
+
+  test("when the Python dies before it answers", async () => {
+    const started = Array.from({ length: 5 }, () => launch(["pyflyte-execute", "exec", "print('ran')"]));
+    await delay(20);
+    killPythons();
+    for (const one of started) {
+      expect((await one.ended).exitCode).toBe(0);
+      expect(log(one)).toBe("ran\n");
+    }
+  });
+});
+
+/** Kills the fork servers of this test file. */
+function killPythons(): void {
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+      if (words[0] === join(bin, "python") && words[1]?.endsWith("/fork_server.py") === true) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // The process has exited.
+    }
+  }
+}
+
+test("forked processes survive the fork server, and their exit is reported", async () => {
+  const go = join(folder, "go");
+  const one = launch([
+    "pyflyte-execute",
+    "exec",
+    `import time\nprint('in', flush=True)\nwhile not os.path.exists(${JSON.stringify(go)}): time.sleep(0.01)\nsys.exit(9)`,
+  ]);
+  while (!existsSync(join(one.run.path, "log")) || log(one) !== "in\n") await delay(10);
+  killPythons();
+  expect((await outcome(["pyflyte-execute", "exec", "print('next')"])).log).toBe("next\n");
+  writeFileSync(go, "");
+  expect((await one.ended).exitCode).toBe(9);
+});
+
+test("concurrent forks have separate environments", async () => {
+  const script =
+    "import json; print(os.environ['FLYTE_NUMBER'], getattr(json, 'left', None), os.environ.get('LEFT')); json.left = 1; os.environ['LEFT'] = '1'";
+  const all = Array.from({ length: 24 }, (_, i) => outcome(["pyflyte-execute", "exec", script], { environment: { FLYTE_NUMBER: `${i}` } }));
+  expect((await Promise.all(all)).map(({ log: text }) => text)).toEqual(all.map((_, i) => `${i} None None\n`));
+});
+
+test("a command can be stopped at any moment of its start", async () => {
+  await outcome(["pyflyte-execute", "exec", ""]);
+  const codes: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    const one = launch(["pyflyte-execute", "exec", "import time; time.sleep(600)"]);
+    await delay(i / 2);
+    one.process.stop(20_000);
+    codes.push((await one.ended).exitCode);
+    await one.process.allExited;
+  }
+  expect(codes).toEqual(codes.map(() => 143));
+}, 30_000);
+
+test("a run is claimed once: a second start of it follows the first", async () => {
+  const mark = join(folder, "once");
+  const script = `import time\nopen(${JSON.stringify(mark)}, 'a').write('ran ')\ntime.sleep(0.3)\nsys.exit(7)`;
+  const first = launch(["pyflyte-execute", "exec", script]);
+  const again = launch(["pyflyte-execute", "exec", script], { run: first.run });
+  const spawned = launch(["pyflyte-execute", "exec", script], { run: first.run, forked: false });
+  expect([(await first.ended).exitCode, (await again.ended).exitCode, (await spawned.ended).exitCode]).toEqual([7, 7, 7]);
+  expect(readFileSync(mark, "utf8")).toBe("ran ");
+});
+
+test("a process that left the session is found by its environment", async () => {
+  const file = join(folder, "stray");
+  const script = `import time
+if os.fork() == 0:
+    os.setsid()
+    open(${JSON.stringify(file)}, 'w').write(str(os.getpid()))
+    time.sleep(600)
+while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
+  await outcome(["pyflyte-execute", "exec", script]);
+  // Zombies wait for their current parent.
+  expect(processStat(Number(readFileSync(file, "utf8")))?.state ?? "Z").toBe("Z");
+});
+
+/** Prints the pid of the fork server, the runner's parent. */
+const PRINT_SERVER_PID = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
+
+test("variables read by C code get a separate fork server", async () => {
+  const forked = async (environment: Readonly<Record<string, string>>) =>
+    (await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID], { environment })).log;
+  const usual = await forked({});
+  expect(await forked({ OMP_NUM_THREADS: "1" })).not.toBe(usual);
+  expect(await forked({ FLYTE_INTERNAL_NAME: "x" })).toBe(usual);
+});
+
+/** Contents of preloaded packages, by name. */
+const AHEAD: Readonly<Record<string, string>> = {
+  "lighter/__init__.py": "import os\nos.environ.setdefault('LIGHTER', '1')\nhome = os.path.expanduser('~')",
+  "heavy/__init__.py": "import warnings, lighter\nfrom heavy import inner\nwarnings.filterwarnings('ignore', 'of heavy')\nvalue = 5",
+  "heavy/inner.py": "class Made: pass",
+  "heavy/part.py": "import heavy",
+  "numpy/__init__.py": "",
+  "numpy/random/__init__.py": "",
+  "numpy/random/mtrand.py": "import os\ndef seed():\n    global state\n    state = os.urandom(8)\nseed()",
+  "broken.py": "import lighter\nraise RuntimeError('broken')",
+  "threaded.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
+};
+
+const SHOW_AHEAD = `
+import importlib.util, json, random, warnings
+seen = []
+def look():
+    known = sorted(name for name in sys.modules if name.split(".")[0] in ("lighter", "heavy", "numpy", "broken"))
+    filters = [one[1].pattern for one in warnings.filters if hasattr(one[1], "pattern")]
+    heavy = sys.modules.get("heavy")
+    seen.append([known, os.environ.get("LIGHTER"), filters, "heavy" in sys.modules and sorted(name for name in vars(heavy) if name[0] != "_")])
+look()
+spec = importlib.util.find_spec("heavy")
+seen.append([spec.origin, spec.submodule_search_locations])
+look()
+spec.loader = importlib.util.LazyLoader(spec.loader)
+lazy = importlib.util.module_from_spec(spec)
+sys.modules["heavy"] = lazy
+spec.loader.exec_module(lazy)
+seen.append(type(lazy).__name__)
+seen.append([lazy.value, type(lazy).__name__, sys.modules["heavy"] is lazy])
+look()
+from heavy import part
+look()
+seen.append([part.heavy is lazy, type(lazy.__spec__.loader).__name__, type(part.__loader__).__name__, lazy.inner.Made.__module__])
+import lighter
+seen.append(lighter.home)
+try:
+    import broken
+except RuntimeError as error:
+    seen.append(str(error))
+import numpy.random.mtrand
+look()
+forked = type(sys.meta_path[0]).__name__ == "HiddenModules"
+print(json.dumps({"seen": seen, "forked": forked, "random": [random.random(), numpy.random.mtrand.state.hex()]}))
+`;
+
+describe("modules that are loaded ahead", () => {
+  beforeEach(() => {
+    for (const [name, text] of Object.entries(AHEAD)) {
+      mkdirSync(dirname(join(packages, name)), { recursive: true });
+      writeFileSync(join(packages, name), text);
+    }
+    rmSync(join(folder, "fork-server.log"), { force: true });
+    return () => {
+      for (const name of Object.keys(AHEAD)) rmSync(join(packages, name.split("/")[0] ?? ""), { recursive: true, force: true });
+    };
+  });
+
+  interface Shown {
+    readonly seen: unknown;
+    readonly forked: boolean;
+    readonly random: readonly [number, string];
+  }
+
+  async function shown(start: Start = {}): Promise<Shown> {
+    const { log: text } = await outcome(["pyflyte-execute", "exec", SHOW_AHEAD], start);
+    return JSON.parse(text) as Shown;
+  }
+
+  async function grown(): Promise<Shown> {
+    for (;;) {
+      const one = await shown();
+      if (one.forked) return one;
+      await delay(50);
+    }
+  }
+
+  test("are seen when they are imported, and not before", async () => {
+    pool.close();
+    pool = startPool({ modules: ["numpy.random.mtrand", "lighter", "broken", "not.there", "heavy", "heavy.part"] });
+    const spawned = await shown({ forked: false });
+    const [first, second] = [await grown(), await shown()];
+    expect([first.seen, second.seen]).toEqual([spawned.seen, spawned.seen]);
+    expect([spawned.forked, second.forked]).toEqual([false, true]);
+    // Random numbers of forks differ.
+    for (const which of [0, 1] as const) expect(new Set([spawned, first, second].map(({ random }) => random[which])).size).toBe(3);
+    const [old, forked] = [await report({ forked: false }), await report()];
+    expect([isForked(old), isForked(forked)]).toEqual([false, true]);
+    // The finder of hidden modules is additional.
+    expect({ ...seen(forked), meta_path: [] }).toEqual({ ...seen(old), meta_path: [] });
+    // Preloaded modules do not replace fetched ones either.
+    const code = join(folder, "shadowing-ahead");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "heavy.py"), "value = 'mine'");
+    const script = "import heavy; print(heavy.value)";
+    expect((await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).log).toBe("mine\n");
+    // Killing the first process ends its successor too.
+    killPythons();
+    expect((await shown()).seen).toEqual(spawned.seen);
+  }, 60_000);
+
+  test("are done without when a thread stays that one of them started", async () => {
+    pool.close();
+    pool = startPool({ modules: ["threaded"] });
+    expect(isForked(await report())).toBe(true);
+    while (!readFileSync(join(folder, "fork-server.log"), "utf8").includes("additional modules are not preloaded")) await delay(50);
+    expect(isForked(await report())).toBe(true);
+    expect((await shown()).forked).toBe(false);
+  }, 60_000);
+});
+
+test("a fork server can start in advance", async () => {
+  const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+  pool.startEagerly({ command: ["pyflyte-execute"], environment, directory: "/" });
+  const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
+  expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim());
+});
+
+test("an idle fork server exits and is replaced on demand", async () => {
+  pool.close();
+  pool = startPool({ idleTimeoutMs: 50 });
+  const first = await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID]);
+  for (let i = 0; i < 200 && existsSync(`/proc/${first.log.trim()}`); i++) await delay(25);
+  expect(existsSync(`/proc/${first.log.trim()}`)).toBe(false);
+  const second = await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID]);
+  expect(second.log).not.toBe(first.log);
+});

@@ -1,4 +1,0 @@
-/** The task cannot be converted to a pod; the message names the field and the rule. */
-export class BadSpecification extends Error {
-  override readonly name = "BadSpecification";
-}

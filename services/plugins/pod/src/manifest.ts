@@ -1,0 +1,68 @@
+import { defineService } from "@flyte-ts/service-manifest";
+
+const logLinks = (podLogUri: string) => [{ name: "Kubernetes Logs", uris: [podLogUri] }];
+
+export const manifest = defineService({
+  id: "plugin-pod",
+  description: "Runs container, Python and raw-container tasks as pods.",
+  plane: "data",
+  taskTypes: ["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"],
+  opsPort: 10_260,
+  requires: { bus: {}, blobStore: {}, kubernetes: "own" },
+  permissions: [
+    {
+      scope: "cluster",
+      resources: ["pods"],
+      verbs: ["create", "delete", "get", "list", "watch"],
+      reason: "Runs tasks.",
+      rareVerbs: { get: "the pod that it creates already exists" },
+    },
+    {
+      scope: "cluster",
+      resources: ["pods/log"],
+      verbs: ["get"],
+      reason: "Archives logs, with `logArchive.enabled`.",
+      rareVerbs: { get: "logs are archived, which is off" },
+    },
+    {
+      scope: "cluster",
+      resources: ["podtemplates"],
+      verbs: ["get"],
+      reason: "Reads the pod templates that tasks name.",
+      rareVerbs: { get: "a task names a pod template" },
+    },
+    {
+      scope: "cluster",
+      apiGroup: "flyte.lyft.com",
+      resources: ["flyteworkflows/finalizers"],
+      verbs: ["update"],
+      reason: "Pods block the deletion of their workflow: clusters with OwnerReferencesPermissionEnforcement require this.",
+      rareVerbs: { update: "no request: the admission plugin looks the permission up when a pod is created" },
+    },
+    {
+      scope: "namespace",
+      apiGroup: "coordination.k8s.io",
+      resources: ["leases"],
+      verbs: ["create", "delete", "list", "patch", "update", "watch"],
+      reason: "Elects the leader among its replicas.",
+      rareVerbs: { update: "a standby takes over from a dead leader" },
+    },
+  ],
+  kubernetes: {
+    comment: "One replica leads, the other is a standby.",
+    resources: { requests: { cpu: "200m", memory: "192Mi" }, limits: { memory: "1Gi" } },
+    podFields: { LEAD__NAMESPACE: "metadata.namespace" },
+  },
+  settings: {
+    kubernetes: { lead: { enabled: true } },
+    // Pods are processes of the cluster's container, whose image contains copilot.
+    compose: { pods: { copilot: { command: ["/usr/local/bin/node", "/copilot/main.mjs"] } } },
+    composeSecret: ({ podLogUri }) => ({ logLinks: logLinks(podLogUri) }),
+    stack: ({ podLogUri, runsPods, podEnvironment, copilotCommand }) => ({
+      logLinks: logLinks(podLogUri),
+      // The node sets the environment of local processes itself.
+      pods: runsPods ? { copilot: { command: copilotCommand } } : { environment: { env: podEnvironment } },
+    }),
+  },
+  metricsPrefix: "flyte_plugin_",
+});

@@ -1,0 +1,43 @@
+import { intervalRecurrence } from "@flyte-ts/domain";
+import { describe, expect, test } from "vitest";
+import { nextAction } from "./next-action.js";
+import type { CatchUpPolicy } from "./schedule.js";
+
+const MINUTE = 60_000;
+const recurrence = interval(MINUTE, 0);
+const decideAt = (catchUp: CatchUpPolicy, now: number, watermark = 0) =>
+  nextAction({ recurrence, catchUp }, { watermark: watermark, now, missedAfterMs: 90_000 });
+
+describe.each(["all", "last", "none"] as const)("%s", (policy) => {
+  test("nothing is due", () => {
+    expect(decideAt(policy, MINUTE - 1)).toEqual({ kind: "wait", until: MINUTE });
+    expect(decideAt(policy, 5 * MINUTE, 5 * MINUTE)).toEqual({ kind: "wait", until: 6 * MINUTE });
+  });
+  test("what is late but was not missed goes in its order", () => {
+    expect(decideAt(policy, MINUTE)).toEqual({ kind: "start", at: MINUTE, from: MINUTE, isMissed: false });
+    expect(decideAt(policy, MINUTE + 90_000)).toEqual({ kind: "start", at: MINUTE, from: MINUTE, isMissed: false });
+  });
+  test("what never comes", () =>
+    expect(nextAction({ recurrence: { next: () => undefined }, catchUp: policy }, { watermark: 0, now: 1, missedAfterMs: 1 })).toEqual({
+      kind: "never",
+    }));
+});
+
+test("when runs were missed the policy speaks", () => {
+  const now = 60 * MINUTE + 1;
+  expect(decideAt("all", now)).toEqual({ kind: "start", at: MINUTE, from: MINUTE, isMissed: true });
+  expect(decideAt("last", now)).toEqual({ kind: "start", at: 60 * MINUTE, from: MINUTE, isMissed: false });
+  expect(decideAt("none", now)).toEqual({ kind: "start", at: 60 * MINUTE, from: MINUTE, isMissed: false });
+});
+
+test("the last one may itself have been missed", () => {
+  const hourly = { recurrence: interval(60 * MINUTE, 0) };
+  const situation = { watermark: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
+  expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({
+    kind: "start",
+    at: 120 * MINUTE,
+    from: 60 * MINUTE,
+    isMissed: true,
+  });
+  expect(nextAction({ ...hourly, catchUp: "none" }, situation)).toEqual({ kind: "skip", from: 60 * MINUTE, through: 120 * MINUTE });
+});
