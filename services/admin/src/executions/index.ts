@@ -33,7 +33,7 @@ export { clearLaunchBlocker, setLaunchBlocker } from "./store/execution/launch-b
 export { commitPlacement, setExecutionCluster } from "./store/execution/placement.js";
 export * as executionStates from "./store/execution/state.js";
 export * as executionUpdates from "./store/execution/update.js";
-export * as expiryQueries from "./store/expired.js";
+export * as expiryQueries from "./store/expired-executions.js";
 export { startInitialAnalyze } from "./store/initial-analyze.js";
 export { executionsWithCacheStatus } from "./store/node/find.js";
 export * as nodeStates from "./store/node/state.js";
