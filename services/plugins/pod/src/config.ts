@@ -171,7 +171,7 @@ export const podServiceConfig = z.strictObject({
         .int()
         .min(1)
         .default(10 * 1024 * 1024),
-      /** Maximum size of outputs that are passed by value, bytes. */
+      /** Maximum size of outputs passed by value, bytes. */
       inlineBytes: z
         .int()
         .min(0)
@@ -192,15 +192,15 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   /** PodTemplate for tasks that name none; empty: none. */
   defaultPodTemplate: z.string().default(""),
-  /** Namespace of templates for all namespaces; empty: none. */
+  /** Namespace of PodTemplates for all namespaces; empty: none. */
   templateNamespace: z.string().default(""),
-  /** Grace period of pods that are stopped, seconds. */
+  /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
-  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
+  /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
   stopTimeoutMs: z.int().min(0).default(20_000),
-  /** Number of pods that are observed concurrently. */
+  /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
-  /** Ends of pods that are older than this at the start are not reported, ms; propeller asks for them. */
+  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
