@@ -2,6 +2,7 @@
 //
 //   node scripts/generate-deploy.mjs           writes them, and removes those of services that no longer exist
 //   node scripts/generate-deploy.mjs --check   fails, naming each file that differs
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { composeFiles } from "./deploy/compose.mjs";
@@ -54,18 +55,14 @@ function imageLine({ names, path, image }) {
   return `- { image: ${names.image}, service: ${path}, target: ${image.target} }`;
 }
 
-/** References of the root project: every workspace with a tsconfig.json. */
+/** References of the root project: every folder with a tsconfig.json. */
 function typescriptProjects() {
-  const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const folders = workspaces.flatMap((pattern) => {
-    if (!pattern.endsWith("/*")) return [pattern];
-    const above = pattern.slice(0, -2);
-    return readdirSync(join(root, above)).map((name) => `${above}/${name}`);
-  });
-  const references = folders
-    .filter((folder) => existsSync(join(root, folder, "tsconfig.json")))
-    .toSorted()
-    .map((path) => ({ path }));
+  const listed = ["ls-files", "--cached", "--others", "--exclude-standard", "--", "*/tsconfig.json"];
+  const references = execFileSync("git", listed, { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => file !== "" && existsSync(join(root, file)))
+    .map((file) => ({ path: dirname(file) }))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   return `${JSON.stringify({ files: [], references }, null, 2)}\n`;
 }
 

@@ -22,10 +22,16 @@ export function servicesPage({ services, model }) {
     table(["service", "in Kubernetes", "Service ports", "replicas", "requests", "memory limit", "optional"], deployed.map(deployedRow)),
     "Health and metrics of each are at port 10254. Outside of containers the default ports are:\n",
     table(
-      ["service", "default port", "environment prefix", "Helm values"],
+      ["service", "default port", "environment prefix", "Helm values", "own metrics"],
       services
         .filter(({ opsPort }) => opsPort !== undefined)
-        .map(({ id, opsPort, names }) => [code(id), opsPort, code(names.envPrefix), code(names.helm)]),
+        .map(({ id, opsPort, names, kubernetes, metricsPrefix }) => [
+          code(id),
+          opsPort,
+          code(names.envPrefix),
+          kubernetes === undefined ? "" : code(names.helm),
+          metricsPrefix === undefined ? "" : code(`${metricsPrefix}*`),
+        ]),
     ),
     "## Task types\n",
     table(

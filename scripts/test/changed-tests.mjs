@@ -43,7 +43,7 @@ export function selectTests(root, changed) {
   const packages = readPackages(root);
   const modules = readModules(root, packages);
   const tests = [...modules.keys()].filter((file) => file.endsWith(".test.ts"));
-  if (changed.some((file) => GLOBAL.test(file))) return tests.sort();
+  if (changed.some((file) => GLOBAL.test(file))) return tests.toSorted();
   const affected = new Set();
   const queue = changed.flatMap((file) => changedModules(file, { packages, modules }));
   const dependents = invert(modules, packages);
@@ -52,7 +52,7 @@ export function selectTests(root, changed) {
     affected.add(file);
     queue.push(...(dependents.get(file) ?? []));
   }
-  return tests.filter((file) => affected.has(file) || file.startsWith(ALWAYS)).sort();
+  return tests.filter((file) => affected.has(file) || file.startsWith(ALWAYS)).toSorted();
 }
 
 /** Reads the workspaces: folder and name of each package, longest folders first. */

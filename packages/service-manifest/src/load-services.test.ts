@@ -29,6 +29,11 @@ test("services of the control plane come first, plugin services after propeller"
   expect(ids[4]).toMatch(/^plugin-/);
 });
 
+test("no two services have the same default port of health and metrics", async () => {
+  const ports = (await loadServices(repository)).flatMap(({ manifest }) => manifest.opsPort ?? []);
+  expect(new Set(ports).size).toBe(ports.length);
+});
+
 test("plugin services may lie in folders outside of the repository", async () => {
   const services = await loadServices(repository, [pluginFolder("plugin-own")]);
   expect(services.map(({ manifest }) => manifest.id)).toContain("plugin-own");

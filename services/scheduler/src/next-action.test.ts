@@ -4,7 +4,7 @@ import { nextAction } from "./next-action.js";
 import type { CatchUpPolicy } from "./schedule.js";
 
 const MINUTE = 60_000;
-const recurrence = interval(MINUTE, 0);
+const recurrence = intervalRecurrence(MINUTE, 0);
 const decideAt = (catchUp: CatchUpPolicy, now: number, watermark = 0) =>
   nextAction({ recurrence, catchUp }, { watermark: watermark, now, missedAfterMs: 90_000 });
 
@@ -31,7 +31,7 @@ test("when runs were missed the policy speaks", () => {
 });
 
 test("the last one may itself have been missed", () => {
-  const hourly = { recurrence: interval(60 * MINUTE, 0) };
+  const hourly = { recurrence: intervalRecurrence(60 * MINUTE, 0) };
   const situation = { watermark: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
   expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({
     kind: "start",

@@ -11,7 +11,7 @@ export { publishTerminalAck } from "./engine-notifier/publish-terminal-ack.js";
 export { planExecutions } from "./execution/list.js";
 export { executionRpcs } from "./execution/rpc.js";
 export { TooManyConflictsError, updateExecutionState } from "./execution/update-state.js";
-export { alreadyEnded } from "./model/already-ended.js";
+export { alreadyEnded } from "./model/ended-execution.js";
 export * as executionIds from "./model/identifier.js";
 export { encodeLaunchSettings } from "./model/launch-settings.js";
 export * as phaseNames from "./model/phase-name.js";
@@ -33,7 +33,7 @@ export { clearLaunchBlocker, setLaunchBlocker } from "./store/execution/launch-b
 export { commitPlacement, setExecutionCluster } from "./store/execution/placement.js";
 export * as executionStates from "./store/execution/state.js";
 export * as executionUpdates from "./store/execution/update.js";
-export * as expiryQueries from "./store/expired.js";
+export * as expiryQueries from "./store/expired-executions.js";
 export { startInitialAnalyze } from "./store/initial-analyze.js";
 export { executionsWithCacheStatus } from "./store/node/find.js";
 export * as nodeStates from "./store/node/state.js";

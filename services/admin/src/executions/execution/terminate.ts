@@ -5,7 +5,7 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import { ABORT_SEQ, sanitizeText } from "@flyte-ts/execution-state";
 import type { ExecutionsDeps } from "../deps.js";
 import { workflowPhaseName } from "../model/phase-name.js";
-import { alreadyEnded } from "../model/already-ended.js";
+import { alreadyEnded } from "../model/ended-execution.js";
 import { updateExecutionState } from "./update-state.js";
 import type { ExecutionName } from "../model/identifier.js";
 import { type Abort, enqueueAbort, hasJustBeenAborted } from "../store/outbox/aborts.js";
