@@ -14,6 +14,7 @@ import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scope } from "../examples/example-runs.js";
+import { root } from "../repository.js";
 import { waitForEnd } from "../stack/executions.js";
 import { ComposeProject, type ContainerAddress, DEPLOYED_IDS } from "./compose-project.js";
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { root } from "../../repository.js";
 import { DEPLOYED } from "../../services.js";
 
 // Access that docker-compose.yml gives to other users of the machine and to its services among
