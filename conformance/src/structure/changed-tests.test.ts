@@ -19,7 +19,7 @@ const { parseTestArgs }: Arguments = await import(join(root, "scripts", "test", 
 const manifest = (name: string) => JSON.stringify({ name: `@x/${name}`, exports: { ".": { source: "./src/index.ts" } } });
 const FILES: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ workspaces: ["packages/*", "services/server", "conformance"] }),
-  "docs/guide.md": "",
+  "docs/guide.txt": "",
   "packages/base/package.json": manifest("base"),
   "packages/base/src/index.ts": 'export { used } from "./used.js";',
   "packages/base/src/used.ts": "export const used = 1;",
@@ -36,7 +36,7 @@ const FILES: Readonly<Record<string, string>> = {
   "conformance/package.json": manifest("conformance"),
   "conformance/src/stack.ts": 'import { spawn } from "node:child_process";',
   "conformance/src/stack.test.ts": 'import "./stack.js";',
-  "conformance/src/guide.test.ts": 'import { readFileSync } from "node:fs"; readFileSync("docs/guide.md");',
+  "conformance/src/guide.test.ts": 'import { readFileSync } from "node:fs"; readFileSync("docs/guide.txt");',
   "conformance/src/structure/links.test.ts": "",
 };
 const STRUCTURE = "conformance/src/structure/links.test.ts";
@@ -68,7 +68,7 @@ test.each([
   ],
   ["a test", "packages/apart/src/apart.test.ts", ["packages/apart/src/apart.test.ts"]],
   ["a migration of a service", "services/server/migrations/1.sql", ["conformance/src/stack.test.ts", "services/server/src/main.test.ts"]],
-  ["a document", "docs/guide.md", ["conformance/src/guide.test.ts"]],
+  ["a document", "docs/guide.txt", ["conformance/src/guide.test.ts"]],
   ["a README of a package", "packages/base/README.md", []],
 ])("a change of %s selects the tests that it can break, and those of the structure", (_, file, tests) => {
   expect(selectTests(folder, [file])).toEqual([...tests, STRUCTURE].sort());
@@ -84,11 +84,11 @@ test("a change of the lock file selects every test", () => {
 
 test("changed files are the uncommitted and new ones, or all since a branch left another", () => {
   git("switch", "--quiet", "--create=feature");
-  writeFileSync(join(folder, "docs/guide.md"), "committed");
+  writeFileSync(join(folder, "docs/guide.txt"), "committed");
   git("commit", "--quiet", "--all", "--message=second");
-  writeFileSync(join(folder, "docs/new.md"), "");
-  expect(changedFiles(folder)).toEqual(["docs/new.md"]);
-  expect(changedFiles(folder, "main")).toEqual(["docs/guide.md", "docs/new.md"]);
+  writeFileSync(join(folder, "docs/new.txt"), "");
+  expect(changedFiles(folder)).toEqual(["docs/new.txt"]);
+  expect(changedFiles(folder, "main")).toEqual(["docs/guide.txt", "docs/new.txt"]);
 });
 
 test.each([
