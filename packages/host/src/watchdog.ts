@@ -7,14 +7,14 @@ import type { Socket } from "node:net";
  * terminal, and the kernel does not tell a child that its parent was killed.
  */
 export interface ProcessWatchdog {
-  /** Process id of the guard itself. */
+  /** Process id of the watchdog itself. */
   readonly pid: number | undefined;
   /** Ends the process together with this one, unless it has ended before; first by `signal`, finally by SIGKILL. */
   watch(child: ChildProcess, signal?: NodeJS.Signals): void;
 }
 
-/** Part of the guard's command line. */
-const WATCHDOG_NAME = "flyte-ts-guard";
+/** Part of the watchdog's command line. */
+const WATCHDOG_NAME = "flyte-ts-watchdog";
 
 /**
  * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`, `- PID`) until the pipe
@@ -60,10 +60,10 @@ while :; do
 done
 `;
 
-/** Delay before a killed guard is replaced, ms. */
+/** Delay before a killed watchdog is replaced, ms. */
 const RESPAWN_DELAY_MS = 100;
 
-/** True for a guard of any process. */
+/** True for a watchdog of any process. */
 export function isWatchdog(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(WATCHDOG_NAME);
@@ -72,7 +72,7 @@ export function isWatchdog(pid: number): boolean {
   }
 }
 
-/** Starts the guard of this process, which runs as long as this process and until all watched processes have ended. */
+/** Starts the watchdog of this process, which runs as long as this process and until all watched processes have ended. */
 export function startWatchdog(): ProcessWatchdog {
   const watched = new Map<number, string>();
   let watchdog = spawnWatchdog();

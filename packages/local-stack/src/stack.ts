@@ -80,7 +80,7 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
   });
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    // A part that cannot be stopped does not prevent the others from stopping; the guard ends it.
+    // A part that cannot be stopped does not prevent the others from stopping; the watchdog ends it.
     for (const step of stops.splice(0).reverse()) await step().catch((error: Error) => progress.line(`  ${error.message}`));
     release();
   };

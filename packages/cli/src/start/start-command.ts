@@ -21,12 +21,12 @@ import { startWatchdog } from "@flyte-ts/host";
 
 const EXAMPLE_ARGS = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
-/** Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits and the guard ends the rest. */
+/** Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits and the watchdog ends the rest. */
 const INTERRUPTED_START_TIMEOUT_MS = 30_000;
 
 /**
  * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example
- * has ended with `--exit`. A second Ctrl-C exits at once, and the guard ends the stack. Resolves to the exit status.
+ * has ended with `--exit`. A second Ctrl-C exits at once, and the watchdog ends the stack. Resolves to the exit status.
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
   // A closed terminal or pipe must not end the stack before it is stopped in order.

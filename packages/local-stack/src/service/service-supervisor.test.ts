@@ -20,8 +20,8 @@ test("a service whose process cannot be created is retried", async () => {
     process.execPath = execPath;
   };
   const spec = { name: "service", program, configFile: join(folder, "none"), opsPort };
-  const guard = { pid: undefined, watch: () => undefined };
-  const service = new ServiceSupervisor(spec, { logDir: folder, watchdog: guard, onRestart });
+  const watchdog = { pid: undefined, watch: () => undefined };
+  const service = new ServiceSupervisor(spec, { logDir: folder, watchdog, onRestart });
   try {
     process.execPath = join(folder, "missing");
     service.start();

@@ -5,7 +5,7 @@ import { type ProcessWatchdog, processIdentity, releaseLock, acquireLock, replac
 import { StackError } from "../stack-error.js";
 import type { StackPaths } from "./paths.js";
 
-/** A guard takes ten seconds at most. */
+/** A watchdog takes ten seconds at most. */
 const WATCHDOG_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
 
@@ -17,7 +17,7 @@ interface LockOptions {
 
 /**
  * Locks the folder of a stack for this process: two stacks on one folder would destroy each other's state. Waits until
- * the guard of a killed stack has ended its processes.
+ * the watchdog of a killed stack has ended its processes.
  *
  * @returns a function that releases the folder
  * @throws StackError when another stack runs on the folder, or an earlier one's processes do not end

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cacheDir, type ProcessWatchdog } from "@flyte-ts/host";
+import { acquireLock, cacheDir, type ProcessWatchdog } from "@flyte-ts/host";
 import { startEtcd } from "../kubernetes/etcd.js";
 import { startKubeApiserver } from "../kubernetes/kube-apiserver.js";
 import { startControllerManager } from "../kubernetes/kube-controller-manager.js";
@@ -174,16 +174,10 @@ async function waitForNode(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Network, sockets and images belong to the machine: two nodes would conflict. */
+/** Locks the machine: its network, sockets and images can serve one node only. The lock ends with RUN_DIR. */
 function claimMachine(): void {
-  const file = join(RUN_DIR, "pid");
   mkdirSync(RUN_DIR, { recursive: true });
-  try {
-    const pid = Number(readFileSync(file, "utf8"));
-    process.kill(pid, 0);
-    throw new ServerStartError(`this machine is a node already (process ${pid}): end that first`);
-  } catch (error) {
-    if (error instanceof ServerStartError) throw error;
-  }
-  writeFileSync(file, String(process.pid));
+  const holder = acquireLock(join(RUN_DIR, "pid"));
+  if (holder !== undefined)
+    throw new ServerStartError(`this machine is a node already (process ${holder.pid ?? "unknown"}): stop that first`);
 }
