@@ -71,8 +71,8 @@ export const adminConfigSchema = settings
   .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
     path: ["server", "host"],
     message:
-      "nobody is asked who they are, so only a loopback address is served: set auth.mode to required and say whose tokens are accepted, " +
-      "or, where everyone who reaches this address may do everything, server.openToNetwork to true",
+      "callers are not authenticated, so only a loopback address is allowed: set auth.mode to required and name the providers of tokens, " +
+      "or set server.openToNetwork to true to give full access to every caller that reaches this address",
   })
   .refine(({ auth }) => auth.mode === "open" || auth.builtIn !== undefined || auth.providers.length > 0, {
     path: ["auth", "providers"],

@@ -72,7 +72,7 @@ const health = await watchClusters({
   onRecovered: (cluster) =>
     void outboxQueue
       .expediteEntries(db, cluster, OUTBOX_CHANNEL)
-      .catch((error: unknown) => logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on")),
+      .catch((error: unknown) => logger.warn({ cluster, error: String(error) }, "cannot expedite outbox entries after cluster recovery")),
 });
 clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.

@@ -287,7 +287,7 @@ export class Scheduler {
     for (let at: number | undefined = from; at !== undefined && at < before && count < 10_000; at = schedule.recurrence.next(at)) count++;
     metrics.runs.inc({ outcome: "left_out" satisfies RunOutcome }, count);
     const fields = { launchPlan: scheduleName(schedule.launchPlan), catchUp: schedule.catchUp, count, from: new Date(from).toISOString() };
-    logger.warn(fields, "missed runs are left out, as the schedule's policy says");
+    logger.warn(fields, "skipped missed runs according to the catch-up policy");
   }
 
   #failed(entry: Entry, what: Operation, error: unknown): number {

@@ -18,7 +18,7 @@ export interface KeysetPage {
 
 /** @throws RpcError INVALID_ARGUMENT. */
 export function parseKeysetPage({ limit, token }: { readonly limit: number; readonly token: string }): KeysetPage {
-  if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid value for token: it is not from an answer before");
+  if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid page token: use the token returned by the previous response");
   return { limit: checkLimit(limit), before: token === "" ? null : token };
 }
 

@@ -37,7 +37,7 @@ function decodeCompletion(row: completionQueue.CompletedRow, logger: Logger): Co
     return [completedExecution(row)];
   } catch (error) {
     const execution = `${row.execution_project}/${row.execution_domain}/${row.execution_name}`;
-    logger.error({ execution, error: String(error) }, "the end of an execution is told to nobody: its row cannot be read");
+    logger.error({ execution, error: String(error) }, "completion skipped: execution row cannot be decoded");
     return [];
   }
 }

@@ -46,7 +46,7 @@ export function createDeliveryHandler(
         perPartition: perLane,
       }),
     process: (delivery) => deliver(deps, delivery),
-    errorMessage: "notifications cannot be taken now",
+    errorMessage: "notifications cannot be processed now",
   };
 }
 
@@ -76,7 +76,7 @@ async function failed(deps: Omit<DeliverDeps, "send">, delivery: ClaimedDelivery
   attemptsCounter.inc({ channel: delivery.channel, outcome: permanent ? "given_up" : "failed" });
   // Targets may be secrets.
   const fields = { ...about(delivery), attempts: delivery.attempts, error: reason };
-  if (permanent) logger.error(fields, "notification given up");
+  if (permanent) logger.error(fields, "notification moved to dead letter");
   else logger.warn({ ...fields, delayMs }, "notification cannot be sent now");
   await logFailedWrite({ logger, delivery }, () =>
     permanent ? deadLetterDelivery(db, delivery.id, reason) : requeue(db, DELIVERIES, { row: delivery, delayMs, reason }),

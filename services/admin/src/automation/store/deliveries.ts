@@ -75,7 +75,7 @@ export async function claimDeliveries(
   { limit, leaseMs, excludedPartitions: full = [], perPartition: perLane = limit }: ClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await db.query<Row>({
-    name: "take-deliveries",
+    name: "claim-deliveries",
     text: `WITH due AS MATERIALIZED (
         SELECT id, row_number() OVER (PARTITION BY lane ORDER BY available_at, id) AS place
         FROM (

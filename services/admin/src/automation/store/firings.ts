@@ -37,7 +37,7 @@ interface Row extends TriggerRow {
 /** Claims firings that are due, until the lease expires. */
 export async function claimFirings(db: Queryable, limit: number, leaseMs: number): Promise<readonly ClaimedFiring[]> {
   const { rows } = await db.query<Row>({
-    name: "take-firings",
+    name: "claim-firings",
     text: `WITH taken AS MATERIALIZED (
         SELECT id FROM trigger_firings WHERE state = 'waiting' AND available_at <= now() ORDER BY available_at, id LIMIT $1
         FOR UPDATE SKIP LOCKED

@@ -4,6 +4,6 @@ import type { Queryable } from "@flyte-ts/postgres";
 export async function storedKey(db: Queryable, initial: Uint8Array): Promise<Uint8Array> {
   await db.query({ text: "INSERT INTO trigger_keys (key) VALUES ($1) ON CONFLICT DO NOTHING", values: [initial] });
   const { rows } = await db.query<{ key: Uint8Array }>({ text: "SELECT key FROM trigger_keys" });
-  if (rows[0] === undefined) throw new Error("there is no key for the secrets of webhooks");
+  if (rows[0] === undefined) throw new Error("the key for webhook secrets is missing");
   return rows[0].key;
 }

@@ -53,7 +53,7 @@ export function createFiringHandler(deps: FireDeps): QueueHandler<ClaimedFiring>
     pollMs: 500,
     claim: (limit) => claimFirings(deps.db, limit, LEASE_MS),
     process: (firing) => fire(deps, firing),
-    errorMessage: "firings of triggers cannot be taken now",
+    errorMessage: "firings cannot be processed now",
   };
 }
 

@@ -62,7 +62,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     async listTriggers({ project, domain, limit, token }) {
       checkProjectDomain({ project, domain });
       const most = checkLimit(limit);
-      if (token.includes("\0")) throw invalidArgument("invalid value for token: it is not from an answer before");
+      if (token.includes("\0")) throw invalidArgument("invalid page token: use the token returned by the previous response");
       const found = await listTriggers(db, { project, domain, afterName: token, limit: most });
       return { triggers: found.map(({ trigger }) => trigger), token: found.length === most ? (found.at(-1)?.name ?? "") : "" };
     },

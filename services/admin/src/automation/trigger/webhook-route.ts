@@ -56,7 +56,7 @@ async function respondTo(deps: WebhookDeps, request: IncomingMessage, { path, re
     if (error instanceof RequestTooLarge) return errorResponse(413, message);
     if (code === Code.RESOURCE_EXHAUSTED) return { ...errorResponse(503, message), retryAfterSeconds: BUSY_RETRY_SECONDS };
     if (code === Code.CANCELLED) return errorResponse(400, message);
-    deps.logger.warn({ path, error: String(error) }, "webhook cannot be taken now");
+    deps.logger.warn({ path, error: String(error) }, "webhook cannot be processed now");
     return errorResponse(isUnavailable(error) ? 503 : 500, "try again later");
   }
 }

@@ -42,7 +42,7 @@ export async function enqueueSync(
   if (config.clusterResources.templatePath === undefined) return;
   const domains = config.domains.map(({ id }) => id).filter((id) => domain === "" || id === domain);
   await db.query({
-    name: "owe-cluster-resources",
+    name: "enqueue-resource-syncs",
     text: `INSERT INTO cluster_resource_syncs (project, domain, cluster)
       SELECT $1, domain, cluster FROM unnest($2::text[]) AS domain CROSS JOIN unnest($3::text[]) AS cluster
       ON CONFLICT (project, domain, cluster) DO UPDATE SET due_at = now(), failures = 0, revision = cluster_resource_syncs.revision + 1`,
@@ -64,7 +64,7 @@ export async function reconcileSyncRows(
     values,
   });
   await db.query({
-    name: "forget-cluster-resources",
+    name: "prune-resource-syncs",
     text: `DELETE FROM cluster_resource_syncs s WHERE NOT (s.domain = ANY($1::text[]) AND s.cluster = ANY($2::text[]))
       OR NOT EXISTS (SELECT 1 FROM projects p WHERE p.identifier = s.project AND p.state <> ${Project_ProjectState.ARCHIVED})`,
     values,
@@ -77,7 +77,7 @@ export async function claimDueSyncs(
   { clusters, limit, leaseMs }: { readonly clusters: readonly string[]; readonly limit: number; readonly leaseMs: number },
 ): Promise<readonly ClaimedSync[]> {
   const { rows } = await db.query<{ project: string; domain: string; cluster: string; revision: bigint; failures: number }>({
-    name: "take-cluster-resources",
+    name: "claim-resource-syncs",
     text: `WITH taken AS MATERIALIZED (
         SELECT s.project, s.domain, s.cluster FROM cluster_resource_syncs s JOIN projects p ON p.identifier = s.project
         WHERE s.due_at <= now() AND s.cluster = ANY($1::text[]) AND p.state <> ${Project_ProjectState.ARCHIVED}

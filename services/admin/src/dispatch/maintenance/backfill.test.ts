@@ -260,7 +260,7 @@ describe("executions that end with everything in them ended", () => {
     let begun = false;
     const meanwhile: Pick<Database, "query"> = {
       query: async (query) => {
-        if (dies && begun && query.name === "executions-with-open-rows") throw new Error("died");
+        if (dies && begun && query.name === "executions-with-non-terminal-rows") throw new Error("died");
         if (!begun && query.name === "update-executions-that-end") {
           begun = true;
           await record(node("n1", Node.RUNNING));

@@ -50,7 +50,7 @@ async function tryBackfill(deps: BackfillDeps, execution: terminalExecutions.Ter
   try {
     const rows = await backfillExecution(deps, execution);
     deps.publishChanged?.([execution.rowId]);
-    deps.logger.warn({ execution: about, rows }, "execution settled: ends of nodes or attempts were never reported");
+    deps.logger.warn({ execution: about, rows }, "terminal phases backfilled: events of nodes or attempts were lost");
     return true;
   } catch (error) {
     if (isUnavailable(error)) throw error;

@@ -28,11 +28,11 @@ export async function forceAborts(
     try {
       const forced = await forceTerminate(deps, execution);
       ended.push(execution.rowId);
-      if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
+      if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without confirmation of its engine");
     } catch (error) {
       if (isUnavailable(error)) throw error;
       // A failure must not block the others.
-      deps.logger.error({ execution: textOf(execution), error: String(error) }, "overdue abort cannot be ended");
+      deps.logger.error({ execution: textOf(execution), error: String(error) }, "forced abort failed");
     }
   }
   await wakeParentNodes(deps, ended);

@@ -69,7 +69,7 @@ export async function reconcileStale(
     try {
       await reconcileExecution(deps, execution);
     } catch (error) {
-      deps.logger.warn({ execution: executionText(execution), error: String(error) }, "execution cannot be compared with its resource now");
+      deps.logger.warn({ execution: executionText(execution), error: String(error) }, "execution cannot be reconciled now");
     }
   }
   return stale.length;
@@ -91,7 +91,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
   };
   const action = planReconcile(execution, resource);
   if (action.kind !== "nothing" && action.kind !== "end")
-    deps.logger.info({ execution: executionText(execution), decision: action.kind }, "execution repaired");
+    deps.logger.info({ execution: executionText(execution), decision: action.kind }, "execution reconciled");
   switch (action.kind) {
     case "nothing":
       return;
@@ -134,11 +134,14 @@ async function applyResourceEnd(
     // The resource is deleted once its end is stored, and with it the unreported state of its nodes.
     await completeNodes(deps, execution, found.nodes);
     await completeAttempts(deps, execution, found.nodes);
-    deps.logger.info(about, "end of execution taken from its resource: no event told of it");
+    deps.logger.info(about, "terminal phase taken from the execution's resource: its event was lost");
     return terminate(deps, execution, found.update);
   }
   if (!finished || execution.staleMs < LOST_AFTER_MS) {
-    deps.logger.warn({ ...about, missing: found.missing }, "execution has ended, but its end is not complete yet: it is left open");
+    deps.logger.warn(
+      { ...about, missing: found.missing },
+      "resource is terminal, but its outputs are not complete yet: the execution stays non-terminal",
+    );
     return;
   }
   deps.logger.error({ ...about, missing: found.missing }, "execution fails: it succeeded, but its outputs are lost");

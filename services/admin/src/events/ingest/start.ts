@@ -124,7 +124,7 @@ function acknowledge({ logger, backoff, orphans }: AckDeps, { message, item, out
   const exhausted = outcome === "unknown" && orphans.isOrphan(item.execution);
   const delayMs = exhausted ? undefined : backoff.nextDelayMs(keyOf(item));
   if (delayMs !== undefined) return message.nak(delayMs);
-  logger.warn(describe(item), "event dropped: what it belongs to never came");
+  logger.warn(describe(item), "event dropped: parent row not found after retries");
   message.ack();
   if (outcome === "unknown") void orphans.handleEvent(item);
 }

@@ -47,7 +47,7 @@ export class OrphanTracker {
       await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
     } catch (error) {
       this.#known.delete(keyOf(execution));
-      logger.warn({ ...about, error: String(error) }, "it cannot be stopped now, and is when it is heard of again");
+      logger.warn({ ...about, error: String(error) }, "cannot delete the orphaned resource; the next event retries");
     }
   }
 }

@@ -25,10 +25,14 @@ async function isCompleted(
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
     const rows = (await completeNodes(deps, execution, nodes)) + (await completeAttempts(deps, execution, nodes));
-    if (rows > 0) deps.logger.warn({ execution: about, rows }, "ends of nodes taken from the execution's resource: no events told of them");
+    if (rows > 0)
+      deps.logger.warn({ execution: about, rows }, "terminal phases of nodes taken from the execution's resource: their events were lost");
     return true;
   } catch (error) {
-    deps.logger.warn({ execution: about, error: String(error) }, "ends of nodes cannot be taken from the execution's resource now");
+    deps.logger.warn(
+      { execution: about, error: String(error) },
+      "terminal phases of nodes cannot be read from the execution's resource now",
+    );
     return false;
   }
 }

@@ -32,6 +32,6 @@ export async function wakeParentNodes(deps: Omit<CompletionPublisherDeps, "clock
       publishWakeUp(deps, parent, { case: "nodeId", value: nodeId });
     }
   } catch (error) {
-    deps.logger.warn({ executions: children.length, error: String(error) }, "parents of executions that ended cannot be woken now");
+    deps.logger.warn({ executions: children.length, error: String(error) }, "parent nodes of completed executions cannot be woken up now");
   }
 }

@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 
 export async function claimCompletions(tx: Queryable, limit: number): Promise<readonly CompletedRow[]> {
   const { rows } = await tx.query<CompletedRow>({
-    name: "take-ends",
+    name: "claim-completions",
     text: `WITH taken AS MATERIALIZED (
         SELECT execution_id FROM execution_ends ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
       ), gone AS (

@@ -42,7 +42,7 @@ export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Audit
           message: truncateUtf8(sanitizeText(message), MAX_MESSAGE_BYTES),
         });
       } catch (error) {
-        logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "the end of a change is not in the audit log");
+        logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "cannot write the result of a call to the audit log");
       }
     };
   };

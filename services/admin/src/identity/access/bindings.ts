@@ -45,7 +45,7 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
     ttlMs: auth.rolesRefreshSeconds * 1000,
     maxStaleMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
-    onRefreshError: (error) => logger.warn({ err: error }, "roles cannot be read again"),
+    onRefreshError: (error) => logger.warn({ err: error }, "roles cannot be refreshed"),
   });
   return { current: () => known.current(), forget: () => known.invalidate() };
 }

@@ -35,7 +35,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
     ttlMs: refreshSeconds * 1000,
     maxStaleMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
-    onRefreshError: (error) => logger.warn({ err: error }, "revoked tokens cannot be read again"),
+    onRefreshError: (error) => logger.warn({ err: error }, "revoked tokens cannot be refreshed"),
   });
   return {
     check: async ({ issuer, subject, claims }) => {

@@ -15,14 +15,14 @@ export interface AccountsDeps {
 }
 
 export const USAGE = `usage: accounts COMMAND [--config FILE]
-  user NAME [DISPLAY NAME] [EMAIL] [GROUP,GROUP…]  makes a user, or changes one; the password is read from standard input
-  disable NAME                                     lets a user sign in no more
-  service NAME                                     makes a client with a new secret, and shows it once
-  client NAME REDIRECT-URI…                        makes a client for people who sign in
-  grant subject|group NAME ROLE [PROJECT [DOMAIN]] gives a role, in all projects and domains unless they are named
-  revoke subject|group NAME ROLE [PROJECT [DOMAIN]] takes it away
-  rotate-key                                       makes a new signing key; those before stay good
-  drop-keys DAYS                                   drops signing keys, but the newest, that are older`;
+  user NAME [DISPLAY NAME] [EMAIL] [GROUP,GROUP…]  creates or changes a user; reads the password from standard input
+  disable NAME                                     disables the login of a user
+  service NAME                                     creates a client with a new secret and prints it once
+  client NAME REDIRECT-URI…                        creates a client for users who log in
+  grant subject|group NAME ROLE [PROJECT [DOMAIN]] grants a role; default: in all projects and domains
+  revoke subject|group NAME ROLE [PROJECT [DOMAIN]] revokes it
+  rotate-key                                       creates a signing key; earlier ones stay valid
+  drop-keys DAYS                                   deletes older signing keys, except the newest`;
 
 const MIN_PASSWORD = 12;
 
@@ -36,7 +36,7 @@ export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [co
     case "disable": {
       if (!(await disableUser(db, name))) throw new Error(`there is no user ${name}`);
       await deleteGrantsOf(db, name);
-      return `${name} can sign in no more; tokens that were given out end by themselves`;
+      return `${name} can no longer log in; issued tokens stay valid until they expire`;
     }
     case "service":
       await requireFree(isUser(db, name), name);
@@ -45,15 +45,15 @@ export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [co
       if (more.length === 0) throw new Error(USAGE);
       await requireFree(isUser(db, name), name);
       await putPublicClient(db, { clientId: name, redirectUris: more }, clock);
-      return `${name} may ask for tokens of people`;
+      return `${name} may request tokens of users`;
     case "grant":
     case "revoke":
       return changeRole({ db, clock }, { kind: name, words: more, give: command === "grant" });
     case "rotate-key":
-      return `key ${await addSigningKey(db, clock())} signs from now on; replicas begin within a minute`;
+      return `key ${await addSigningKey(db, clock())} is the signing key from now on; replicas use it within a minute`;
     case "drop-keys": {
       const days = Number(name);
-      if (!(days >= 1)) throw new Error("DAYS must be 1 or more: tokens of a key that is dropped are good no more");
+      if (!(days >= 1)) throw new Error("DAYS must be at least 1: tokens of a deleted key become invalid");
       return `${await dropSigningKeys(db, new Date(clock().getTime() - days * 86_400_000))} keys dropped`;
     }
     default:
@@ -86,7 +86,7 @@ async function putUser(
 
 /** A user and a client with the same name would have the same subject, and so the same roles. */
 async function requireFree(isTaken: Promise<boolean>, name: string): Promise<void> {
-  if (await isTaken) throw new Error(`${name} is taken: users and clients share their names`);
+  if (await isTaken) throw new Error(`${name} is in use: users and clients share one namespace`);
 }
 
 async function changeRole(

@@ -46,7 +46,7 @@ export function browserRoutes(options: BrowserOptions): HttpRoute[] {
         await handle(options, request, createResponder(response, context));
       } catch (thrown) {
         const { message, code } = toRpcError(thrown);
-        options.logger.warn({ code, path: context.path }, "a browser cannot sign in");
+        options.logger.warn({ code, path: context.path }, "browser login failed");
         failed(response, 502, message);
       }
     };
@@ -144,7 +144,7 @@ async function resumeSession(
 async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
   const loginState = readLoginState(readCookie(request.headers.cookie, LOGIN_COOKIE));
   if (loginState === undefined || !equal(loginState.state, query.get("state") ?? "")) {
-    return refuse("this sign-in was begun elsewhere, or too long ago");
+    return refuse("login state is missing or expired: start the login again");
   }
   const code = query.get("code");
   if (code === null) return refuse(`the identity provider says: ${(query.get("error") ?? "nothing").slice(0, 100)}`);

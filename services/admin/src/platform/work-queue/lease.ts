@@ -46,7 +46,7 @@ export async function requeue(
   { row, delayMs, reason, now }: Requeue,
 ): Promise<void> {
   await db.query({
-    name: `postpone-${name}`,
+    name: `requeue-${name}`,
     text: `UPDATE ${name} SET available_at = coalesce($5::timestamptz, now()) + $3 * interval '1 millisecond', ${column} = $4
       WHERE ${key} = $1 AND attempts = $2`,
     values: [row.id, row.attempts, Math.round(delayMs), truncateReason(reason), now ?? null],
@@ -60,7 +60,7 @@ export async function pruneFinished(
   { keepDays, limit }: { readonly keepDays: number; readonly limit: number },
 ): Promise<number> {
   const { rowCount: count } = await db.query({
-    name: `forget-${name}`,
+    name: `prune-${name}`,
     text: `DELETE FROM ${name} WHERE ${key} IN (
         SELECT ${key} FROM ${name} WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
     values: [keepDays, limit],

@@ -8,7 +8,11 @@ import { executionsWithNonTerminalRows } from "./non-terminal-rows.js";
 /** Marks executions, then checks again. */
 export async function markAllTerminal(db: Queryable, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
-  await db.query({ name: "mark-settled", text: "UPDATE executions SET settled_at = now() WHERE id = ANY($1::bigint[])", values: [ids] });
+  await db.query({
+    name: "mark-all-terminal",
+    text: "UPDATE executions SET settled_at = now() WHERE id = ANY($1::bigint[])",
+    values: [ids],
+  });
   await recheckAllTerminalMark(db, ids);
 }
 
@@ -17,7 +21,7 @@ export async function recheckAllTerminalMark(db: Queryable, ids: readonly bigint
   const open = await executionsWithNonTerminalRows(db, ids);
   if (open.size === 0) return;
   await db.query({
-    name: "unmark-settled",
+    name: "unmark-all-terminal",
     text: "UPDATE executions SET settled_at = NULL WHERE id = ANY($1::bigint[])",
     values: [[...open]],
   });

@@ -13,7 +13,7 @@ const HAS_NON_TERMINAL_ROWS = `EXISTS (SELECT 1 FROM node_executions n WHERE n.e
 export async function executionsWithNonTerminalRows(db: Queryable, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   if (executionIds.length === 0) return new Set();
   const { rows } = await db.query<{ id: bigint }>({
-    name: "executions-with-open-rows",
+    name: "executions-with-non-terminal-rows",
     text: `SELECT asked.id FROM unnest($1::bigint[]) AS asked(id) WHERE ${HAS_NON_TERMINAL_ROWS}`,
     values: [bigintArray(executionIds)],
   });
@@ -51,7 +51,7 @@ export interface NonTerminalNode {
 /** Finds non-terminal nodes, top-level ones first. */
 export async function findNonTerminalNodes(db: Queryable, executionId: bigint, limit: number): Promise<readonly NonTerminalNode[]> {
   const { rows } = await db.query<{ node_id: string; parent_node_id: string | null; parent: string | null; earlier: boolean }>({
-    name: "find-open-nodes",
+    name: "find-non-terminal-nodes",
     text: `SELECT n.node_id, n.parent_node_id, p.phase AS parent,
         n.parent_node_id IS NOT NULL AND EXISTS (SELECT 1 FROM node_executions later
           WHERE later.execution_id = n.execution_id AND later.parent_node_id = n.parent_node_id
@@ -88,7 +88,7 @@ export async function findNonTerminalAttempts(db: Queryable, executionId: bigint
     node: string;
     is_last: boolean;
   }>({
-    name: "find-open-tasks",
+    name: "find-non-terminal-attempts",
     text: `SELECT t.node_id, t.project, t.domain, t.name, t.version, t.retry_attempt, n.phase AS node,
         NOT EXISTS (SELECT 1 FROM task_executions later
           WHERE later.execution_id = t.execution_id AND later.node_id = t.node_id AND later.retry_attempt > t.retry_attempt) AS is_last

@@ -7,7 +7,7 @@ import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 export async function recordActivity(db: Queryable, executionIds: readonly bigint[]): Promise<void> {
   if (executionIds.length === 0) return;
   await db.query({
-    name: "note-signs-of-life",
+    name: "record-activity",
     text: `WITH unsettled AS (UPDATE executions SET settled_at = NULL WHERE id = ANY($1::bigint[]) AND settled_at IS NOT NULL)
       INSERT INTO execution_outbox (execution_id, action)
       SELECT id, 'abort' FROM executions WHERE id = ANY($1::bigint[]) AND abort_forced ON CONFLICT DO NOTHING`,

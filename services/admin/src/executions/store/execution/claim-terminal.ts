@@ -25,7 +25,7 @@ export async function claimTerminal(
   { endedMs, limit }: { endedMs: number; limit: number },
 ): Promise<readonly TerminalExecution[]> {
   const { rows } = await db.query<Row>({
-    name: "take-unsettled-executions",
+    name: "claim-terminal-executions",
     text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
       FROM executions
       WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')

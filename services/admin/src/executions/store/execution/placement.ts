@@ -19,11 +19,11 @@ export async function commitPlacement(db: Database, { entryId, executionId, clus
     RETURNING (SELECT cluster FROM executions WHERE id = execution_id) AS cluster`;
   if (cluster === before) {
     // Commits the stored cluster, which may have changed since it was read.
-    const { rows } = await db.query<{ cluster: string }>({ name: "fix-placement", text, values: [entryId] });
+    const { rows } = await db.query<{ cluster: string }>({ name: "commit-placement", text, values: [entryId] });
     return rows[0]?.cluster === before;
   }
   return db.transaction(async (tx) => {
-    if ((await tx.query({ name: "fix-placement", text, values: [entryId] })).rowCount === 0) return false;
+    if ((await tx.query({ name: "commit-placement", text, values: [entryId] })).rowCount === 0) return false;
     await setExecutionCluster(tx, executionId, cluster);
     return true;
   });
@@ -37,7 +37,7 @@ export async function setExecutionCluster(tx: Queryable, executionId: bigint, cl
     values: [executionId],
   });
   await tx.query({
-    name: "move-execution",
+    name: "set-execution-cluster",
     text: "UPDATE executions SET cluster = $2, spec = $3 WHERE id = $1",
     values: [executionId, cluster, withCluster(rows[0]?.spec ?? new Uint8Array(), cluster)],
   });

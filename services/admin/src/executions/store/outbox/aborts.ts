@@ -29,7 +29,7 @@ export async function hasJustBeenAborted(
 /** Enqueues an abort in the outbox; an entry in backoff becomes due now. */
 export async function enqueueAbort(tx: Queryable, rowId: bigint): Promise<void> {
   await tx.query({
-    name: "owe-abort",
+    name: "enqueue-abort",
     text: `WITH entry AS (
         INSERT INTO execution_outbox (execution_id, action) VALUES ($1, 'abort')
         ON CONFLICT (execution_id, action) DO UPDATE SET available_at = now()

@@ -26,7 +26,7 @@ interface Row extends LaunchableRow {
 /** Claims due entries for `leaseMs`. Expired leases become due again. An abort waits until the launch of the same execution is done. */
 export async function claimEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
-    name: "take-outbox",
+    name: "claim-outbox",
     // Materialized: a plan that evaluates the selection per row would claim more than the limit.
     text: `WITH taken AS MATERIALIZED (
         SELECT id FROM execution_outbox due
@@ -126,7 +126,7 @@ export async function requeueEntry(
 /** Makes entries in backoff for this cluster due now, and entries that may run on any cluster. */
 export async function expediteEntries(db: Queryable, cluster: string, channel: string): Promise<void> {
   await db.query({
-    name: "hasten-outbox",
+    name: "expedite-outbox",
     text: `WITH due AS (
         UPDATE execution_outbox o SET available_at = now() FROM executions e
         WHERE e.id = o.execution_id AND o.last_error <> '' AND o.available_at > now() AND (o.movable OR e.cluster = $1)
