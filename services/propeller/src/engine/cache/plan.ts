@@ -1,4 +1,4 @@
-import { cachedCall, executionKey, taskUniqueId, uuidOf } from "@flyte-ts/domain";
+import { cacheKeyOf, executionKey, taskUniqueId, deterministicUuid } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";

@@ -1,4 +1,4 @@
-import type { CachedCall } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain";
 import {
   type CatalogCacheStatus,
   type CatalogMetadata,
@@ -7,7 +7,7 @@ import {
 
 /** Cache behavior of one call. */
 export interface CachePlan {
-  readonly call: CachedCall;
+  readonly call: CacheKey;
   /** Lets one of several equal calls compute, while the others wait for it. */
   readonly serialize: boolean;
   /** Skips the lookup and replaces cached outputs. */

@@ -1,5 +1,5 @@
 import type { RuntimeNode } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { backoffDelay } from "@flyte-ts/async/backoff";
 import { checkCachesAndQueue } from "./start-node.js";
 import { inputLocation } from "../data/input-location.js";
 import { addBlobBlocker } from "../events/report-blockers.js";

@@ -16,7 +16,7 @@ import { onNodeTimer } from "../attempt/deadlines.js";
 import { restore, resumeRun } from "../restore/restore.js";
 import { reconcileNode } from "../lifecycle/reconcile-node.js";
 import { addBlobBlocker, publishBlocker } from "../events/report-blockers.js";
-import { onPluginStarted, onPluginHealth } from "../attempt/plugin-health-changed.js";
+import { onPluginStarted, onPluginHealth } from "../attempt/plugin-health-change.js";
 import { resyncScope } from "../state/resync.js";
 import { failScope, reconcileScope } from "../lifecycle/reconcile-scope.js";
 import { dequeueStart } from "../state/scheduler.js";

@@ -83,7 +83,7 @@ export class RunState {
   /** Ready task nodes without a slot, in graph order. */
   readonly slotQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
-  readonly startQueue = new Heap<RuntimeNode>(byTopologicalOrder);
+  readonly startQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
   /** The observation has reached its limit of starts; further nodes wait for `capacity`, see `maxStartsPerObservation`. */
   startsThrottled = false;
   /** Nodes and items of all graphs entered and not discarded. */

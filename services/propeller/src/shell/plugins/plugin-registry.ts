@@ -1,4 +1,5 @@
-import type { PluginHello } from "@flyte-ts/task-plugin";
+import { BoundedMap } from "@flyte-ts/async";
+import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
 import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";
 
 export interface PluginRegistryOptions {
