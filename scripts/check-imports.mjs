@@ -138,7 +138,7 @@ const IMPURE =
 
 /** Rooms of the engine that change a run: a step calls the next one directly, so these five import one another. */
 const STEPS = ["abort", "attempt", "dependencies", "lifecycle", "restore"];
-const BELOW_STEPS = [".", "array", "cache", "calls", "data", "decide", "errors", "events", "graph", "messages", "policy", "retry", "state"];
+const BELOW_STEPS = [".", "array", "cache", "calls", "data", "decide", "errors", "events", "graph", "messages", "policy", "state"];
 const STEP_ROOM = [...STEPS, ...BELOW_STEPS, "status", "time"];
 
 /**
@@ -152,17 +152,16 @@ const INNER_ROOMS = [
     rooms: {
       array: [],
       calls: [],
-      retry: [],
       time: [],
       graph: ["array", "calls"],
       errors: ["graph"],
-      cache: ["calls", "graph", "retry"],
-      ".": ["array", "cache", "calls", "retry"],
+      cache: ["calls", "graph"],
+      ".": ["array", "cache", "calls"],
       policy: [".", "array", "time"],
       messages: [".", "array", "graph", "policy"],
       status: [".", "errors", "graph", "time"],
       events: ["array", "calls", "data", "errors", "graph", "messages", "state", "time"],
-      state: [".", "array", "calls", "errors", "events", "graph", "policy", "retry", "status", "time"],
+      state: [".", "array", "calls", "errors", "events", "graph", "policy", "status", "time"],
       data: ["array", "errors", "graph", "state"],
       decide: ["array", "calls", "data", "errors", "graph"],
       ...Object.fromEntries(STEPS.map((room) => [room, STEP_ROOM])),

@@ -7,11 +7,11 @@ import { WriteGate } from "./write-gate.js";
 class Run {
   revision = 0;
   terminal = false;
-  finished = false;
+  isFinalizing = false;
   phase: number = WorkflowPhase.Running;
   #taken = 0;
 
-  takePatch(): object | undefined {
+  takeStatusPatch(): object | undefined {
     if (this.#taken === this.revision) return undefined;
     this.#taken = this.revision;
     return { status: {} };
@@ -100,7 +100,7 @@ test("the last write comes later, but at once where somebody waits for the resou
     one.change("publish");
     one.io.nextWrite(1_000);
     one.written(1_010);
-    one.run.finished = true;
+    one.run.isFinalizing = true;
     one.change("finalize");
     return one;
   };

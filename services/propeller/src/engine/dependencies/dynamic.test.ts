@@ -127,7 +127,7 @@ describe("a task that makes further nodes", () => {
   });
 
   it("does not go on with what an attempt made whose time was up before that was read, after a restart either", () => {
-    const config = { defaultExecutionDeadline: 60_000, retryBackoff: { initial: 5_000, factor: 2, max: 60_000, jitter: 0 } };
+    const config = { defaultExecutionDeadline: 60_000, retryBackoff: { initialMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0 } };
     const driver = Driver.of(OUTER, config);
     driver.reply("n0", "RUNNING");
     driver.reply("n0", "SUCCEEDED", { futures: true });

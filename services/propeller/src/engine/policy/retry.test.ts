@@ -29,7 +29,7 @@ describe("decideRetry", () => {
 });
 
 describe("backoffDelay", () => {
-  const config = { initial: 100, factor: 2, max: 1_000, jitter: 0.5 };
+  const config = { initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0.5 };
   it("grows up to the longest, less a random part", () => {
     expect([0, 1, 2, 9].map((n) => backoffDelay(config, n, () => 0))).toEqual([100, 200, 400, 1_000]);
     expect(backoffDelay(config, 9, () => 0.5)).toBe(750);

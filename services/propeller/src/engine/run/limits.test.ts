@@ -8,7 +8,7 @@ describe("max parallelism", () => {
   it("lets the next node begin when one has ended, in the order of the graph", () => {
     const d = Driver.of({ maxParallelism: 2, main: { nodes: { n0: task, n1: task, n2: task, n3: task } } });
     expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
-    expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, waitingTasks: 2 });
+    expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, queuedTasks: 2 });
     expect(d.storedStatus.nodeStatus?.["n2"]).toBeUndefined();
     d.reply("n1", "SUCCEEDED");
     expect(d.takeRequests()).toEqual(["n2/0 RUN"]);

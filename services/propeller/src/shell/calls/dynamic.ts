@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, compileDependencies } from "@flyte-ts/compiler";
@@ -16,7 +16,7 @@ import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError }
 import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.js";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import { compiledUri, futuresUri } from "../../engine/graph/paths.js";
-import { inTurns } from "../yield-to-event-loop.js";
+import { runCooperatively } from "../yield-to-event-loop.js";
 import type { CallHandler } from "./handlers.js";
 import { Limit } from "../ask/limit.js";
 import { toCallFailure } from "./call-failure.js";
@@ -76,12 +76,12 @@ async function read(question: ReadDynamic, sources: Sources): Promise<CallResult
   let closure: CompiledWorkflowClosure;
   if (bytes === undefined) {
     closure = await compile(question, sources);
-    await breathe();
+    await nextTurn();
     bytes = toBinary(CompiledWorkflowClosureSchema, closure);
     await blobs.put(place, bytes);
   } else closure = readCompiled(bytes, place);
-  await breathe();
-  const model = await inTurns(parseClosure(closure, question.options.resources));
+  await nextTurn();
+  const model = await runCooperatively(parseClosure(closure, question.options.resources));
   checkExpansion(textOf(question.id), modelExpansion(model), limits);
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
@@ -109,7 +109,7 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
   ]);
   const tasks = [...own, ...registered];
   // A graph of 100,000 nodes takes seconds: yields to the event loop between its steps.
-  await breathe();
+  await nextTurn();
   const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, liftArrayInterfaces: true });
   if (!compiled.ok) throw malformed(formatCompileErrors(compiled.errors));
   return compiled.closure;

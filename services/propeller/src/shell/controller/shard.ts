@@ -24,7 +24,7 @@ import type { EffectExecutor } from "../effects/effect-executor.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
 import type { PropellerMetrics } from "../metrics.js";
-import { othersTurn } from "../yield-to-event-loop.js";
+import { yieldToEventLoop } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
 import type { StatusWriter } from "../status/status-writer.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
@@ -455,7 +455,7 @@ export class Shard {
     if (active.awaitingCapacity) return;
     active.awaitingCapacity = true;
     const capacity = this.options.effects.whenCapacity(key);
-    void capacity.then(othersTurn).then(() => {
+    void capacity.then(yieldToEventLoop).then(() => {
       active.awaitingCapacity = false;
       if (this.#runs.get(key) === active) this.options.queue.add(key);
     });

@@ -32,9 +32,9 @@ function asking(recorded: Promise<void>) {
   const effects = new EffectExecutor({
     logger: createLogger({ service: "test", level: "silent" }),
     now: () => 0,
-    holds: () => state.holds,
-    events: { publish: () => Promise.resolve(), recorded: () => recorded },
-    answerers: { createExecution: answerer, readExecution: answerer },
+    holdsWorkflow: () => state.holds,
+    events: { publish: () => Promise.resolve(), whenRecorded: () => recorded },
+    callHandlers: { createExecution: answerer, readExecution: answerer },
     observe: (_: string, observation: unknown) => observed.push(observation),
   } as unknown as EffectExecutorOptions);
   const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, call: { kind } } as never]);

@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Effect } from "../../engine/types.js";
 import { MinimumDelays } from "./minimum-delays.js";
@@ -154,7 +154,7 @@ export class Outbox {
       const [queue] = this.#ready;
       if (queue !== undefined) this.#startNext(queue);
       if (performance.now() < until) continue;
-      await othersTurn();
+      await nextTurn();
       until = performance.now() + MAX_BLOCKING_MS;
     }
     this.#running = false;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isWithinMs } from "@flyte-ts/auth";
 import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
-import { inTurns, othersTurn } from "../yield-to-event-loop.js";
+import { runCooperatively, yieldToEventLoop } from "../yield-to-event-loop.js";
 
 /** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
 const MAX_PINNED_NODES = 5_000;
@@ -56,8 +56,8 @@ export class GraphCache {
     const known = this.#entries.get(key);
     let graphs = known?.hash === hash ? known.graphs.deref() : undefined;
     if (graphs === undefined) {
-      await othersTurn();
-      graphs = await inTurns(parseEncodedClosure(closure, platform));
+      await yieldToEventLoop();
+      graphs = await runCooperatively(parseEncodedClosure(closure, platform));
     }
     for (const [other, { graphs: held }] of this.#entries) if (held.deref() === undefined) this.#entries.delete(other);
     this.#entries.set(key, { graphs: new WeakRef(graphs), readAt, hash });

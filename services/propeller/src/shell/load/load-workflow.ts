@@ -17,7 +17,7 @@ import {
   WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
-import { othersTurn } from "../yield-to-event-loop.js";
+import { yieldToEventLoop } from "../yield-to-event-loop.js";
 import { GraphCache } from "./graph-cache.js";
 import type { SliceStore } from "../status/slice-store.js";
 
@@ -81,7 +81,7 @@ export class WorkflowLoader {
       this.slices.read(references.slices).catch(attributeTo("status.slices.prefix")),
     ]);
     const parsed = parseFlyteWorkflow(resource, { graphs, inputs, slices });
-    if (graphs !== undefined) await othersTurn();
+    if (graphs !== undefined) await yieldToEventLoop();
     return parsed;
   }
 

@@ -115,7 +115,7 @@ test("the first write ends the server's record of who set which field, unless so
     const store = new OneResource();
     store.object.metadata.managedFields = [{ operation }];
     const read = store.client.get<Resource>().then(({ metadata }) => hasOnlyUpdateManagers(metadata.managedFields));
-    const base = { ...store.base, fieldsTracked: await read };
+    const base = { ...store.base, hasManagedFields: await read };
     const after = await patchConditionally(store.client, { name, patch: { status: { phase: 1 } }, base, mayWrite });
     expect(store.object.metadata.managedFields).toEqual(left);
     expect(after.hasManagedFields).toBe(false);
