@@ -12,6 +12,7 @@ export function checks() {
     ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
     ["import directions", ...script("check-imports.mjs")],
     ["names and exports", ...script("check-names.mjs")],
+    ["indexes of packages, purity of packages/async", ...script("check-packages.mjs")],
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],

@@ -1,5 +1,5 @@
 import { MAX_PRESIGN_SECONDS } from "@flyte-ts/blobstore";
-import { isTimeZone } from "@flyte-ts/domain";
+import { isTimeZone } from "@flyte-ts/schedules";
 import {
   databaseSettings,
   drainSettings,

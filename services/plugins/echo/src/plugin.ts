@@ -1,7 +1,15 @@
 import type { Time } from "@flyte-ts/async";
-import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
+import { decodeMessage, encodeMessage } from "@flyte-ts/proto-codec";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey, definePlugin, eventFields, type Plugin, type PluginHost, type Succeeded, type TaskStatus } from "@flyte-ts/task-plugin";
+import {
+  attemptKey,
+  definePlugin,
+  eventFields,
+  type Plugin,
+  type PluginHost,
+  type Succeeded,
+  type TaskStatus,
+} from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Alarms } from "./alarms.js";
 import { echoOutputs } from "./echo.js";

@@ -1,7 +1,8 @@
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { CallResult, Call } from "./calls/call.js";
 import type { EngineConfig } from "./config.js";
 import type { EnginePolicy } from "./run/engine-policy.js";

@@ -1,4 +1,4 @@
-import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain";
+import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain/name";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { AdminConfig } from "../../config.js";
 import type { ExecutionName } from "../../executions/store/execution/state.js";

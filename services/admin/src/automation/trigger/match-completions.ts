@@ -1,4 +1,4 @@
-import { triggeredExecutionName } from "@flyte-ts/domain";
+import { triggeredExecutionName } from "@flyte-ts/domain/name";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { CompletedExecution } from "../completion/completed-execution.js";
 import { workflowPhaseName } from "../../executions/projection/phase-name.js";

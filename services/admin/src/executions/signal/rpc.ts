@@ -1,7 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ListPlan } from "../../platform/list-query/plan.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
+import { literalTypeOf } from "@flyte-ts/domain/literal";
+import { isCastable, typeToText } from "@flyte-ts/domain/type";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import { type SignalIdentifier, SignalIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -3,7 +3,8 @@ import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb
 import type { Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
 import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { parseCron, typeToText } from "@flyte-ts/domain";
+import { typeToText } from "@flyte-ts/domain/type";
+import { parseCron } from "@flyte-ts/schedules";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../../platform/rpc-errors.js";
 import { catchUpPolicy } from "./catch-up.js";

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { LruCache } from "@flyte-ts/async";
 import { closureExpansion } from "@flyte-ts/compiler";
-import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
+import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain/graph";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../../config.js";

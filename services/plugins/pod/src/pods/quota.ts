@@ -1,4 +1,4 @@
-import { compareQuantities } from "@flyte-ts/domain";
+import { compareQuantities } from "@flyte-ts/domain/quantity";
 
 /** True when a refusal to create a pod is due to an exhausted quota. */
 export function isQuotaExceeded(message: string): boolean {

@@ -2,7 +2,8 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
+import type { GraphModel } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Location of outputs, and their value when it is known. */
 export interface NodeOutputs {
