@@ -5,7 +5,7 @@ export {
   isTerminalNodeEvent,
   nodeEventPhase,
   type NodePhaseRow,
-} from "./node.js";
+} from "./phase/node.js";
 export {
   WorkflowPhase,
   workflowPhases,
@@ -13,7 +13,7 @@ export {
   isTerminalWorkflowEvent,
   workflowEventPhase,
   type WorkflowPhaseRow,
-} from "./workflow.js";
+} from "./phase/workflow.js";
 export {
   TaskPhase,
   taskPhases,
@@ -21,4 +21,4 @@ export {
   taskEventPhase,
   taskPhaseOfEvent,
   type TaskPhaseRow,
-} from "./task.js";
+} from "./phase/task.js";

@@ -5,4 +5,4 @@ export {
   type Expansion,
   type ExpansionLimits,
   type GraphUse,
-} from "./expansion.js";
+} from "./graph/expansion.js";

@@ -7,4 +7,4 @@ export {
   parseQuantity,
   QuantityError,
   type Quantity,
-} from "./quantity.js";
+} from "./quantity/quantity.js";

@@ -1,1 +1,0 @@
-export { goDuration, nanosecondsOf, parseGoDuration } from "./go-duration.js";
