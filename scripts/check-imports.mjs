@@ -9,6 +9,10 @@ import { sourceFiles } from "./source-files.mjs";
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
   "async",
+  "proto-codec",
+  "bus-contract",
+  "schedules",
+  "lifecycle",
   "input-limits",
   "http-policy",
   "service-manifest",
@@ -35,14 +39,18 @@ const TABLE = {
   "packages/input-limits": [],
   "packages/http-policy": ["async"],
   "packages/idl": [],
+  "packages/proto-codec": [],
+  "packages/bus-contract": [],
+  "packages/schedules": ["idl", "domain"],
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain", "input-limits"],
-  "packages/execution-state": ["idl", "domain", "workflow-crd"],
-  "packages/task-plugin": ["async", "idl", "domain", "messaging", "telemetry"],
+  "packages/execution-state": ["idl", "domain", "proto-codec", "workflow-crd"],
+  "packages/task-plugin": ["async", "bus-contract", "idl", "domain", "messaging", "proto-codec", "telemetry"],
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
   "packages/service-manifest": [],
-  "packages/telemetry": ["async", "config", "http-policy"],
+  "packages/telemetry": ["async", "config"],
+  "packages/lifecycle": ["http-policy", "telemetry"],
   "packages/kubernetes": [...infrastructure, "async"],
   "packages/postgres": [...infrastructure, "async"],
   "packages/messaging": [...infrastructure, "async", "input-limits"],
@@ -75,7 +83,7 @@ const TABLE = {
   "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   "services/local-cluster": anyPackage.concat("host"),
-  bench: ["async", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
 };
 
@@ -90,6 +98,7 @@ const FOR_TESTS_OF = {
   "packages/local-stack": ["config"],
   "packages/client": ["telemetry"],
   "packages/input-limits": ["idl"],
+  "packages/proto-codec": ["idl"],
   "packages/messaging": ["idl"],
 };
 
@@ -123,6 +132,8 @@ const PURE = [
     folders: ["services/propeller/src/engine", "services/propeller/src/engine-io"],
     packages: [
       "@flyte-ts/domain",
+      "@flyte-ts/proto-codec",
+      "@flyte-ts/bus-contract",
       "@flyte-ts/idl",
       "@flyte-ts/workflow-crd",
       "@flyte-ts/compiler",
@@ -131,7 +142,10 @@ const PURE = [
       "@bufbuild/protobuf",
     ],
   },
-  { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
+  {
+    folders: ["packages/schedules/src", "packages/domain/src/duration"],
+    packages: ["@flyte-ts/idl", "@flyte-ts/domain/duration", "@bufbuild/protobuf"],
+  },
 ];
 const IMPURE =
   /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;

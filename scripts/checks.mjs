@@ -13,6 +13,7 @@ export function checks() {
     ["import directions", ...script("check-imports.mjs")],
     ["areas of admin", ...script("check-areas.mjs")],
     ["names and exports", ...script("check-names.mjs")],
+    ["indexes of packages, purity of packages/async", ...script("check-packages.mjs")],
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { executionEventSubject, shardOf } from "@flyte-ts/domain";
+import { executionEventSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
-import { shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain/name";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";

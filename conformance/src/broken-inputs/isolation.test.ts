@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginHelloSubject } from "@flyte-ts/domain";
+import { pluginHelloSubject } from "@flyte-ts/bus-contract";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { encodeHeartbeat } from "@flyte-ts/task-plugin";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NodePhase } from "@flyte-ts/domain";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { afterAll, beforeAll, expect, test } from "vitest";

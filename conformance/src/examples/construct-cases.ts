@@ -1,4 +1,4 @@
-import { booleanLiteral, collectionLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain";
+import { booleanLiteral, collectionLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain/literal";
 import { createKubeClient, type KubeObject, NAMESPACES, POD_TEMPLATES, PODS, SECRETS } from "@flyte-ts/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExampleRuns, scope } from "./example-runs.js";

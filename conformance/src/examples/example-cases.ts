@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { integerLiteral as integer } from "@flyte-ts/domain";
+import { integerLiteral as integer } from "@flyte-ts/domain/literal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExampleRuns, examplesFolder } from "./example-runs.js";
 

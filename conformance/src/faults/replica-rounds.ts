@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
-import { EVENT_STREAM, executionEventFilter, SHARD_COUNT, taskEventFilter } from "@flyte-ts/domain";
+import { EVENT_STREAM, executionEventFilter, taskEventFilter } from "@flyte-ts/bus-contract";
+import { SHARD_COUNT } from "@flyte-ts/domain/name";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";

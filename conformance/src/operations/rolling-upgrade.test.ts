@@ -7,7 +7,8 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { createKubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
-import { FLYTE_WORKFLOW_RESOURCE, type NodeStatus, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "../stack/control-plane.fixture.js";
 import { type ResponseCounts, createWithRetry, type WantedExecution } from "../stack/create-with-retry.js";

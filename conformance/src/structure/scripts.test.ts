@@ -89,6 +89,30 @@ test.each([
   expect([status, output]).toEqual([1, expect.stringContaining(`planted.ts:1: a comment ${problem}`)]);
 });
 
+test("each package index shows at most 60 names, and packages/async has no dependencies and no clock", () => {
+  expect(run("check-packages.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["packages/wide/src/index.ts", Array.from({ length: 61 }, (_, n) => `export const name${n} = ${n};`).join("\n"), "exports 61 names"],
+  ["packages/wide/src/index.ts", 'export * from "./other.js";', "exports all names of another module"],
+  ["packages/async/src/delay.ts", "export const later = (run: () => void) => setTimeout(run, 1);", "names setTimeout"],
+  ["packages/async/src/delay.ts", 'import { createLogger } from "@flyte-ts/telemetry";', "imports @flyte-ts/telemetry"],
+])("the check of packages finds a violation planted in %s", (path, text, problem) => {
+  const tree = mkdtempSync(join(tmpdir(), "flyte-ts-packages-"));
+  for (const name of ["async", "wide"]) {
+    mkdirSync(join(tree, "packages", name, "src"), { recursive: true });
+    writeFileSync(join(tree, "packages", name, "package.json"), JSON.stringify({ exports: { ".": { source: "./src/index.ts" } } }));
+    writeFileSync(join(tree, "packages", name, "src/index.ts"), "export const one = 1;\n");
+  }
+  const before = run("check-packages.mjs", tree);
+  writeFileSync(join(tree, path), text);
+  const { status, output } = run("check-packages.mjs", tree);
+  rmSync(tree, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(`${path} ${problem}`)]);
+});
+
 test("the generated types are those of the IDL", () => {
   expect(run("generate.mjs", "--check")).toMatchObject({ status: 0 });
 }, 240_000);

@@ -1,4 +1,4 @@
-import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,

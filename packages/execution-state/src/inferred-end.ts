@@ -1,4 +1,4 @@
-import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain/phase";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,

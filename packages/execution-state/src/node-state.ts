@@ -1,4 +1,4 @@
-import { isTerminalNodeEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent } from "@flyte-ts/domain/phase";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorColumns, NodeUpdate, NodeTarget } from "./updates.js";
 import { keepIdentityIfEqual } from "./keep-identity.js";

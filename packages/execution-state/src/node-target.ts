@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { encodeMessage } from "@flyte-ts/domain";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import {
   type NodeExecutionClosure,
   NodeExecutionClosureSchema,

@@ -1,5 +1,5 @@
 import { clone, toBinary } from "@bufbuild/protobuf";
-import { encodeMessage } from "@flyte-ts/domain";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { WorkflowPhase, workflowEventPhase } from "@flyte-ts/domain";
+import { workflowEventPhase, WorkflowPhase } from "@flyte-ts/domain/phase";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ExecutionErrorJson, NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { errorColumns } from "./error-columns.js";
 import type { ErrorColumns, WorkflowUpdate } from "./updates.js";
 import { clampNanos } from "./time.js";

@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { NodeExecutionClosureSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { expect, test } from "vitest";
 import { endOfNode, isReportedEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
 

@@ -1,9 +1,10 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { isTerminalNode, isTerminalNodeEvent, nodeEventPhase, nodeUniqueId } from "@flyte-ts/domain";
+import { nodeUniqueId } from "@flyte-ts/domain/name";
+import { isTerminalNode, isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain/phase";
 import { CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { NodeUpdate, NodeTarget } from "./updates.js";
 import { executionTarget, taskTarget } from "./node-target.js";
 import { decodeBase64, statusError, statusTime } from "./resource-end.js";

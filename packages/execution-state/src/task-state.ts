@@ -1,4 +1,4 @@
-import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskUpdate } from "./updates.js";
 import { keepIdentityIfEqual } from "./keep-identity.js";

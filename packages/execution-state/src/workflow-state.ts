@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorColumns, WorkflowUpdate } from "./updates.js";
 import { keepIdentityIfEqual } from "./keep-identity.js";

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
-import { taskRequestSubject } from "@flyte-ts/domain";
+import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";

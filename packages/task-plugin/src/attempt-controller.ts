@@ -1,5 +1,7 @@
 import type { Time } from "@flyte-ts/async";
-import { encodeMessage, isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
+import { taskEventSubject } from "@flyte-ts/bus-contract";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Logger } from "@flyte-ts/telemetry";

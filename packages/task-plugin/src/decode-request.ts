@@ -1,4 +1,4 @@
-import { decodeMessage } from "@flyte-ts/domain";
+import { decodeMessage } from "@flyte-ts/proto-codec";
 import { checkMessageLimits } from "@flyte-ts/messaging";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 

@@ -1,4 +1,4 @@
-import { messageFactory } from "@flyte-ts/domain";
+import { messageFactory } from "@flyte-ts/proto-codec";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 

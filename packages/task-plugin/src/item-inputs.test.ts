@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { collectionLiteral, integerLiteral, literalMap } from "@flyte-ts/domain";
+import { collectionLiteral, integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { ArrayItemSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { expect, it } from "vitest";
 import { inputsForFile, inputsFromFile } from "./item-inputs.js";

@@ -1,4 +1,4 @@
-import { collectionLiteral, literalMap } from "@flyte-ts/domain";
+import { collectionLiteral, literalMap } from "@flyte-ts/domain/literal";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 

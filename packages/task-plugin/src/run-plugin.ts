@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Time } from "@flyte-ts/async";
-import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
+import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/bus-contract";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptLogFields } from "./attempt-log-fields.js";
 import { AttemptController } from "./attempt-controller.js";

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { identifierKey } from "@flyte-ts/domain";
+import { identifierKey } from "@flyte-ts/domain/identifier";
 import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { CompiledWorkflowClosureSchema, type CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";

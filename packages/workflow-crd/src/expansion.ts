@@ -1,4 +1,4 @@
-import { type Expansion, expansionOf, type GraphUse } from "@flyte-ts/domain";
+import { type Expansion, expansionOf, type GraphUse } from "@flyte-ts/domain/graph";
 import type { GraphModel, NodeModel, WorkflowModel } from "./model.js";
 
 /**

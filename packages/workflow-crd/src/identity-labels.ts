@@ -1,4 +1,4 @@
-import { sanitizeLabelValue } from "@flyte-ts/domain";
+import { sanitizeLabelValue } from "@flyte-ts/domain/name";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL, WORKFLOW_NAME_LABEL } from "./resource.js";
 

@@ -61,25 +61,6 @@ export type {
 export { modelExpansion } from "./expansion.js";
 export { ListInterner } from "./list-interner.js";
 
-// Status
-export {
-  SLICE_VERSION,
-  STATUS_VERSION,
-  type ArrayNodeStatus,
-  type CompactArrayJson,
-  type ExecutionErrorJson,
-  type GoErrorJson,
-  type NodeStatus,
-  type SliceRoot,
-  type TaskNodeStatus,
-  type WorkflowStatus,
-} from "./status.js";
-
-// Statuses too large for the resource
-export { assembleSlices } from "./slice/assemble.js";
-export { decodeSlice, encodeSlice, sliceNotFound, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
-export { sliceUri, type SliceReference } from "./slice/references.js";
-
 // Patches
 export { applyMergePatch } from "./merge-patch.js";
 export { ownField, setOwnField } from "./own-field.js";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { canonicalQuantity, goDuration, isZeroQuantity, parseGoDuration } from "@flyte-ts/domain";
+import { goDuration, parseGoDuration } from "@flyte-ts/domain/duration";
+import { canonicalQuantity, isZeroQuantity } from "@flyte-ts/domain/quantity";
 import { PluginOverride_MissingPluginBehavior, PluginOverrideSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";

@@ -2,21 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type BlobScheme, createBlobStore, schemesOf } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { EVENT_STREAM } from "@flyte-ts/domain";
+import { EVENT_STREAM } from "@flyte-ts/bus-contract";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, checkDatabase, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import {
-  createLogger,
-  installSourceMapSupport,
-  Metrics,
-  onShutdown,
-  OtlpExporter,
-  Readiness,
-  startIdleGc,
-  startOpsServer,
-} from "@flyte-ts/telemetry";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport, Metrics, OtlpExporter } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import { createAccess } from "./identity/index.js";
 import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";

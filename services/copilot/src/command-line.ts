@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
-import { parseGoDuration } from "@flyte-ts/domain";
+import { parseGoDuration } from "@flyte-ts/domain/duration";
 import { type TypedInterface, TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { IOStrategy_DownloadMode as DownloadMode, IOStrategy_UploadMode as UploadMode } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { InputsFormat } from "./download/download-inputs.js";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 import { describeDiskFull, isDiskFull } from "./store/disk-space.js";

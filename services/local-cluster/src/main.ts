@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { createLogger, installSourceMapSupport, onShutdown, startIdleGc } from "@flyte-ts/telemetry";
+import { onShutdown, startIdleGc } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
 import { describeDiskError, isDiskFull } from "./store/disk-errors.js";

@@ -1,7 +1,9 @@
-import { isTerminalNode, nodeUniqueId } from "@flyte-ts/domain";
+import { nodeUniqueId } from "@flyte-ts/domain/name";
+import { isTerminalNode } from "@flyte-ts/domain/phase";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { GraphModel, NodeModel, WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 

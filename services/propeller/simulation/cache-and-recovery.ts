@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { cacheKeyOf, literalsEqual } from "@flyte-ts/domain";
+import { cacheKeyOf } from "@flyte-ts/domain/catalog";
+import { literalsEqual } from "@flyte-ts/domain/literal";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";

@@ -1,9 +1,10 @@
-import { isTerminalWorkflow } from "@flyte-ts/domain";
+import { isTerminalWorkflow } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { defaultEngineConfig, type EngineConfig } from "../src/engine/config.js";
 import { answer } from "./fixtures/task-event.js";
 import { withSlices } from "./fixtures/slices.js";

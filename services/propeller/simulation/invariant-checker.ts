@@ -1,8 +1,9 @@
-import { isTerminalTaskEvent, isTerminalWorkflow, NodePhase, workflowEventPhase } from "@flyte-ts/domain";
+import { isTerminalTaskEvent, isTerminalWorkflow, NodePhase, workflowEventPhase } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type NodeStatus, type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import { type NodeStatus, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { Effect } from "../src/engine/types.js";
 import { EndRepeatChecker } from "./repeated-ends.js";
 import { MapOutputs, tooManyItems } from "./array-invariants.js";

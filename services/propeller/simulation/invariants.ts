@@ -1,5 +1,5 @@
-import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain";
-import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain/phase";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 
 /** Guarantees of the engine under all faults. */
 export type Invariant =

@@ -1,12 +1,12 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { isTerminalNodeEvent, WorkflowPhase } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, WorkflowPhase } from "@flyte-ts/domain/phase";
 import { endOfNode, endOfResource, type NodeUpdate, type ResourceNode, resourceNodes } from "@flyte-ts/execution-state";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { START_NODE } from "../src/engine/graph/index-graph.js";
 
 interface ObservedEnd {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { taskUniqueId } from "@flyte-ts/domain";
+import { taskUniqueId } from "@flyte-ts/domain/name";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";

@@ -2,20 +2,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { dataPlaneScope, EVENT_STREAM, SHARD_COUNT } from "@flyte-ts/domain";
+import { dataPlaneScope, EVENT_STREAM } from "@flyte-ts/bus-contract";
+import { SHARD_COUNT } from "@flyte-ts/domain/name";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { clientCredentials } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import {
-  createLogger,
-  installSourceMapSupport,
-  onShutdown,
-  OtlpExporter,
-  Readiness,
-  startIdleGc,
-  startOpsServer,
-} from "@flyte-ts/telemetry";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport, OtlpExporter } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, PRIMARY_POLL } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/graph/paths.js";

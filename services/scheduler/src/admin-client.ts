@@ -1,4 +1,4 @@
-import { TimeZones } from "@flyte-ts/domain";
+import { TimeZones } from "@flyte-ts/schedules";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { type Channel, createClient } from "@flyte-ts/rpc";

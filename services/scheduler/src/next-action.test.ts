@@ -1,4 +1,4 @@
-import { intervalRecurrence } from "@flyte-ts/domain";
+import { intervalRecurrence } from "@flyte-ts/schedules";
 import { describe, expect, test } from "vitest";
 import { nextAction } from "./next-action.js";
 import type { CatchUpPolicy } from "./schedule.js";

@@ -1,4 +1,4 @@
-import { latestOccurrence } from "@flyte-ts/domain";
+import { latestOccurrence } from "@flyte-ts/schedules";
 import type { Schedule } from "./schedule.js";
 
 /** The next action for one schedule. Times are ms since the epoch. */

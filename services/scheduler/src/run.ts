@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { datetimeLiteral, scheduledExecutionName } from "@flyte-ts/domain";
+import { datetimeLiteral } from "@flyte-ts/domain/literal";
+import { scheduledExecutionName } from "@flyte-ts/domain/name";
 import {
   type ExecutionCreateRequest,
   ExecutionCreateRequestSchema,

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Recurrence, scheduleRecurrence, type TimeZones } from "@flyte-ts/domain";
+import { type Recurrence, scheduleRecurrence, type TimeZones } from "@flyte-ts/schedules";
 import { type ActiveSchedule, CatchUp } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 
 /** A version of a launch plan. */

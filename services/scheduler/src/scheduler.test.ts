@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { systemTime } from "@flyte-ts/async";
-import { scheduledExecutionName } from "@flyte-ts/domain";
+import { scheduledExecutionName } from "@flyte-ts/domain/name";
 import { type ExecutionCreateRequest, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { FixedRateUnit } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";

@@ -1,4 +1,4 @@
-import { scheduledExecutionName } from "@flyte-ts/domain";
+import { scheduledExecutionName } from "@flyte-ts/domain/name";
 import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminClient } from "./admin-client.js";
 import type { SchedulerConfig } from "./config.js";

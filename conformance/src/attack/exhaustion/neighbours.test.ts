@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
-import { booleanLiteral } from "@flyte-ts/domain";
+import { booleanLiteral } from "@flyte-ts/domain/literal";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeObject } from "@flyte-ts/kubernetes";

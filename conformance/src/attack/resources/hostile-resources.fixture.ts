@@ -1,4 +1,4 @@
-import { shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain/name";
 
 /** A FlyteWorkflow as JSON. */
 export type ResourceJson = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isTerminalWorkflow } from "@flyte-ts/domain";
+import { isTerminalWorkflow } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FlyteClient } from "@flyte-ts/client";
-import { literalMap, stringLiteral } from "@flyte-ts/domain";
+import { literalMap, stringLiteral } from "@flyte-ts/domain/literal";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type ResponseCounts, createWithRetry } from "../../stack/create-with-retry.js";
 import { retryWhileUnavailable } from "../../stack/executions.js";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient } from "@flyte-ts/client";
-import { booleanLiteral } from "@flyte-ts/domain";
+import { booleanLiteral } from "@flyte-ts/domain/literal";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { registerGates } from "../../attack/exhaustion/hostile-workflows.fixture.js";
 import { waitForEnd } from "../../stack/executions.js";

@@ -1,4 +1,4 @@
-import { compareText } from "@flyte-ts/domain";
+import { compareText } from "@flyte-ts/domain/type";
 import { type CompileError, type CompileErrors, errorLine } from "./compile-error.js";
 
 /** Collects errors, so that a user sees all of them at once. A rule that is checked twice reports once. */

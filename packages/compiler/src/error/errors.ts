@@ -1,4 +1,4 @@
-import { typeToText } from "@flyte-ts/domain";
+import { typeToText } from "@flyte-ts/domain/type";
 import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { CompileError } from "./compile-error.js";
 

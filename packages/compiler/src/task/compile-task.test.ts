@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { isQuantity } from "@flyte-ts/domain";
+import { isQuantity } from "@flyte-ts/domain/quantity";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ContainerSchema, type K8sPodSchema, Resources_ResourceName, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { describe, expect, it } from "vitest";

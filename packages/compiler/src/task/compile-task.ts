@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { isQuantity, exceedsDepth } from "@flyte-ts/domain";
+import { isQuantity } from "@flyte-ts/domain/quantity";
+import { exceedsDepth } from "@flyte-ts/domain/type";
 import { type CompiledTask, CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import {
   type Container,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isQuantity } from "@flyte-ts/domain";
+import { isQuantity } from "@flyte-ts/domain/quantity";
 
 /** The first invalid part of a pod's specification: the path of the field and the rule. */
 export interface PodSpecError {

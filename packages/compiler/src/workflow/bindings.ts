@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { isCastable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
+import { parseVariableName } from "@flyte-ts/domain/binding";
+import { scalarTypeOf } from "@flyte-ts/domain/literal";
+import { isCastable, isNoneType, protoText, simpleType } from "@flyte-ts/domain/type";
 import { VariableSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, type BindingData, BindingDataSchema, type Scalar } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {

@@ -1,5 +1,5 @@
 import { clone, create } from "@bufbuild/protobuf";
-import { compareText } from "@flyte-ts/domain";
+import { compareText } from "@flyte-ts/domain/type";
 import { type CompiledWorkflow, CompiledWorkflowSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";

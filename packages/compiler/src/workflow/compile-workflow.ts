@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { exceedsDepth } from "@flyte-ts/domain";
+import { exceedsDepth } from "@flyte-ts/domain/type";
 import {
   type CompiledTask,
   CompiledTaskSchema,

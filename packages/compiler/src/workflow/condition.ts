@@ -1,5 +1,6 @@
 import { equals } from "@bufbuild/protobuf";
-import { simpleTypeOfPrimitive, simpleType } from "@flyte-ts/domain";
+import { simpleTypeOfPrimitive } from "@flyte-ts/domain/literal";
+import { simpleType } from "@flyte-ts/domain/type";
 import type { BooleanExpression, Operand } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { branchHasNoCondition, mismatchingTypes, valueRequired, variableNotFound } from "../error/errors.js";

@@ -1,4 +1,4 @@
-import { exceedsDepth } from "@flyte-ts/domain";
+import { exceedsDepth } from "@flyte-ts/domain/type";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { ErrorCollector } from "../error/collector.js";

@@ -1,4 +1,4 @@
-import { type Expansion, expansionOf, type GraphUse } from "@flyte-ts/domain";
+import { type Expansion, expansionOf, type GraphUse } from "@flyte-ts/domain/graph";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { keyOf } from "./identifier.js";

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { compareText } from "@flyte-ts/domain";
+import { compareText } from "@flyte-ts/domain/type";
 import { type ConnectionSet, ConnectionSet_IdListSchema, ConnectionSetSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 
 /** Represents the workflow's inputs; all nodes run after it. */

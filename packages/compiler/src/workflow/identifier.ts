@@ -1,4 +1,4 @@
-import { compareText, protoText } from "@flyte-ts/domain";
+import { compareText, protoText } from "@flyte-ts/domain/type";
 import { type Identifier, IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
 /** Unique key of an identifier. */

@@ -1,4 +1,4 @@
-import { compareText } from "@flyte-ts/domain";
+import { compareText } from "@flyte-ts/domain/type";
 import type { BranchNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { branchHasNoCondition, branchHasNoDefault, branchNodeMissing, valueRequired } from "../error/errors.js";
 import { checkBindings } from "./bindings.js";

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
+import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/bus-contract";
 import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Bus } from "@flyte-ts/messaging";
 

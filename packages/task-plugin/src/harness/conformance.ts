@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { clone, create, toBinary } from "@bufbuild/protobuf";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
-import { taskRequestSubject } from "@flyte-ts/domain";
+import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { identifierKey } from "@flyte-ts/domain";
+import { identifierKey } from "@flyte-ts/domain/identifier";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TaskTemplateSchema, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";

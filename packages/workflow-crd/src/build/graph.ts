@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { workflowIdText } from "@flyte-ts/domain";
+import { workflowIdText } from "@flyte-ts/domain/identifier";
 import type { CompiledWorkflow, ConnectionSet_IdList } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

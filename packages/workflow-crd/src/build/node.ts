@@ -1,5 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { canonicalQuantity, goDuration, identifierKey, isZeroQuantity } from "@flyte-ts/domain";
+import { goDuration } from "@flyte-ts/domain/duration";
+import { identifierKey } from "@flyte-ts/domain/identifier";
+import { canonicalQuantity, isZeroQuantity } from "@flyte-ts/domain/quantity";
 import { BooleanExpressionSchema } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { executionNamespace, shardOf } from "@flyte-ts/domain";
+import { executionNamespace, shardOf } from "@flyte-ts/domain/name";
 import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -1,4 +1,4 @@
-import { executionNamespace } from "@flyte-ts/domain";
+import { executionNamespace } from "@flyte-ts/domain/name";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { Field } from "./field.js";
 

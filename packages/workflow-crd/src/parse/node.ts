@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { parseGoDuration } from "@flyte-ts/domain";
+import { parseGoDuration } from "@flyte-ts/domain/duration";
 import { BooleanExpressionSchema } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

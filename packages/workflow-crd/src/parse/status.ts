@@ -1,4 +1,4 @@
-import { nodePhases, workflowPhases } from "@flyte-ts/domain";
+import { nodePhases, workflowPhases } from "@flyte-ts/domain/phase";
 import type { NodeStatus, WorkflowStatus } from "../status.js";
 import type { Field } from "./field.js";
 

@@ -1,4 +1,4 @@
-import { isTimeZone } from "@flyte-ts/domain";
+import { isTimeZone } from "@flyte-ts/schedules";
 import { z } from "zod";
 import type { PlatformConfig } from "../platform/index.js";
 

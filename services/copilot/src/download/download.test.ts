@@ -16,7 +16,7 @@ import {
   stringLiteral,
   structLiteral,
   unionLiteral,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/literal";
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { goDuration, literalText } from "@flyte-ts/domain";
+import { goDuration } from "@flyte-ts/domain/duration";
+import { literalText } from "@flyte-ts/domain/template";
 import { LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { JsonLikeValue } from "./json-like.js";
 

@@ -1,5 +1,6 @@
 import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { parseGoDuration } from "@flyte-ts/domain/duration";
 import {
   binaryLiteral,
   booleanLiteral,
@@ -9,9 +10,8 @@ import {
   literalFromJson,
   MSGPACK_TAG,
   noneLiteral,
-  parseGoDuration,
   stringLiteral,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/literal";
 import { type Literal, LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotError } from "../copilot-error.js";

@@ -13,7 +13,7 @@ import {
   noneLiteral,
   stringLiteral,
   structLiteral,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/literal";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { createLogger, installSourceMapSupport, onShutdown } from "@flyte-ts/telemetry";
+import { onShutdown } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport } from "@flyte-ts/telemetry";
 import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 

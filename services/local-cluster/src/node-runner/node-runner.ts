@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { createKubeClient } from "@flyte-ts/kubernetes";
-import { type Logger, Metrics, Readiness, startOpsServer } from "@flyte-ts/telemetry";
+import { Readiness, startOpsServer } from "@flyte-ts/lifecycle";
+import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { lockDataDir } from "../data-lock.js";
 import { describeNode, startKubelet } from "../kubelet/start-kubelet.js";
 import { openApiPodSource } from "./api-pod-source.js";

@@ -1,9 +1,10 @@
 import { systemTime } from "@flyte-ts/async";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { dataPlaneScope } from "@flyte-ts/domain";
+import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { createLogger, installSourceMapSupport, Metrics, onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/telemetry";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { manifest } from "./manifest.js";
 import { echoPlugin } from "./plugin.js";

@@ -1,5 +1,5 @@
 import type { Time } from "@flyte-ts/async";
-import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
+import { decodeMessage, encodeMessage } from "@flyte-ts/proto-codec";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { taskRequestSubject } from "@flyte-ts/domain";
+import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -1,4 +1,4 @@
-import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../src/engine/config.js";

@@ -1,4 +1,4 @@
-import { booleanLiteral, integerLiteral } from "@flyte-ts/domain";
+import { booleanLiteral, integerLiteral } from "@flyte-ts/domain/literal";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionCreateRequest } from "@flyte-ts/idl/flyteidl/admin/execution_pb";

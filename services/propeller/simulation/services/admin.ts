@@ -1,3 +1,4 @@
+import { nodeUniqueId } from "@flyte-ts/domain/name";
 import {
   isTerminalNode,
   isTerminalNodeEvent,
@@ -5,12 +6,11 @@ import {
   isTerminalWorkflowEvent,
   nodeEventPhase,
   NodePhase,
-  nodeUniqueId,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/phase";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { Resource } from "../world/resource-store.js";
 import type { Schedule } from "../world/schedule.js";
 

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { CacheKey } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain/catalog";
 import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { CallOf, ValueOf } from "../../src/engine/calls/call.js";

@@ -1,4 +1,4 @@
-import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";

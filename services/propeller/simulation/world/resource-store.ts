@@ -1,4 +1,5 @@
-import { applyMergePatch, FINALIZER, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { applyMergePatch, FINALIZER } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { ResourcePatch } from "../../src/engine/types.js";
 
 export interface Resource {

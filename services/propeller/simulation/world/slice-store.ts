@@ -1,4 +1,4 @@
-import { encodeSlice } from "@flyte-ts/workflow-crd";
+import { encodeSlice } from "@flyte-ts/workflow-crd/status";
 import type { SliceBlob } from "../../src/engine/types.js";
 import type { ResourcePatch } from "../../src/engine/types.js";
 import type { Random } from "../random.js";

@@ -1,4 +1,4 @@
-import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import { expect, test } from "vitest";
 import type { Effect, WorkflowRun } from "../engine/types.js";
 import { WriteGate } from "./write-gate.js";

@@ -1,4 +1,4 @@
-import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { Effect, ResourcePatch, WorkflowRun } from "../engine/types.js";
 
 /** Version of the resource that a run is based on. */

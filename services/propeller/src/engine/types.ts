@@ -1,8 +1,7 @@
-import type { SliceEntry } from "@flyte-ts/workflow-crd";
+import type { SliceEntry, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { CallResult, Call } from "./calls/call.js";
 import type { PluginHealth } from "./plugin-health.js";
 

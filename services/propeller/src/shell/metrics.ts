@@ -1,4 +1,4 @@
-import { workflowPhases } from "@flyte-ts/domain";
+import { workflowPhases } from "@flyte-ts/domain/phase";
 import { Counter, Gauge, Histogram, Metrics } from "@flyte-ts/telemetry";
 
 import type { Effect, RunCounts } from "../engine/types.js";

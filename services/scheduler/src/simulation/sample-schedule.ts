@@ -1,4 +1,4 @@
-import { cronRecurrence, parseCron, TimeZones } from "@flyte-ts/domain";
+import { cronRecurrence, parseCron, TimeZones } from "@flyte-ts/schedules";
 import { type CatchUpPolicy, type Schedule, scheduleKey } from "../schedule.js";
 
 /** The day before clocks change in New York. */

@@ -1,4 +1,4 @@
-import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain";
+import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain/name";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { AutomationConfig } from "../config.js";
 import type { executionIds } from "../../executions/index.js";

@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import type { Queryable } from "@flyte-ts/postgres";
 import { type executionIds, phaseNames } from "../../executions/index.js";
 import type { Member } from "./deletion-blocker.js";

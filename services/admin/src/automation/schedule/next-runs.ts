@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type Recurrence, scheduledExecutionName, scheduleRecurrence, TimeZones } from "@flyte-ts/domain";
+import { scheduledExecutionName } from "@flyte-ts/domain/name";
+import { type Recurrence, scheduleRecurrence, TimeZones } from "@flyte-ts/schedules";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ActiveSchedule, type NextRun, NextRunSchema } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 

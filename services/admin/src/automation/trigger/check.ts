@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import {
   checkLiterals,
-  isTerminalWorkflowEvent,
-  JsonLiteralError,
   datetimeLiteral,
+  JsonLiteralError,
   literalFitsType,
   literalMap,
   parseJsonPointer,
   stringLiteral,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/literal";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Parameter } from "@flyte-ts/idl/flyteidl/core/interface_pb";

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
-import { literalMap, mapLiteral, stringLiteral, structLiteral } from "@flyte-ts/domain";
+import { literalMap, mapLiteral, stringLiteral, structLiteral } from "@flyte-ts/domain/literal";
 import { ConcurrencyLimitBehavior, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";

@@ -2,7 +2,7 @@ import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { bindingsFor, describePermission, isGranted, type RoleBinding } from "@flyte-ts/auth";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
-import { JsonLiteralError } from "@flyte-ts/domain";
+import { JsonLiteralError } from "@flyte-ts/domain/literal";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

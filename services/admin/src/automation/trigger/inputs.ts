@@ -1,13 +1,13 @@
 import {
-  resolveJsonPointer,
+  datetimeLiteral,
   floatLiteral,
   integerLiteral,
   JsonLiteralError,
-  datetimeLiteral,
   literalFromJson,
   literalMap,
+  resolveJsonPointer,
   stringLiteral,
-} from "@flyte-ts/domain";
+} from "@flyte-ts/domain/literal";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";

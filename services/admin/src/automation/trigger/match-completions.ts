@@ -1,4 +1,4 @@
-import { triggeredExecutionName } from "@flyte-ts/domain";
+import { triggeredExecutionName } from "@flyte-ts/domain/name";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { CompletedExecution } from "../model/completed-execution.js";
 import { insertFirings } from "../store/firings.js";

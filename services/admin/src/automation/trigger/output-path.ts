@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { AttributeError, JsonLiteralError, parseJsonPointer, resolveAttributes } from "@flyte-ts/domain";
+import { AttributeError, JsonLiteralError, parseJsonPointer, resolveAttributes } from "@flyte-ts/domain/literal";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { PromiseAttributeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 

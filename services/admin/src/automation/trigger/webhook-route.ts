@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { triggeredExecutionName } from "@flyte-ts/domain";
+import { triggeredExecutionName } from "@flyte-ts/domain/name";
 import { isUnavailable } from "@flyte-ts/postgres";
 import { Code, type HttpContext, type HttpRoute, RequestTooLarge, toRpcError } from "@flyte-ts/rpc";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";

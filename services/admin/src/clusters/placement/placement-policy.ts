@@ -1,4 +1,4 @@
-import { fnv64a } from "@flyte-ts/domain";
+import { fnv64a } from "@flyte-ts/domain/name";
 import type { Cluster } from "../kube/cluster.js";
 import type { PlacementConfig } from "../config-schema.js";
 

@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { NodePhase, WorkflowPhase } from "@flyte-ts/domain";
+import { NodePhase, WorkflowPhase } from "@flyte-ts/domain/phase";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,

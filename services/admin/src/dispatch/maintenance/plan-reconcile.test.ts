@@ -1,4 +1,4 @@
-import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase as Workflow } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
 import { planReconcile } from "./reconcile.js";

@@ -1,7 +1,8 @@
-import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
-import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import {

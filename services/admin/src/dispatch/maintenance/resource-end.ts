@@ -1,7 +1,7 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { endOfResource, nanosOfDate, type ResourceNode, resourceNodes, statusError, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { nodeStatusesOf } from "../../events/index.js";
 
 /** The complete end of an execution, or its missing part. */

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { type Execution, ExecutionClosureSchema, ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { isTerminalNodeEvent, isTerminalTaskEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { NodeExecution_Phase as NodePhase, TaskExecution_Phase as TaskPhase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import {

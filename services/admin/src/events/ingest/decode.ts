@@ -1,4 +1,5 @@
-import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
+import { eventOrigin } from "@flyte-ts/bus-contract";
+import { decodeMessage } from "@flyte-ts/proto-codec";
 import { checkMessageLimits } from "@flyte-ts/messaging";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";

@@ -1,7 +1,7 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { dataPlaneScope, EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
+import { dataPlaneScope, EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/bus-contract";
 import { ExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import {
   NodeExecution_Phase as Node,

@@ -1,5 +1,5 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
-import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { namespaceOf } from "../../platform/index.js";
 import { recheckAllTerminalMark, recordActivity, type executionIds, nonTerminalRows } from "../../executions/index.js";

@@ -1,4 +1,4 @@
-import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
+import { allEventFilters, EVENT_STREAM } from "@flyte-ts/bus-contract";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";

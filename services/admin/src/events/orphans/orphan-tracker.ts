@@ -1,5 +1,5 @@
 import { BoundedSet } from "@flyte-ts/async";
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
 import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";

@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { isTerminalNodeEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent } from "@flyte-ts/domain/phase";
 import {
   type NodeUpdate,
   inferAttemptEnd,

@@ -1,7 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { literalMap, NodePhase, stringLiteral, WorkflowPhase } from "@flyte-ts/domain";
+import { literalMap, stringLiteral } from "@flyte-ts/domain/literal";
+import { NodePhase, WorkflowPhase } from "@flyte-ts/domain/phase";
 import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "@flyte-ts/execution-state";
 import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import {
@@ -15,7 +16,7 @@ import { NodeExecutionEventSchema, TaskExecutionEventSchema, WorkflowExecutionEv
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
-import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";

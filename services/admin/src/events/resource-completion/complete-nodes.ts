@@ -1,5 +1,5 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain/phase";
 import {
   ABORT_SEQ,
   endOfNode,
@@ -13,7 +13,8 @@ import {
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
-import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { EventsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
 import { type executionIds, type executionQueries, nodeStates } from "../../executions/index.js";

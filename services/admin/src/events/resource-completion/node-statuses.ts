@@ -7,7 +7,7 @@ import {
   sliceNotFound,
   sliceUri,
   type WorkflowStatus,
-} from "@flyte-ts/workflow-crd";
+} from "@flyte-ts/workflow-crd/status";
 
 /**
  * Reads the node statuses of a resource, from the blob store when they are offloaded.

@@ -1,5 +1,5 @@
 import { create, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
-import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import {
   type Reason,
   ReasonSchema,

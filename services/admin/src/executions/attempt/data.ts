@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { flyteUrl } from "@flyte-ts/domain";
+import { flyteUrl } from "@flyte-ts/domain/identifier";
 import type { TaskExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { type DataDeps, readValues } from "../blobs/read-values.js";
 import type { TaskId } from "../model/identifier.js";

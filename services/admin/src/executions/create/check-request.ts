@@ -1,4 +1,4 @@
-import { checkLiterals } from "@flyte-ts/domain";
+import { checkLiterals } from "@flyte-ts/domain/literal";
 import {
   type ExecutionCreateRequest,
   ExecutionMetadata_ExecutionMode,

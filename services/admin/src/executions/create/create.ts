@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { checkInputs, randomExecutionName } from "@flyte-ts/domain";
+import { checkInputs } from "@flyte-ts/domain/literal";
+import { randomExecutionName } from "@flyte-ts/domain/name";
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import {
   ExecutionClosureSchema,

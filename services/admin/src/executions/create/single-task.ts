@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { singleTaskNodeId, singleTaskWorkflowName } from "@flyte-ts/domain";
+import { singleTaskNodeId, singleTaskWorkflowName } from "@flyte-ts/domain/name";
 import { AnnotationsSchema, LabelsSchema, NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { LaunchPlanMetadataSchema, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";

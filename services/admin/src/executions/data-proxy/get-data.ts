@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { type FlyteUrl, parseFlyteUrl } from "@flyte-ts/domain";
+import { type FlyteUrl, parseFlyteUrl } from "@flyte-ts/domain/identifier";
 import { NodeExecutionIdentifierSchema, ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ArtifactType, CreateDownloadLinkRequestSchema, type GetDataResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";

@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { executionRecordedSubject, shardOf } from "@flyte-ts/domain";
+import { executionRecordedSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Bus } from "@flyte-ts/messaging";

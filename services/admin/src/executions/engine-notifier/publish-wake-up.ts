@@ -1,5 +1,6 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
+import { executionWakeSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
 import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";

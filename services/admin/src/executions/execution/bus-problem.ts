@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { nanosOfDate } from "@flyte-ts/execution-state";
 import { workflowPhaseOf } from "../model/phase-name.js";
 import type { ExecutionRow } from "../store/execution/find.js";

@@ -1,6 +1,7 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { shardOf, executionWakeSubject } from "@flyte-ts/domain";
+import { executionWakeSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
 import { ExecutionMetadata_ExecutionMode as Mode, type ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { NodeExecution_Phase as Node, WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";

@@ -1,7 +1,9 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { executionRecordedSubject, shardOf, WorkflowPhase } from "@flyte-ts/domain";
+import { executionRecordedSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ConcurrencyLimitBehavior } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { truncateUtf8 } from "@flyte-ts/rpc";
 import { timestampOf } from "@flyte-ts/execution-state";

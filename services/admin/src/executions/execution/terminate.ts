@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Database } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";

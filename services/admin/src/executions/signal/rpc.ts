@@ -1,6 +1,7 @@
 import { alreadyExists, checkText, invalidArgument, missingArgument, nextToken, planList } from "../../platform/index.js";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
+import { literalTypeOf } from "@flyte-ts/domain/literal";
+import { isCastable, typeToText } from "@flyte-ts/domain/type";
 import { type Signal, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import { type SignalIdentifier, SignalIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -1,5 +1,5 @@
 import { publicRule, readRule, type RulesOf, authenticatedRule, writeRule } from "@flyte-ts/auth";
-import { parseFlyteUrl } from "@flyte-ts/domain";
+import { parseFlyteUrl } from "@flyte-ts/domain/identifier";
 import type { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";

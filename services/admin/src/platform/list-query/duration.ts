@@ -1,4 +1,4 @@
-import { nanosecondsOf, parseGoDuration } from "@flyte-ts/domain";
+import { nanosecondsOf, parseGoDuration } from "@flyte-ts/domain/duration";
 
 /** Like {@link parseGoDuration}; a plain number means seconds. */
 export function parseDuration(text: string): bigint | undefined {

@@ -1,6 +1,6 @@
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { invalidArgument, missingArgument } from "../../platform/index.js";
 
 /**

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { isCastable, literalTypeOf, typeToText } from "@flyte-ts/domain";
+import { literalTypeOf } from "@flyte-ts/domain/literal";
+import { isCastable, typeToText } from "@flyte-ts/domain/type";
 import {
   type Parameter,
   type ParameterMap,

@@ -5,7 +5,7 @@ import { type TypedInterface, TypedInterfaceSchema } from "@flyte-ts/idl/flyteid
 import type { Queryable } from "@flyte-ts/postgres";
 import { type ListEntity, type ListPlan, selectPage, versionedColumns } from "../../platform/index.js";
 import type { CompiledWorkflow } from "../workflow/compiler/compile-to-bytes.js";
-import type { Expansion } from "@flyte-ts/domain";
+import type { Expansion } from "@flyte-ts/domain/graph";
 import { closureExpansion } from "@flyte-ts/compiler";
 
 export interface StoredWorkflow {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { parseQuantity, type Quantity } from "@flyte-ts/domain";
+import { parseQuantity, type Quantity } from "@flyte-ts/domain/quantity";
 import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ContainerResources, Quantities } from "./resources.js";
 

@@ -1,4 +1,4 @@
-import { parseQuantity, type Quantity } from "@flyte-ts/domain";
+import { parseQuantity, type Quantity } from "@flyte-ts/domain/quantity";
 import { MatchableResource, type TaskResourceAttributes, type TaskResourceSpec } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Container, type Resources_ResourceEntry, Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";

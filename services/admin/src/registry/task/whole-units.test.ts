@@ -1,4 +1,4 @@
-import { parseQuantity } from "@flyte-ts/domain";
+import { parseQuantity } from "@flyte-ts/domain/quantity";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isWhole, wholeUnits } from "./whole-units.js";

@@ -1,4 +1,4 @@
-import { divideUp, type Quantity } from "@flyte-ts/domain";
+import { divideUp, type Quantity } from "@flyte-ts/domain/quantity";
 
 /** Rounds a quantity to whole units, away from zero, as Kubernetes does to compare resources. */
 export function wholeUnits({ nanos }: Quantity): bigint {

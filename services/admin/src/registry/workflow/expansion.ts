@@ -1,4 +1,4 @@
-import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain";
+import { checkExpansion, type Expansion, ExpansionError } from "@flyte-ts/domain/graph";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RegistryConfig } from "../config.js";
 import { LruCache } from "@flyte-ts/async";

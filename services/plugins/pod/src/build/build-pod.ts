@@ -1,4 +1,4 @@
-import { renderTemplate, type TemplateContext } from "@flyte-ts/domain";
+import { renderTemplate, type TemplateContext } from "@flyte-ts/domain/template";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Container, EnvVar, JsonMap, Pod, PodSpec, PodTemplate, ResourceRequirements } from "../kube/pod-types.js";
 import { InvalidPodSpecError } from "./invalid-pod-spec.js";

@@ -1,5 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { canonicalQuantity, escapeReferences } from "@flyte-ts/domain";
+import { canonicalQuantity } from "@flyte-ts/domain/quantity";
+import { escapeReferences } from "@flyte-ts/domain/template";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import {
   type DataLoadingConfig,

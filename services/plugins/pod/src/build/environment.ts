@@ -1,4 +1,4 @@
-import { escapeReferences } from "@flyte-ts/domain";
+import { escapeReferences } from "@flyte-ts/domain/template";
 import type { KeyValuePair } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { EnvVar, JsonMap } from "../kube/pod-types.js";

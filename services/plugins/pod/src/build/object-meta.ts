@@ -1,4 +1,4 @@
-import { sanitizeLabelValue } from "@flyte-ts/domain";
+import { sanitizeLabelValue } from "@flyte-ts/domain/name";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ObjectMeta } from "@flyte-ts/kubernetes";
 

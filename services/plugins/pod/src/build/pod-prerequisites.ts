@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
-import { usesTaskTemplatePath } from "@flyte-ts/domain";
+import { usesTaskTemplatePath } from "@flyte-ts/domain/template";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";

@@ -1,4 +1,4 @@
-import { canonicalQuantity, compareQuantities, isZeroQuantity } from "@flyte-ts/domain";
+import { canonicalQuantity, compareQuantities, isZeroQuantity } from "@flyte-ts/domain/quantity";
 import { type Resources, type Resources_ResourceEntry, Resources_ResourceName as Name } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ResourceSet } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ResourceRequirements } from "../kube/pod-types.js";

@@ -1,4 +1,4 @@
-import { canonicalQuantity } from "@flyte-ts/domain";
+import { canonicalQuantity } from "@flyte-ts/domain/quantity";
 import type { SharedMemory } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { PodSpec } from "../kube/pod-types.js";
 import { InvalidPodSpecError } from "./invalid-pod-spec.js";

@@ -1,4 +1,5 @@
-import { QuantityError, TemplateError } from "@flyte-ts/domain";
+import { QuantityError } from "@flyte-ts/domain/quantity";
+import { TemplateError } from "@flyte-ts/domain/template";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { isAlreadyExists, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { RetryLater, PermanentFailure } from "@flyte-ts/task-plugin";

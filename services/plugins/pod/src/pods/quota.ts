@@ -1,4 +1,4 @@
-import { compareQuantities } from "@flyte-ts/domain";
+import { compareQuantities } from "@flyte-ts/domain/quantity";
 
 /** True when a pod was rejected because its quota is exhausted. */
 export function isQuotaExceeded(message: string): boolean {

@@ -1,4 +1,4 @@
-import { goDuration } from "@flyte-ts/domain";
+import { goDuration } from "@flyte-ts/domain/duration";
 import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod, PodCondition } from "../kube/pod-types.js";
 import type { AttemptState, GracePeriods } from "./attempt-state.js";

@@ -1,4 +1,4 @@
-import { NodePhase, TaskPhase } from "@flyte-ts/domain";
+import { NodePhase, TaskPhase } from "@flyte-ts/domain/phase";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { NodeTarget } from "@flyte-ts/workflow-crd";
 import { armsOf, mayBeChosen } from "../graph/arms.js";

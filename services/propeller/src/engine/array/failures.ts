@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Maximum of distinct messages kept; further ones are only counted. */
 const MAX_MESSAGES = 10;

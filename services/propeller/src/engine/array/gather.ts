@@ -1,4 +1,4 @@
-import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain";
+import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain/literal";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /**

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { collectionLiteral, literalMap } from "@flyte-ts/domain";
+import { collectionLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { type VariableMap, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";

@@ -1,4 +1,4 @@
-import type { CompactArrayJson } from "@flyte-ts/workflow-crd";
+import type { CompactArrayJson } from "@flyte-ts/workflow-crd/status";
 
 const WORD = 64n;
 

@@ -1,7 +1,7 @@
-import { TaskPhase } from "@flyte-ts/domain";
+import { TaskPhase } from "@flyte-ts/domain/phase";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { pluginUnavailableReason } from "../plugin-health.js";
 import { changeMessage } from "../status/update-phase.js";

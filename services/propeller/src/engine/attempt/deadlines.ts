@@ -1,4 +1,4 @@
-import { NodePhase } from "@flyte-ts/domain";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";

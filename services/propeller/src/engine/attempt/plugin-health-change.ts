@@ -1,4 +1,4 @@
-import { TaskPhase } from "@flyte-ts/domain";
+import { TaskPhase } from "@flyte-ts/domain/phase";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../plugin-health.js";

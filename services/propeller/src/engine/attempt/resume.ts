@@ -1,4 +1,4 @@
-import { NodePhase } from "@flyte-ts/domain";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideStart } from "../decide/node-start.js";
 import { changePhase } from "../status/update-phase.js";

@@ -1,5 +1,5 @@
-import { NodePhase, TaskPhase } from "@flyte-ts/domain";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { NodePhase, TaskPhase } from "@flyte-ts/domain/phase";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { armsOf } from "../graph/arms.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";

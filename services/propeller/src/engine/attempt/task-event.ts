@@ -1,4 +1,4 @@
-import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain";
+import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain/phase";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";

@@ -1,4 +1,5 @@
-import { isCastable, literalTypeOf } from "@flyte-ts/domain";
+import { literalTypeOf } from "@flyte-ts/domain/literal";
+import { isCastable } from "@flyte-ts/domain/type";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { CachedOutputs } from "../calls/catalog.js";
 

@@ -1,4 +1,6 @@
-import { cacheKeyOf, executionKey, taskUniqueId, deterministicUuid } from "@flyte-ts/domain";
+import { cacheKeyOf } from "@flyte-ts/domain/catalog";
+import { deterministicUuid, executionKey } from "@flyte-ts/domain/identifier";
+import { taskUniqueId } from "@flyte-ts/domain/name";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";

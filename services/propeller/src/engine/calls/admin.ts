@@ -2,7 +2,7 @@ import type { ExecutionCreateRequest } from "@flyte-ts/idl/flyteidl/admin/execut
 import type { SignalIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Calls to admin, through its public API. */
 export interface AdminCalls {

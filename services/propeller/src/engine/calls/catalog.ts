@@ -1,4 +1,4 @@
-import type { CacheKey } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain/catalog";
 import type { CatalogMetadata } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { Identifier, TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -1,4 +1,5 @@
-import { type BoundInputs, literalMap } from "@flyte-ts/domain";
+import type { BoundInputs } from "@flyte-ts/domain/binding";
+import { literalMap } from "@flyte-ts/domain/literal";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { itemIndex, elementInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";

@@ -1,5 +1,5 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** State of a node's inputs. */
 export type NodeInputs =

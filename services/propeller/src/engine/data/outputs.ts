@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { resolveBindings, type BoundInputs } from "@flyte-ts/domain";
+import { type BoundInputs, resolveBindings } from "@flyte-ts/domain/binding";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { outputsUri } from "../graph/paths.js";
 import { withFailure } from "../errors/failure-input.js";
 import { armsOf } from "../graph/arms.js";

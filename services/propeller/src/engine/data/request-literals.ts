@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeInputs } from "./node-inputs.js";
 import type { RunState } from "../state/run-state.js";

@@ -1,5 +1,5 @@
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 export type ArraySize = { readonly size: number } | { readonly error: ExecutionErrorJson };
 

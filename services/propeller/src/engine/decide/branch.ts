@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { evaluateCondition } from "@flyte-ts/domain";
+import { evaluateCondition } from "@flyte-ts/domain/binding";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { BranchModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../graph/paths.js";

@@ -2,7 +2,8 @@ import type { NodeOutputs } from "../data/node-inputs.js";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
+import type { GraphModel } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Decision of a handler for its node. Only the engine's reconcile executes it. */
 export type NodeDecision =

@@ -1,7 +1,7 @@
-import { TaskPhase, taskPhaseOfEvent } from "@flyte-ts/domain";
+import { TaskPhase, taskPhaseOfEvent } from "@flyte-ts/domain/phase";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd/status";
 import { errorToJson } from "../errors/error-json.js";
 import type { Definitions, RuntimeNode } from "../graph/runtime.js";
 import type { NodeOutputs } from "../data/node-inputs.js";

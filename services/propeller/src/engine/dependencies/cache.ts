@@ -1,4 +1,4 @@
-import { NodePhase } from "@flyte-ts/domain";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import {
   CatalogCacheStatus,
   type CatalogMetadata,

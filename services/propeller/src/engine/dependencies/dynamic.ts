@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { NodePhase, TaskPhase } from "@flyte-ts/domain";
+import { NodePhase, TaskPhase } from "@flyte-ts/domain/phase";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../calls/dynamic.js";

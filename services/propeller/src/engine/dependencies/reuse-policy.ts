@@ -1,4 +1,5 @@
-import { identifierKey, literalsEqual } from "@flyte-ts/domain";
+import { identifierKey } from "@flyte-ts/domain/identifier";
+import { literalsEqual } from "@flyte-ts/domain/literal";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";

@@ -1,4 +1,4 @@
-import { booleanLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain";
+import { booleanLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain/literal";
 import { describe, expect, it } from "vitest";
 import { PRIMARY_POLL } from "../config.js";
 import { Driver } from "../../../simulation/fixtures/driver.js";

@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { boundMessage, MAX_STATUS_MESSAGE } from "./bound-message.js";
 
 /** Total error text, UTF-16 units, that the node statuses of one workflow hold in full; further text is truncated. */

@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd/status";
 import { expect, it } from "vitest";
 import { errorFromPlain, errorToPlain } from "./error-json.js";
 

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd/status";
 import { boundMessage } from "./bound-message.js";
 
 /** Converts an error to its form in the resource. A missing one becomes `Unknown`. */

@@ -1,5 +1,5 @@
-import { NodePhase } from "@flyte-ts/domain";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { NodePhase } from "@flyte-ts/domain/phase";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import type { RuntimeNode } from "../graph/runtime.js";
 
 /**

@@ -5,7 +5,7 @@ import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyt
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { outputResult } from "./output-result.js";
 
 /** Version of task events in which arrays report each item. */

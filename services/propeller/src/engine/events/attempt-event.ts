@@ -5,7 +5,7 @@ import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/id
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { inputsUri } from "../graph/paths.js";
 import { outputResult } from "./output-result.js";
 import type { RuntimeNode } from "../graph/runtime.js";

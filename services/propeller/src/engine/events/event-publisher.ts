@@ -1,4 +1,4 @@
-import type { WorkflowPhase } from "@flyte-ts/domain";
+import type { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { attemptEvent, type AttemptEventFacts } from "./attempt-event.js";
 import { EventSequence } from "./sequence.js";

@@ -1,9 +1,10 @@
-import { taskEventPhase, taskGeneratedName } from "@flyte-ts/domain";
+import { taskGeneratedName } from "@flyte-ts/domain/name";
+import { taskEventPhase } from "@flyte-ts/domain/phase";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { itemId, itemIndex } from "../array/items.js";
 import { externalResource, type ItemState } from "../array/item-changes.js";
 import { type ArrayState, itemReportingOf } from "../array/array-state.js";

@@ -10,7 +10,8 @@ import {
   WorkflowNodeMetadataSchema,
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
+import type { NodeTarget } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { itemReportingOf } from "../array/array-state.js";
 import type { NodeCache } from "../graph/node-cache.js";
 import { dynamicDepthOf, type RuntimeNode } from "../graph/runtime.js";

@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { errorFromJson } from "../errors/error-json.js";
 
 /** Result of an end: its error, else its outputs' location, else none. */

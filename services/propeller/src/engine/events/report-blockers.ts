@@ -1,4 +1,4 @@
-import { isTerminalWorkflow } from "@flyte-ts/domain";
+import { isTerminalWorkflow } from "@flyte-ts/domain/phase";
 import type { PendingCall } from "../calls/pending-call.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../errors/bound-message.js";
 import type { RuntimeNode } from "../graph/runtime.js";

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { workflowEventPhase, type WorkflowPhase } from "@flyte-ts/domain";
+import { workflowEventPhase, type WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { outputResult } from "./output-result.js";
 
 export interface WorkflowEventFacts {

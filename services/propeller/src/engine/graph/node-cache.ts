@@ -1,4 +1,4 @@
-import type { CacheKey } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain/catalog";
 import {
   type CatalogCacheStatus,
   type CatalogMetadata,

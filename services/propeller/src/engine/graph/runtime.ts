@@ -1,7 +1,9 @@
-import { NodePhase, isTerminalNode, nodeUniqueId, type ParentNode } from "@flyte-ts/domain";
+import { nodeUniqueId, type ParentNode } from "@flyte-ts/domain/name";
+import { isTerminalNode, NodePhase } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { GraphModel, NodeModel, WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { itemIndex } from "../array/items.js";
 import type { ArrayState } from "../array/array-state.js";
 import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "./paths.js";

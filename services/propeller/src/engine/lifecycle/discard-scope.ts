@@ -1,4 +1,4 @@
-import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { statusesOf } from "../status/node-statuses.js";
 import { cancelCalls } from "../dependencies/calls.js";

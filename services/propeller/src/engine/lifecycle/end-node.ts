@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
+import { nodeEventPhase, NodePhase } from "@flyte-ts/domain/phase";
 import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { checkpointUri, outputsUri } from "../graph/paths.js";
 import { armsOf } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";

@@ -1,5 +1,6 @@
-import { NodePhase } from "@flyte-ts/domain";
-import type { ArrayNodeStatus, GraphModel } from "@flyte-ts/workflow-crd";
+import { NodePhase } from "@flyte-ts/domain/phase";
+import type { GraphModel } from "@flyte-ts/workflow-crd";
+import type { ArrayNodeStatus } from "@flyte-ts/workflow-crd/status";
 import { packBits } from "../array/pack-bits.js";
 import { concurrencyOf } from "../array/concurrency.js";
 import { itemId, itemIndex, itemModel } from "../array/items.js";

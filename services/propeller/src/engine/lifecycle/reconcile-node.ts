@@ -1,4 +1,4 @@
-import { NodePhase } from "@flyte-ts/domain";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import { chosenArm } from "../graph/arms.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { onArmEnded } from "../decide/branch.js";

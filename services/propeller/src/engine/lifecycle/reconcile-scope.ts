@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { errorToPlain } from "../errors/error-json.js";
 import { failureErrorOf } from "../errors/timed-out.js";
 import { lastFailure } from "../errors/last-failure.js";

@@ -1,6 +1,6 @@
-import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain";
+import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { executionDataDir, outputsUri } from "../graph/paths.js";
 import { boundMessage } from "../errors/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";

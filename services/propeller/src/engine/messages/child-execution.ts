@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { childExecutionName } from "@flyte-ts/domain";
+import { childExecutionName } from "@flyte-ts/domain/name";
 import {
   type ExecutionCreateRequest,
   ExecutionCreateRequestSchema,

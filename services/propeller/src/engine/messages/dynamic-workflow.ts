@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { taskUniqueId } from "@flyte-ts/domain";
+import { taskUniqueId } from "@flyte-ts/domain/name";
 import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";

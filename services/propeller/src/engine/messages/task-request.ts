@@ -1,13 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  rawOutputShard,
-  sanitizeLabelValue,
-  shardOf,
-  taskEventPhase,
-  taskGeneratedName,
-  taskUniqueId,
-  type AttemptName,
-} from "@flyte-ts/domain";
+import { type AttemptName, rawOutputShard, sanitizeLabelValue, shardOf, taskGeneratedName, taskUniqueId } from "@flyte-ts/domain/name";
+import { taskEventPhase } from "@flyte-ts/domain/phase";
 import type { TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import {

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { isTerminalTaskEvent, shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain/name";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 /**

@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Budget that a failed attempt spends. An error of unknown kind is the user's. */
 export type RetryCause = "user" | "system";

@@ -1,4 +1,4 @@
-import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
+import { nodeEventPhase, NodePhase } from "@flyte-ts/domain/phase";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { republishedAtMs } from "../time/rfc3339.js";
 import { liveDeck } from "../data/live-deck.js";

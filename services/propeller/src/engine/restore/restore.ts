@@ -1,5 +1,5 @@
-import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhase, WorkflowPhase } from "@flyte-ts/domain";
-import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhase, WorkflowPhase } from "@flyte-ts/domain/phase";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE } from "../graph/index-graph.js";
 import { NOT_STARTED, type RuntimeNode, type Scope } from "../graph/runtime.js";

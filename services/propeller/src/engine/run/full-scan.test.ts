@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { booleanLiteral, integerLiteral } from "@flyte-ts/domain";
+import { booleanLiteral, integerLiteral } from "@flyte-ts/domain/literal";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { answer } from "../../../simulation/fixtures/task-event.js";

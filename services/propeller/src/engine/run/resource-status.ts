@@ -1,4 +1,5 @@
-import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { ownField, type ParsedWorkflow, setOwnField } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { slicesPrefix } from "../graph/paths.js";
 import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";

@@ -1,5 +1,6 @@
-import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
-import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain/phase";
+import { FINALIZER, type ParsedWorkflow, terminatedLabels } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { wakeupKeys } from "../calls/pending-call.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { RuntimeNode } from "../graph/runtime.js";

@@ -1,7 +1,8 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { PendingCall } from "../calls/pending-call.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../graph/paths.js";

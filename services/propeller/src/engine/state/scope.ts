@@ -1,5 +1,6 @@
-import { ExpansionError } from "@flyte-ts/domain";
-import type { ExecutionErrorJson, GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
+import { ExpansionError } from "@flyte-ts/domain/graph";
+import type { GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { failurePolicy } from "../graph/failure-policy.js";
 import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";

@@ -1,12 +1,12 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { isTerminalNode } from "@flyte-ts/domain";
+import { isTerminalNode } from "@flyte-ts/domain/phase";
 import {
   type CatalogMetadata,
   CatalogMetadataSchema,
   CatalogReservation_Status as Reservation,
 } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import type { NodeCache } from "../graph/node-cache.js";
 
 // Facts of a node's end that only its terminal event has. They stay in the status until admin has recorded the

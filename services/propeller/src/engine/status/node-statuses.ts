@@ -1,4 +1,5 @@
-import { type NodeStatus, setOwnField } from "@flyte-ts/workflow-crd";
+import { setOwnField } from "@flyte-ts/workflow-crd";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { NOT_STARTED, type Scope } from "../graph/runtime.js";
 
 /** Statuses of a graph's nodes, including nested ones, as the resource should hold them. */

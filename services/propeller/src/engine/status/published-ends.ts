@@ -1,5 +1,5 @@
-import { isTerminalNode, NodePhase } from "@flyte-ts/domain";
-import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import { isTerminalNode, NodePhase } from "@flyte-ts/domain/phase";
+import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import type { Scope } from "../graph/runtime.js";
 
 /**

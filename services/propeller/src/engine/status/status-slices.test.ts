@@ -1,5 +1,5 @@
+import { applyMergePatch } from "@flyte-ts/workflow-crd";
 import {
-  applyMergePatch,
   assembleSlices,
   decodeSlice,
   encodeSlice,
@@ -7,7 +7,7 @@ import {
   type NodeStatus,
   sliceUri,
   type WorkflowStatus,
-} from "@flyte-ts/workflow-crd";
+} from "@flyte-ts/workflow-crd/status";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Driver } from "../../../simulation/fixtures/driver.js";

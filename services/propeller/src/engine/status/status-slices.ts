@@ -1,7 +1,7 @@
 import type { SliceLimits } from "../config.js";
 import type { SliceBlob } from "../types.js";
-import { nodePhases } from "@flyte-ts/domain";
-import { type LoadedSlice, SLICE_VERSION, type SliceEntry, type SliceRoot, sliceUri, type NodeStatus } from "@flyte-ts/workflow-crd";
+import { nodePhases } from "@flyte-ts/domain/phase";
+import { type LoadedSlice, type NodeStatus, SLICE_VERSION, type SliceEntry, type SliceRoot, sliceUri } from "@flyte-ts/workflow-crd/status";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
 

@@ -1,5 +1,5 @@
-import { NodePhase, isTerminalNode } from "@flyte-ts/domain";
-import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
+import { isTerminalNode, NodePhase } from "@flyte-ts/domain/phase";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { MAX_STATUS_MESSAGE, boundMessage } from "../errors/bound-message.js";
 import { rfc3339Seconds } from "../time/rfc3339.js";
 

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { CacheKey } from "@flyte-ts/domain";
+import type { CacheKey } from "@flyte-ts/domain/catalog";
 import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { ResourceType, type TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

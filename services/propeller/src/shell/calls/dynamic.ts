@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, compileDependencies } from "@flyte-ts/compiler";
-import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain";
+import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain/graph";
 import { type CompiledTask, type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type DynamicJobSpec, DynamicJobSpecSchema } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain/name";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -10,11 +10,11 @@ import {
   API_VERSION,
   FLYTE_WORKFLOW_RESOURCE,
   KIND,
-  StatusTooNewError,
   type ParsedWorkflow,
+  StatusTooNewError,
   WorkflowFormatError,
-  type WorkflowStatus,
 } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../../engine/config.js";
 import { UNKNOWN_PLUGIN_HEALTH, type PluginHealth } from "../../engine/plugin-health.js";

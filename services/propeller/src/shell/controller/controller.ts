@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain/name";
 import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";

@@ -1,13 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import {
-  decodeMessage,
-  EVENT_STREAM,
-  executionRecordedSubject,
-  SHARD_COUNT,
-  taskEventFilter,
-  taskEventSubject,
-  executionWakeSubject,
-} from "@flyte-ts/domain";
+import { EVENT_STREAM, executionRecordedSubject, executionWakeSubject, taskEventFilter, taskEventSubject } from "@flyte-ts/bus-contract";
+import { SHARD_COUNT } from "@flyte-ts/domain/name";
+import { decodeMessage } from "@flyte-ts/proto-codec";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, type BusMessage, type ExclusiveSubscription, type Subscription, checkMessageLimits } from "@flyte-ts/messaging";

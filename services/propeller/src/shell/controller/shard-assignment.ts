@@ -1,4 +1,4 @@
-import { EVENT_STREAM, TASK_STREAM } from "@flyte-ts/domain";
+import { EVENT_STREAM, TASK_STREAM } from "@flyte-ts/bus-contract";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Controller } from "./controller.js";

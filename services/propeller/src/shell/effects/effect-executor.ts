@@ -1,4 +1,5 @@
-import { encodeMessage, taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
+import { taskEventSubject, taskRequestSubject } from "@flyte-ts/bus-contract";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, BusClosed, MessageTooLarge, PublishCancelled } from "@flyte-ts/messaging";
 import { buildTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";

@@ -1,4 +1,6 @@
-import { encodeMessage, executionEventSubject, shardOf } from "@flyte-ts/domain";
+import { executionEventSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import type { EventSink } from "./event-sink.js";

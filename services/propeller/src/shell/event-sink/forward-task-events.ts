@@ -1,4 +1,5 @@
-import { decodeMessage, EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
+import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/bus-contract";
+import { decodeMessage } from "@flyte-ts/proto-codec";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, type BusMessage, type Subscription, checkMessageLimits } from "@flyte-ts/messaging";
 import type { ForwardingSink } from "./event-sink.js";

@@ -1,7 +1,8 @@
-import { WorkflowPhase } from "@flyte-ts/domain";
+import { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
-import { type ExecutionErrorJson, terminatedLabels } from "@flyte-ts/workflow-crd";
+import { terminatedLabels } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { EventSequence } from "../../engine/events/sequence.js";
 import { workflowEvent } from "../../engine/events/workflow-event.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../../engine/errors/bound-message.js";

@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { encodeMessage, shardOf, taskRequestSubject } from "@flyte-ts/domain";
+import { taskRequestSubject } from "@flyte-ts/bus-contract";
+import { shardOf } from "@flyte-ts/domain/name";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";

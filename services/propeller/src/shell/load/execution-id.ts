@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { executionNamespace } from "@flyte-ts/domain";
+import { executionNamespace } from "@flyte-ts/domain/name";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { DOMAIN_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";

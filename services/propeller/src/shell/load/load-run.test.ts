@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { NodePhase } from "@flyte-ts/domain";
-import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { NodePhase } from "@flyte-ts/domain/phase";
+import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { defaultEngineConfig } from "../../engine/config.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
 import type { WorkflowLoader } from "./load-workflow.js";

@@ -1,5 +1,6 @@
 import type { EngineConfig } from "../../engine/config.js";
-import { checkExpansion, ExpansionError, isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
+import { checkExpansion, ExpansionError } from "@flyte-ts/domain/graph";
+import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain/phase";
 import { buildAbortEffects, createRun } from "../../engine/run/workflow-run.js";
 import type { Effect } from "../../engine/types.js";
 import { EngineFault, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";

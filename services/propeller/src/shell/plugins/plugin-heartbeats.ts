@@ -1,4 +1,4 @@
-import { pluginHelloSubject } from "@flyte-ts/domain";
+import { pluginHelloSubject } from "@flyte-ts/bus-contract";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
 import { decodeHeartbeat } from "@flyte-ts/task-plugin";
 import type { PluginRegistry } from "./plugin-registry.js";

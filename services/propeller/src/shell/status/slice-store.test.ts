@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import { createLogger } from "@flyte-ts/telemetry";
-import { sliceUri, type WorkflowFormatError } from "@flyte-ts/workflow-crd";
+import type { WorkflowFormatError } from "@flyte-ts/workflow-crd";
+import { sliceUri } from "@flyte-ts/workflow-crd/status";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SliceStore } from "./slice-store.js";
 

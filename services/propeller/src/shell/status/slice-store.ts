@@ -1,7 +1,14 @@
 import { type Backoff, forEachConcurrent, retry } from "@flyte-ts/async";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Logger } from "@flyte-ts/telemetry";
-import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceNotFound } from "@flyte-ts/workflow-crd";
+import {
+  decodeSlice,
+  encodeSlice,
+  type LoadedSlice,
+  MAX_SLICE_BYTES,
+  sliceNotFound,
+  type SliceReference,
+} from "@flyte-ts/workflow-crd/status";
 import type { SliceBlob } from "../../engine/types.js";
 import type { ResourcePatch } from "../../engine/types.js";
 

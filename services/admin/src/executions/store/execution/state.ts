@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
 import type { ColumnSpec } from "../multi-row-write.js";

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../../model/phase-name.js";
 import type { NodeId } from "../../model/identifier.js";

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/domain";
+import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/bus-contract";
 import { NodeExecution_Phase as Node, TaskExecution_Phase as Task } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type FollowLogRequestSchema, type FollowLogResponse, LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";

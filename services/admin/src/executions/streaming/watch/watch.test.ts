@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/domain";
+import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/bus-contract";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { closureExpansion, compileWorkflow, formatCompileErrors, type CompileDependencies, type WorkflowSource } from "@flyte-ts/compiler";
-import type { Expansion } from "@flyte-ts/domain";
+import type { Expansion } from "@flyte-ts/domain/graph";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { digestOf } from "../../../platform/index.js";

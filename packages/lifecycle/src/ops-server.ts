@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
-import type { Registry } from "prom-client";
+import type { Metrics } from "@flyte-ts/telemetry";
 import type { Readiness } from "./readiness.js";
 
 export interface OpsServerOptions {
@@ -13,7 +13,7 @@ export interface OpsServerOptions {
   /** Timeout for receiving a request, ms. Default 15 s. */
   readonly requestTimeoutMs?: number;
   readonly readiness: Pick<Readiness, "state">;
-  readonly metrics: Registry;
+  readonly metrics: Metrics;
   /** Further paths, each with a function whose result is sent as JSON. */
   readonly jsonEndpoints?: Readonly<Record<string, () => unknown>>;
 }

@@ -1,4 +1,4 @@
-import { parseGoDuration } from "../duration/go-duration.js";
+import { parseGoDuration } from "@flyte-ts/domain/duration";
 import { type CronField, cronFieldRules, parseCronField } from "./cron-field.js";
 import { isTimeZone } from "./time-zone.js";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { Registry } from "prom-client";
+import { Metrics as Registry } from "@flyte-ts/telemetry";
 import { type OpsServer, startOpsServer } from "./ops-server.js";
 import { type Check, Readiness } from "./readiness.js";
 

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "@flyte-ts/telemetry";
 
 export interface ShutdownOptions {
   readonly logger: Logger;

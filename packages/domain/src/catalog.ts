@@ -1,0 +1,3 @@
+export { cacheKeyOf, type CacheKey } from "./catalog/cached-call.js";
+export { hashInputs } from "./catalog/literal-hash.js";
+export { objectHash } from "./catalog/object-hash.js";

@@ -1,0 +1,1 @@
+export { goDuration, nanosecondsOf, parseGoDuration } from "./duration/go-duration.js";

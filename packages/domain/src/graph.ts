@@ -1,0 +1,8 @@
+export {
+  checkExpansion,
+  expansionOf,
+  ExpansionError,
+  type Expansion,
+  type ExpansionLimits,
+  type GraphUse,
+} from "./graph/expansion.js";

@@ -1,0 +1,10 @@
+export {
+  canonicalQuantity,
+  compareQuantities,
+  divideUp,
+  isQuantity,
+  isZeroQuantity,
+  parseQuantity,
+  QuantityError,
+  type Quantity,
+} from "./quantity/quantity.js";

@@ -1,0 +1,3 @@
+export { decodeMessage } from "./decode.js";
+export { messageFactory } from "./empty.js";
+export { encodeMessage } from "./encode.js";
