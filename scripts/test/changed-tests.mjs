@@ -43,7 +43,7 @@ export function selectTests(root, changed) {
   const packages = readPackages(root);
   const modules = readModules(root, packages);
   const tests = [...modules.keys()].filter((file) => file.endsWith(".test.ts"));
-  if (changed.some((file) => GLOBAL.test(file))) return tests.toSorted();
+  if (changed.some((file) => GLOBAL.test(file))) return tests.toSorted(byPath);
   const affected = new Set();
   const queue = changed.flatMap((file) => changedModules(file, { packages, modules }));
   const dependents = invert(modules, packages);
@@ -52,7 +52,7 @@ export function selectTests(root, changed) {
     affected.add(file);
     queue.push(...(dependents.get(file) ?? []));
   }
-  return tests.filter((file) => affected.has(file) || file.startsWith(ALWAYS)).toSorted();
+  return tests.filter((file) => affected.has(file) || file.startsWith(ALWAYS)).toSorted(byPath);
 }
 
 /** Reads the workspaces: folder and name of each package, longest folders first. */
@@ -161,4 +161,8 @@ function packageOf(file, packages) {
 
 function readJson(file) {
   return JSON.parse(readFileSync(file, "utf8"));
+}
+
+function byPath(a, b) {
+  return a < b ? -1 : Number(a > b);
 }

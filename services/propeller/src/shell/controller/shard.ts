@@ -1,66 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
-import {
-  createInformer,
-  type Informer,
-  isTransient,
-  type KubeClient,
-  KubeError,
-  type KubeObject,
-  type WorkQueue,
-} from "@flyte-ts/kubernetes";
-import type { Bus } from "@flyte-ts/messaging";
-import type { Logger } from "@flyte-ts/telemetry";
+import { createInformer, type Informer, isTransient, KubeError, type KubeObject } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
-import type { EngineConfig } from "../../engine/config.js";
-import type { PluginHealth } from "../../engine/plugin-health.js";
 import { zombieAbortRequest } from "../../engine/messages/zombie-abort.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { abortAttempts } from "../load/abort-attempts.js";
 import type { ActiveRun } from "./active-run.js";
-import type { ObservationBacklog } from "./observation-backlog.js";
-import type { Limit } from "../ask/limit.js";
-import type { EffectExecutor } from "../effects/effect-executor.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
-import type { WorkflowLoader } from "../load/load-workflow.js";
-import type { PropellerMetrics } from "../metrics.js";
 import { yieldToEventLoop } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
-import type { StatusWriter } from "../status/status-writer.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
 import { MAX_RECONCILE_MS, MAX_START_BATCHES } from "./reconcile-limits.js";
+import type { ShardOptions } from "./shard-options.js";
 import { loadBlockerEvent } from "../load/blocker-event.js";
 import { type AbandonedWorkflow, loadForAbandon, loadRun } from "../load/load-run.js";
-
-export interface ShardOptions {
-  readonly shard: number;
-  readonly client: KubeClient;
-  readonly bus: Pick<Bus, "publish">;
-  readonly loader: WorkflowLoader;
-  readonly engine: EngineConfig;
-  readonly metrics: PropellerMetrics;
-  readonly logger: Logger;
-  readonly namespace: string | undefined;
-  /** Template of the namespace of a project and domain. */
-  readonly namespaceTemplate: string;
-  /** Availability of the plugin services. */
-  readonly plugins: () => PluginHealth;
-  readonly resyncMs: number;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** Shared by all shards. */
-  readonly queue: WorkQueue;
-  readonly effects: EffectExecutor;
-  /** Counts unprocessed observations. */
-  readonly backlog: ObservationBacklog;
-  readonly writer: StatusWriter;
-  /** Bounds concurrent reads of resources. */
-  readonly reads: Limit;
-  /** Bounds concurrent writes. */
-  readonly writes: Limit;
-  /** True while this process may act for the shard (fencing). */
-  readonly holdsShard: () => boolean;
-}
 
 /** A workflow to abandon. */
 interface AbandonRequest extends AbandonedWorkflow {
