@@ -40,7 +40,7 @@ export async function startKubernetesBackend({ durable, onProgress }: BackendOpt
     for (const server of started) await server.kill();
     rmSync(folder, { recursive: true, force: true });
   };
-  const onBuild = (what: string) => onProgress(`building ${what} (once, a few minutes) …`);
+  const onBuild = (what: string) => onProgress(`building ${what} (once, takes a few minutes) …`);
   const keys = { accessKeyId: "bench", secretAccessKey: randomBytes(16).toString("hex") };
   try {
     const etcd = await onStop(startEtcd({ dataDir: join(folder, "etcd"), durable, onProgress: onBuild }));

@@ -149,7 +149,7 @@ async function waitUntilStarted(
   for (;;) {
     const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 1, filters });
     if (executions.length === 0) break;
-    if (Date.now() > deadline) throw new Error("executions that were created have not begun");
+    if (Date.now() > deadline) throw new Error("executions that were created have not started");
     await sleep(50);
   }
   return Math.round(calls / ((Date.now() - Date.parse(since)) / 1_000));

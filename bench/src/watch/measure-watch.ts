@@ -155,7 +155,7 @@ class MessageCounts {
     const until = performance.now() + timeoutMs;
     let missing = this.#counts.filter((each) => each < count).length;
     while (missing > 0) {
-      if (performance.now() > until) throw new Error(`${missing} watchers have not been told`);
+      if (performance.now() > until) throw new Error(`${missing} watchers received no state`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 100);
         this.#changed = () => {

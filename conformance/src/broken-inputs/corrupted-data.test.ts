@@ -152,7 +152,7 @@ test("an execution whose blob is missing fails with the reason", async () => {
   const execution = await corruptResource(id, { offloadedInputs: place, inputs: null });
   expect(errorOf(execution)).toMatchObject({
     code: "BadWorkflowSpecification",
-    message: expect.stringContaining(`nothing stands at ${place}`),
+    message: expect.stringContaining(`there is no blob at ${place}`),
   });
 }, 120_000);
 

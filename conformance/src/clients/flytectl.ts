@@ -6,7 +6,7 @@ import { findFlytectl } from "@flyte-ts/test-servers";
  */
 export async function findUnmodifiedFlytectl(): Promise<{ readonly program: string; readonly missing?: string }> {
   try {
-    return { program: await findFlytectl((what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`)) };
+    return { program: await findFlytectl((what) => process.stderr.write(`building ${what} (once, takes a few minutes) …\n`)) };
   } catch (error) {
     const missing = (error as Error).message.replaceAll("\n", "; ");
     process.stderr.write(`skipped, no flytectl: ${missing}\n`);

@@ -24,7 +24,7 @@ export interface Chart {
 export async function chart(): Promise<Chart | undefined> {
   let helm: string;
   try {
-    helm = await findHelm((what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`));
+    helm = await findHelm((what) => process.stderr.write(`building ${what} (once, takes a few minutes) …\n`));
   } catch (error) {
     process.stderr.write(`skipped, no Helm: ${(error as Error).message.replaceAll(/\s*\n\s*/g, "; ")}\n`);
     return undefined;

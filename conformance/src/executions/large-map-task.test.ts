@@ -46,7 +46,7 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
   let client: FlyteClient;
 
   beforeAll(async () => {
-    await findKwok({ onProgress: (what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`) });
+    await findKwok({ onProgress: (what) => process.stderr.write(`building ${what} (once, takes a few minutes) …\n`) });
     const policy = {
       apiVersion: "audit.k8s.io/v1",
       kind: "Policy",

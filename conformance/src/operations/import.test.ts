@@ -302,7 +302,7 @@ test("ended executions are imported on request, once, and start nothing", async 
   const { counts, skipped, output: out } = await run(["--executions"]);
   expect(counts.execution, out).toEqual({ imported: 3, there: 0, skipped: 1 });
   expect(skipped.filter(({ kind }) => kind === "execution")).toEqual([
-    { kind: "execution", what: "flytesnacks/development/open", why: "it has not ended: it does so where it began" },
+    { kind: "execution", what: "flytesnacks/development/open", why: "it has not ended: it continues on the source" },
   ]);
   for (const name of ["good", "bad"]) expect(await historyOf(to, name), name).toEqual(await historyOf(from, name));
   expect(await historyOf(to, "aborted", [""])).toEqual(await historyOf(from, "aborted", [""]));
@@ -321,7 +321,7 @@ test("an import can be limited to a project, and a missing one is reported", asy
     { imported: 0, there: 1, skipped: 0 },
     undefined,
   ]);
-  expect(skipped).toEqual([{ kind: "project", what: "nosuch", why: "the source has none of this name" }]);
+  expect(skipped).toEqual([{ kind: "project", what: "nosuch", why: "the source has no project of this name" }]);
   const wrong = await run(["--form", "x"]);
   expect([wrong.status, wrong.output]).toEqual([1, expect.stringContaining("did you mean from?")]);
 });

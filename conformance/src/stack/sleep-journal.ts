@@ -54,7 +54,7 @@ export function parseSleeps(lines: readonly string[], execution: string): Sleep[
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
     // Its time had passed when the request arrived.
-    if (msg === "sleep is past") sleeps.push({ attempt, begun: at, ended: at });
+    if (msg === "slept for the requested duration") sleeps.push({ attempt, begun: at, ended: at });
     else if (msg === "sleep begun") {
       // Begun again and never ended: count both.
       if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });

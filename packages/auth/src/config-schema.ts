@@ -20,7 +20,7 @@ export const roleSchema = z
     /** Domain of the role; `*`: all. */
     domain: name.default(WILDCARD),
   })
-  .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
+  .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "give either subject or group" });
 
 /** An external identity provider whose tokens are accepted. */
 export const providerSchema = z.strictObject({

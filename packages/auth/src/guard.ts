@@ -69,7 +69,7 @@ export function createGuard(options: GuardOptions): Guard {
       const identity =
         authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, context.transport === "rest"));
       // A method without a rule is denied to every caller.
-      if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role includes this call");
+      if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role grants this call");
       const held = bindingsFor(await options.bindings(), identity);
       const run = async (): Promise<unknown> => {
         if (rule.kind === "roles") requirePermissions(rule, { held, identity, call });
@@ -93,7 +93,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (rule?.kind === "open") return {};
       const identity = await authenticateAndCheck(options, metadata, transport === "rest");
       authorized.set(metadata, identity);
-      if (rule === undefined) return { lacking: permissionDenied(identity, methodKey(method), "no role includes this call") };
+      if (rule === undefined) return { lacking: permissionDenied(identity, methodKey(method), "no role grants this call") };
       if (rule.kind !== "roles") return {};
       const permission: Permission = { role: rule.role, scope: { kind: "anywhere" } };
       if (isGranted(bindingsFor(await options.bindings(), identity), permission)) return {};
@@ -136,7 +136,8 @@ async function authenticate(
     case undefined:
   }
   const identity = fromHttp ? await session?.(metadata) : undefined;
-  if (identity === undefined) throw new RpcError(Code.UNAUTHENTICATED, `sign in: the call has no token in ${headerKey} or authorization`);
+  if (identity === undefined)
+    throw new RpcError(Code.UNAUTHENTICATED, `not signed in: the call has no token in ${headerKey} or authorization`);
   return identity;
 }
 
@@ -150,7 +151,7 @@ function requirePermissions(
   throw permissionDenied(
     identity,
     methodKey(call.context.method),
-    lacking === undefined ? "no role includes this call" : describePermission(lacking),
+    lacking === undefined ? "no role grants this call" : describePermission(lacking),
   );
 }
 

@@ -99,11 +99,11 @@ export function schemesOf(...uris: readonly string[]): ReadonlySet<BlobScheme> {
 
 function parseObjectUri(uri: string): BlobLocation {
   const location = parseBlobUri(uri);
-  if (location.key === "") throw new BlobUriError(uri, "names a bucket, not a blob");
+  if (location.key === "") throw new BlobUriError(uri, "names a bucket without an object key");
   return location;
 }
 
-const presignUnsupported = (uri: string) => new BlobError(uri, "files of a machine cannot be signed for others");
+const presignUnsupported = (uri: string) => new BlobError(uri, "addresses of local files cannot be signed");
 
 function checkPresignExpiry(uri: string, { expiresInSeconds }: { readonly expiresInSeconds: number }): void {
   if (!(expiresInSeconds >= 1 && expiresInSeconds <= MAX_PRESIGN_SECONDS))

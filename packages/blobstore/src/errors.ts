@@ -30,6 +30,6 @@ export class BlobTooLargeError extends BlobError {
     readonly size: number,
     readonly maxBytes: number,
   ) {
-    super(uri, `has ${size} bytes, more than the ${maxBytes} that are read at most`);
+    super(uri, `has ${size} bytes, more than the ${maxBytes} allowed`);
   }
 }

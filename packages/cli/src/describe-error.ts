@@ -7,7 +7,7 @@ const USER_ERRORS = /^(Config|Stack|ServerStart|Cache|PythonEnvironment|Rpc|Back
 const HINTS: Readonly<Record<string, string>> = {
   EACCES: "give this user access to it, or name another",
   EPERM: "give this user access to it, or name another",
-  EROFS: "name one on a file system that can be written to",
+  EROFS: "choose one on a writable file system",
   ENOENT: "name one that exists",
   ENOTDIR: "a part of that path is a file",
   EEXIST: "a part of that path is a file",

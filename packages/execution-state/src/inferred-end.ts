@@ -29,7 +29,7 @@ export interface NonTerminalNode {
  */
 export function inferNodeEnd({ execution, parent, parentRetried, resourcePhase }: NonTerminalNode): InferredEnd<Node> {
   const scope = parent === undefined ? `the execution (${Workflow[execution] ?? execution})` : `the node that it runs in (${Node[parent]})`;
-  const reason = `no end of this node was reported before the end of ${scope}`;
+  const reason = `this node did not report its end before the end of ${scope}`;
   const phase = resourcePhase === undefined ? undefined : nodeEventPhase(resourcePhase);
   if (phase !== undefined && isTerminalNodeEvent(phase)) return { phase, reason };
   const succeeded = parent === undefined ? execution === Workflow.SUCCEEDED : parent === Node.SUCCEEDED && !parentRetried;
@@ -45,8 +45,8 @@ export interface NonTerminalAttempt {
 
 /** Derives the end of a task attempt whose node has ended. */
 export function inferAttemptEnd({ node, isLastAttempt }: NonTerminalAttempt): InferredEnd<Task> {
-  if (!isLastAttempt) return { phase: Task.FAILED, reason: "no end of this attempt was reported before the next attempt" };
-  const reason = `no end of this attempt was reported before the end of its node (${Node[node] ?? node})`;
+  if (!isLastAttempt) return { phase: Task.FAILED, reason: "this attempt did not report its end before the next attempt" };
+  const reason = `this attempt did not report its end before the end of its node (${Node[node] ?? node})`;
   if (node === Node.SUCCEEDED) return { phase: Task.SUCCEEDED, reason };
   return { phase: node === Node.FAILED ? Task.FAILED : Task.ABORTED, reason };
 }

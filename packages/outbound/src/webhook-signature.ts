@@ -15,7 +15,7 @@ export function secretText(bytes: Uint8Array): string {
 export function secretBytes(secret: string): Uint8Array {
   if (!secret.startsWith(PREFIX)) return Buffer.from(secret);
   const encoded = secret.slice(PREFIX.length);
-  if (!BASE64.test(encoded)) throw new Error(`a secret that begins with ${PREFIX} must go on in base64`);
+  if (!BASE64.test(encoded)) throw new Error(`a secret that begins with ${PREFIX} must continue in base64`);
   return Buffer.from(encoded, "base64");
 }
 

@@ -76,7 +76,7 @@ function readMigrations(directory: string): Migration[] {
   const names = readdirSync(directory).filter((name) => name.endsWith(".sql"));
   return names.sort().map((name, index) => {
     if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) throw new MigrationError(`migration ${name}: the name must be NNNN_words.sql`);
-    if (name.slice(0, 4) === names[index + 1]?.slice(0, 4)) throw new MigrationError(`migration ${name}: its number is given twice`);
+    if (name.slice(0, 4) === names[index + 1]?.slice(0, 4)) throw new MigrationError(`migration ${name}: its number is used twice`);
     const sql = readFileSync(join(directory, name), "utf8");
     return { name, sql, checksum: createHash("sha256").update(sql).digest("hex"), after: contractRequires(sql) };
   });
@@ -88,7 +88,7 @@ function assertBuildSupportsSchema(files: readonly Migration[], applied: readonl
   const step = applied.find(({ contract_after: after }) => after !== null && newest.slice(0, 4) < after);
   if (step !== undefined)
     throw new MigrationError(
-      `migration ${step.name} took away what this build uses: run one that has migration ${step.contract_after}; this one ends at ${newest}`,
+      `migration ${step.name} removed what this build uses: run a build that includes migration ${step.contract_after}; this one ends at ${newest}`,
     );
 }
 

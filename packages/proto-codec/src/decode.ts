@@ -76,7 +76,7 @@ function fieldReader(field: DescField): FieldReader | undefined {
       wireType,
       read: (message, reader) => {
         if (field.message !== undefined && (message[oneof] as { readonly case?: string }).case === name)
-          throw new UnsupportedEncodingError("told in parts");
+          throw new UnsupportedEncodingError("a message field that occurs more than once");
         message[oneof] = { case: name, value: read(reader) };
       },
     };
@@ -85,7 +85,7 @@ function fieldReader(field: DescField): FieldReader | undefined {
     return {
       wireType,
       read: (message, reader) => {
-        if (message[name] !== undefined) throw new UnsupportedEncodingError("told in parts");
+        if (message[name] !== undefined) throw new UnsupportedEncodingError("a message field that occurs more than once");
         message[name] = read(reader);
       },
     };
@@ -135,9 +135,9 @@ function mapReader(field: DescField & { readonly fieldKind: "map" }): FieldReade
       const outer = reader.enter();
       if (reader.varint() !== keyTag) throw new UnsupportedEncodingError("an entry without a key");
       const own = key(reader) as string;
-      if (own === "__proto__" || reader.varint() !== valueTag) throw new UnsupportedEncodingError("an entry out of the ordinary");
+      if (own === "__proto__" || reader.varint() !== valueTag) throw new UnsupportedEncodingError("a map entry with unexpected fields");
       (message[name] as Fields)[own] = value.read(reader);
-      if (reader.hasMore) throw new UnsupportedEncodingError("an entry that goes on");
+      if (reader.hasMore) throw new UnsupportedEncodingError("a map entry with trailing data");
       reader.leave(outer);
     },
   };

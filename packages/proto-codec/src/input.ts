@@ -96,7 +96,7 @@ export class ProtoReader {
 
   /** Begins a length-prefixed message; pass the result to `leave` to end it. */
   enter(): number {
-    if (++this.#depth >= DEEPEST) throw new UnsupportedEncodingError("too many messages inside each other");
+    if (++this.#depth >= DEEPEST) throw new UnsupportedEncodingError("messages nested too deeply");
     const length = this.varint();
     const outer = this.#end;
     const from = this.#pass(length);

@@ -87,7 +87,8 @@ function implementationOf(served: ServedService, method: DescMethod): AnyMethod 
 /** Logs an undeclared failure of a handler with its stack: the caller sees a constant text only. */
 function report(thrown: unknown, { logger, context }: { logger: Logger; context: CallContext }): RpcError {
   // Errors after the caller has gone are a consequence of that, and no answer is sent.
-  if (!(thrown instanceof RpcError) && context.signal.aborted) return new RpcError(Code.CANCELLED, "the caller is gone", { cause: thrown });
+  if (!(thrown instanceof RpcError) && context.signal.aborted)
+    return new RpcError(Code.CANCELLED, "the caller has disconnected", { cause: thrown });
   const error = toRpcError(thrown);
   if (isUnexpected(error)) {
     const { requestId, method, peer, transport } = context;

@@ -34,7 +34,7 @@ export function waitForDrain(writer: Writer, { signal, stallTimeoutMs }: DrainOp
     const aborted = (): void => settle(signal.reason as Error);
     const timer = setTimeout(
       () =>
-        settle(new RpcError(Code.RESOURCE_EXHAUSTED, `the client took nothing of the stream for ${stallTimeoutMs} ms; it may resume it`)),
+        settle(new RpcError(Code.RESOURCE_EXHAUSTED, `the client read nothing from the stream for ${stallTimeoutMs} ms; it may resume it`)),
       stallTimeoutMs,
     );
     writer.once("drain", taken);

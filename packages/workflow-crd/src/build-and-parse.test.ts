@@ -214,12 +214,12 @@ function edited(path: readonly string[], value: unknown): unknown {
 
 test.each([
   [["metadata"], undefined, "metadata: must be an object, is absent"],
-  [["metadata", "name"], 5, "metadata.name: must be text, is 5"],
+  [["metadata", "name"], 5, "metadata.name: must be a string, is 5"],
   [["spec"], undefined, "spec: must be an object, is absent"],
   [["spec", "nodes", "n0", "kind"], "magic", 'spec.nodes.n0.kind: must be task, branch, workflow, gate, array, start or end, is "magic"'],
   [["spec", "nodes", "n0", "task"], "nothing", "spec.nodes.n0.task: there is no task nothing"],
   [["spec", "nodes", "n0", "id"], "n1", 'spec.nodes.n0.id: must be "n0", the key of the node, is "n1"'],
-  [["spec", "nodes", "n0", "retry"], { minAttempts: -1 }, "spec.nodes.n0.retry.minAttempts: must be a whole number from 0 on, is -1"],
+  [["spec", "nodes", "n0", "retry"], { minAttempts: -1 }, "spec.nodes.n0.retry.minAttempts: must be a whole number of at least 0, is -1"],
   [["spec", "nodes", "n0", "executionDeadline"], "soon", 'spec.nodes.n0.executionDeadline: must be a duration such as 1h2m3.5s, is "soon"'],
   [["spec", "nodes", "n0", "inputBindings"], [{ var: 7 }], "spec.nodes.n0.inputBindings.0: is no flyteidl.core.Binding:"],
   [["spec", "nodes", "a b"], 1, 'spec.nodes["a b"]: must be an object'],
@@ -227,9 +227,13 @@ test.each([
   [["spec", "edges", "upstream", "ghost"], [], "spec.edges.upstream.ghost: there is no such node"],
   [["spec", "onFailurePolicy"], "SHRUG", "spec.onFailurePolicy: must be"],
   [["tasks"], [], "tasks: must be an object, is []"],
-  [["executionConfig", "MaxParallelism"], "many", 'executionConfig.MaxParallelism: must be a whole number from 0 on, is "many"'],
+  [["executionConfig", "MaxParallelism"], "many", 'executionConfig.MaxParallelism: must be a whole number of at least 0, is "many"'],
   [["acceptedAt"], "yesterday", "acceptedAt: must be an RFC 3339 time"],
-  [["status", "nodeStatus"], { n0: { phase: "Running" } }, 'status.nodeStatus.n0.phase: must be a whole number from 0 on, is "Running"'],
+  [
+    ["status", "nodeStatus"],
+    { n0: { phase: "Running" } },
+    'status.nodeStatus.n0.phase: must be a whole number of at least 0, is "Running"',
+  ],
   [
     ["status", "nodeStatus"],
     { n0: { subNodeStatus: { x: { queuedAt: "?" } } } },

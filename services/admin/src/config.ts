@@ -76,15 +76,15 @@ export const adminConfigSchema = settings
   })
   .refine(({ auth }) => auth.mode === "open" || auth.builtIn !== undefined || auth.providers.length > 0, {
     path: ["auth", "providers"],
-    message: "auth.mode is required, so at least one provider of tokens must be named, or auth.builtIn be given: {} takes all its defaults",
+    message: "auth.mode is required, so configure at least one of auth.providers, or auth.builtIn ({} takes all its defaults)",
   })
   .refine(({ auth }) => auth.mode === "open" || auth.publicUrl !== undefined, {
     path: ["auth", "publicUrl"],
-    message: "auth.mode is required, so the address at which clients reach admin must be named, as https://flyte.example.com",
+    message: "auth.mode is required, so set the address at which clients reach admin, such as https://flyte.example.com",
   })
   .refine(({ auth }) => auth.mode === "open" || auth.publicUrl === undefined || isOrigin(auth.publicUrl), {
     path: ["auth", "publicUrl"],
-    message: "sign-in is at fixed paths, so the address must be http:// or https:// and a host, without a path",
+    message: "the address must be http:// or https:// and a host, without a path",
   })
   .superRefine(({ clusters, placement }, report) => {
     const known = new Set(clusters.map(({ name }) => name));

@@ -169,6 +169,6 @@ onShutdown(
 );
 
 function ownAddress([first]: readonly RpcServer[]): RpcServer["address"] {
-  if (first === undefined) throw new Error("admin does not listen yet");
+  if (first === undefined) throw new Error("admin is not listening yet");
   return first.address;
 }

@@ -127,7 +127,7 @@ function required(flag: string, value: string | undefined): string {
 function parseTimeoutMs(value: string): number {
   const nanoseconds = parseGoDuration(value);
   if (nanoseconds === undefined || nanoseconds < 0n)
-    throw new UsageError(`--timeout: ${JSON.stringify(value)} is no duration as 1h or 90s`);
+    throw new UsageError(`--timeout: ${JSON.stringify(value)} is not a duration such as 1h or 90s`);
   return Number(nanoseconds / 1_000_000n);
 }
 
@@ -135,6 +135,6 @@ function parseInterface(base64: string): TypedInterface {
   try {
     return fromBinary(TypedInterfaceSchema, Buffer.from(base64, "base64"));
   } catch (cause) {
-    throw new UsageError("--interface: is no flyteidl.core.TypedInterface in base64", { cause });
+    throw new UsageError("--interface: must be a base64-encoded flyteidl.core.TypedInterface", { cause });
   }
 }

@@ -92,7 +92,7 @@ async function waitForFile(file: string, deadline: number, { now, sleep }: Copil
       () => false,
     );
   while (!(await exists())) {
-    if (now() > deadline) throw new CopilotError("SYSTEM", "the container that takes the outputs has not started");
+    if (now() > deadline) throw new CopilotError("SYSTEM", "the container that uploads the outputs has not started");
     await sleep(POLL_INTERVAL_MS);
   }
 }

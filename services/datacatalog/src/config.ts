@@ -72,12 +72,12 @@ export const datacatalogConfigSchema = settings
   .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
     path: ["server", "host"],
     message:
-      "nobody is asked who they are, so only a loopback address is served: set auth.mode to required and say whose tokens are accepted, " +
-      "or, where everyone who reaches this address may do everything, server.openToNetwork to true",
+      "without authentication only a loopback address is served: set auth.mode to required and configure providers of tokens, " +
+      "or, if everyone who reaches this address may call every method, set server.openToNetwork to true",
   })
   .refine(({ auth }) => auth.mode === "open" || auth.providers.length > 0, {
     path: ["auth", "providers"],
-    message: "auth.mode is required, so at least one provider of tokens must be named",
+    message: "auth.mode is required, so configure at least one of auth.providers",
   });
 
 export type DatacatalogConfig = z.infer<typeof datacatalogConfigSchema>;

@@ -48,7 +48,7 @@ const pruning = startPeriodic(
     intervalMs: PRUNE_EVERY_MS,
     batchSize: 5_000,
     run: (limit) => pruneReservations(db, limit),
-    errorMessage: "reservations that nobody holds cannot be removed now",
+    errorMessage: "expired reservations could not be deleted; retrying",
   },
   logger,
 );

@@ -89,7 +89,7 @@ const kubeEvents = config.kubernetesEvents.enabled
       sleep: setTimeout,
       uidOf: (key) => controller.uidOf(key),
       onDropped: (why) => metrics.kubeEventsDropped.inc({ why }),
-      onError: (error) => logger.debug({ error: String(error) }, "note on a workflow could not be written"),
+      onError: (error) => logger.debug({ error: String(error) }, "event on a FlyteWorkflow could not be written"),
     })
   : { record: () => undefined };
 const grpcSink =

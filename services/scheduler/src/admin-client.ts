@@ -47,7 +47,7 @@ export function createAdminClient({ channel, logger }: { channel: Channel; logge
         else
           logger.warn(
             { launchPlan: listed.launchPlan && scheduleName(listed.launchPlan) },
-            "a schedule is never due: it has no expression that can be read",
+            "a schedule never runs: its expression is invalid",
           );
       }
       return { revision: response.revision, schedules: read };

@@ -34,7 +34,7 @@ export const schedulerConfigSchema = z
   })
   .refine(({ claimMs, missedAfterMs }) => missedAfterMs > claimMs, {
     path: ["missedAfterMs"],
-    message: "must be more than claimMs, or a run is missed whenever a replica dies that was starting it",
+    message: "must be greater than claimMs, or a run is missed when the replica that is starting it dies",
   });
 
 export type SchedulerConfig = z.infer<typeof schedulerConfigSchema>;

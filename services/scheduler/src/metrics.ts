@@ -23,7 +23,7 @@ export type RunOutcome = Outcome | "left_out";
 export function schedulerMetrics(registry: Metrics): SchedulerMetrics {
   const registers = [registry];
   return {
-    runs: new Counter({ name: "flyte_scheduler_runs_total", help: "runs that are done", labelNames: ["outcome"], registers }),
+    runs: new Counter({ name: "flyte_scheduler_runs_total", help: "runs by outcome", labelNames: ["outcome"], registers }),
     startDelay: new Histogram({
       name: "flyte_scheduler_lateness_seconds",
       help: "from when a run was due to when admin had it",
@@ -32,7 +32,7 @@ export function schedulerMetrics(registry: Metrics): SchedulerMetrics {
     }),
     failures: new Counter({
       name: "flyte_scheduler_failures_total",
-      help: "what failed and is tried again",
+      help: "failures that are retried",
       labelNames: ["what"],
       registers,
     }),
@@ -49,7 +49,7 @@ export function registerGauges(registry: Metrics, sources: GaugeSources): void {
         this.set(read());
       },
     });
-  gauge("flyte_scheduler_schedules", "schedules in force", sources.schedules);
+  gauge("flyte_scheduler_schedules", "active schedules", sources.schedules);
   gauge("flyte_scheduler_overdue_seconds", "age of the oldest run that is due and not started", () => sources.overdueMs() / 1000);
-  gauge("flyte_scheduler_admin_silence_seconds", "time since admin last told the schedules", () => sources.listAgeMs() / 1000);
+  gauge("flyte_scheduler_admin_silence_seconds", "time since the schedules were last read from admin", () => sources.listAgeMs() / 1000);
 }

@@ -87,7 +87,7 @@ export class Scheduler {
 
   /** Reason why nothing can be started yet. */
   get problem(): string | undefined {
-    return this.#listedAt === undefined ? "starting: waiting for admin to tell the schedules" : undefined;
+    return this.#listedAt === undefined ? "starting: waiting for the schedules from admin" : undefined;
   }
 
   get schedules(): number {
@@ -118,7 +118,8 @@ export class Scheduler {
     } catch (error) {
       metrics.failures.inc({ what: "list" satisfies Operation });
       const left = this.#sampler.sample("list");
-      if (left !== undefined) logger.warn({ error: String(error), left }, "the schedules cannot be read, those known go on");
+      if (left !== undefined)
+        logger.warn({ error: String(error), left }, "the schedules could not be read from admin; known schedules continue");
     }
     if (this.#stopped) return;
     // Nothing is known before the first answer, and admin may be about to start.
@@ -150,7 +151,7 @@ export class Scheduler {
       this.#queue.delete(entry);
     }
     this.#entries = after;
-    logger.info({ schedules: after.size, changed: changed.length }, "schedules in force");
+    logger.info({ schedules: after.size, changed: changed.length }, "active schedules");
     if (this.#prunedAt !== undefined && clock.elapsed() - this.#prunedAt < PRUNE_EVERY_MS) return;
     await progress.prune(schedules, RETENTION_DAYS);
     this.#prunedAt = clock.elapsed();
@@ -241,11 +242,11 @@ export class Scheduler {
       this.#entries.delete(entry.schedule.key);
       this.#revision = undefined;
       entry.removed = true;
-      throw new Error("nothing is recorded of this schedule any more");
+      throw new Error("the schedule's progress was deleted");
     }
     if (there.activatedAt !== entry.schedule.activatedAt) {
       // The next list should contain it.
-      throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin tells another`);
+      throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin has another`);
     }
     if (there.watermark !== entry.watermark) {
       entry.watermark = there.watermark;
@@ -269,8 +270,8 @@ export class Scheduler {
       lateMs,
       outcome,
     };
-    if (outcome === "refused") logger.error({ ...fields, error: reason }, "a run was refused, it is not tried again");
-    else logger.info(fields, "a run is done");
+    if (outcome === "refused") logger.error({ ...fields, error: reason }, "a run was rejected; it is not retried");
+    else logger.info(fields, "run started");
   }
 
   async #advance(entry: Entry, through: number): Promise<void> {
@@ -297,7 +298,7 @@ export class Scheduler {
     entry.failures++;
     const launchPlan = scheduleName(entry.schedule.launchPlan);
     const left = this.#sampler.sample(launchPlan);
-    if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run cannot be started now, it is tried again");
+    if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run could not be started; retrying");
     return clock.now() + delayMs;
   }
 }

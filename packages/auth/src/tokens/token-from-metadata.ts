@@ -19,6 +19,6 @@ export function tokenFromMetadata(metadata: Metadata, headerKey: string): Presen
   const value = metadata.get(headerKey) ?? metadata.get("authorization");
   if (value === undefined || value.trim() === "") return undefined;
   const [, scheme = "", token] = /^(bearer|idtoken) +([A-Za-z0-9\-._~+/]+=*)$/i.exec(value.trim()) ?? [];
-  if (token === undefined) throw new RpcError(Code.UNAUTHENTICATED, "the authorization must be: Bearer, a space, and the token");
+  if (token === undefined) throw new RpcError(Code.UNAUTHENTICATED, "the authorization header must have the form: Bearer TOKEN");
   return { scheme: scheme.toLowerCase() === "idtoken" ? "id" : "bearer", token };
 }

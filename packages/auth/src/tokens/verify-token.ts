@@ -105,7 +105,7 @@ function claimedIssuer(token: string): string | undefined {
 function identityOf(payload: JWTPayload, { issuer, groupsClaim }: Issuer): Identity {
   const clientId = textOf(payload.client_id) ?? textOf(payload.azp) ?? textOf(payload.cid);
   const subject = textOf(payload.sub) ?? clientId;
-  if (subject === undefined) throw rejectToken("the token names neither a subject nor a client");
+  if (subject === undefined) throw rejectToken("the token has neither a subject nor a client");
   return {
     issuer,
     subject,

@@ -4,7 +4,7 @@ import { repositoryRoot } from "@flyte-ts/local-stack";
 
 const cluster = z.strictObject({
   /** Name in admin's `clusters`. */
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "a name of letters, digits, dots and dashes is needed"),
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes"),
   kubeconfig: z.string().min(1),
   context: z.string().optional(),
 });

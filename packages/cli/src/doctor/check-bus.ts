@@ -26,7 +26,7 @@ export async function checkBus(
       failed(
         SUBJECT,
         rootCauseMessage(error),
-        "are address, user and password right, and does the server run with JetStream (-js, or `jetstream {}`)?",
+        "check address, user and password, and that the server runs with JetStream (-js, or `jetstream {}`)?",
       ),
     ];
   }

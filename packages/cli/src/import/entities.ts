@@ -146,7 +146,7 @@ export async function activateLaunchPlans(context: ImportContext, projectDomain:
       report.skip({
         kind: "activation",
         what: nameOf(id),
-        why: "it has a schedule: repeat with --activate all when the source has been stopped",
+        why: "it has a schedule: run again with --activate all after the source has been stopped",
       });
       continue;
     }

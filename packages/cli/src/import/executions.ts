@@ -31,7 +31,7 @@ export async function importExecutions(context: ImportContext, { project, domain
   );
   for await (const execution of listed) {
     if (TERMINAL_PHASES.includes(execution.closure?.phase ?? Phase.UNDEFINED)) batch.push(execution);
-    else report.skip({ kind: "execution", what: executionText(execution.id), why: "it has not ended: it does so where it began" });
+    else report.skip({ kind: "execution", what: executionText(execution.id), why: "it has not ended: it continues on the source" });
     if (batch.length === BATCH_SIZE) await flushBatch();
   }
   await flushBatch();

@@ -50,7 +50,7 @@ export async function importProjects({ from, to, config, report, progress }: Imp
   }
   for (const wanted of config.projects ?? []) {
     if (!projects.some(({ project }) => project.id === wanted))
-      report.skip({ kind: "project", what: wanted, why: "the source has none of this name" });
+      report.skip({ kind: "project", what: wanted, why: "the source has no project of this name" });
   }
   return projects;
 }

@@ -15,7 +15,7 @@ export function unrecognizedValue(nodeId: string, value: string, rule: string): 
 }
 
 export function duplicateId(id: string): CompileError {
-  return { code: "DuplicateId", nodeId: id, description: "This id is given more than once." };
+  return { code: "DuplicateId", nodeId: id, description: "This id is used more than once." };
 }
 
 export function taskNotFound(nodeId: string, reference: string): CompileError {
@@ -142,7 +142,7 @@ export function noNodes(workflow: string): CompileError {
 }
 
 export function cycle(nodeId: string, path: readonly string[]): CompileError {
-  return { code: "CycleDetected", nodeId, description: `The graph runs in a circle [${path.join(">")}].` };
+  return { code: "CycleDetected", nodeId, description: `The graph has a cycle [${path.join(">")}].` };
 }
 
 export function unreachable(nodeId: string, nodes: readonly string[]): CompileError {

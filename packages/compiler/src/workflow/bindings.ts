@@ -153,7 +153,8 @@ class BindingCheck {
     const { name, errors } = this.site;
     const type = scalarTypeOf(scalar);
     return errors.addsNoErrors(() => {
-      if (type === undefined) errors.add(unrecognizedValue(this.nodeId, scalar.value.case ?? "scalar", `is no value for input [${name}]`));
+      if (type === undefined)
+        errors.add(unrecognizedValue(this.nodeId, scalar.value.case ?? "scalar", `is not a value for input [${name}]`));
       else if (expected !== undefined && !isCastable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
       if (expected?.type.case !== "enumType") return;
       const primitive = scalar.value.case === "primitive" ? scalar.value.value.value : undefined;

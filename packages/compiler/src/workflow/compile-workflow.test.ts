@@ -301,7 +301,7 @@ describe("sub-workflows", () => {
       workflow(name, { nodes: [{ id: `${name}0`, target: calls(["b", "c", "b"][i] as string) }] }),
     );
     const result = compileWorkflow({ template: use("a"), subWorkflows: loop, tasks, launchPlans: [] });
-    expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("Node Id: c0, Description: The graph runs in a circle [b>c>b].");
+    expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("Node Id: c0, Description: The graph has a cycle [b>c>b].");
   });
 
   it("may nest thousands of levels deep", () => {

@@ -82,7 +82,7 @@ function primitiveOf(operand: Operand | undefined, inputs: LiteralMap | undefine
   const literal = inputs !== undefined && Object.hasOwn(inputs.literals, name) ? inputs.literals[name] : undefined;
   if (literal === undefined) throw new Malformed(`variable [${name}] of the condition is not among the node's inputs`);
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
-  if (scalar?.case !== "primitive") throw new Malformed(`variable [${name}] is no primitive; only primitives can be compared`);
+  if (scalar?.case !== "primitive") throw new Malformed(`variable [${name}] is not a primitive; only primitives can be compared`);
   return scalar.value;
 }
 

@@ -83,7 +83,7 @@ class Resolver {
       case "promise":
         return this.promise(name, value.value);
       case undefined:
-        return this.fail("BadSpecificationError", name, "is bound to nothing");
+        return this.fail("BadSpecificationError", name, "has no binding");
     }
   }
 
@@ -101,7 +101,7 @@ class Resolver {
     const literal = Object.hasOwn(outputs.literals, output) ? outputs.literals[output] : undefined;
     if (literal === undefined) return this.fail("OutputsNotFoundError", name, `is bound to ${source}, which is not among its outputs`);
     const element = variable.index === undefined ? literal : elementAt(literal, variable.index);
-    if (element === undefined) return this.fail("OutputsNotFoundError", name, `is bound to ${source}, a list that does not reach so far`);
+    if (element === undefined) return this.fail("OutputsNotFoundError", name, `is bound to ${source}, a list that is too short`);
     return this.attribute(name, element, promise);
   }
 

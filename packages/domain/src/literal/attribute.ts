@@ -56,7 +56,7 @@ export function resolveAttributes(
     if (value.case === "offloadedMetadata" && attribute !== undefined) {
       const content = offloaded(value.value.uri);
       if (content === undefined) return { uri: value.value.uri };
-      if (content.value.case === "offloadedMetadata") throw nowhere(path, i, "an offloaded literal that is offloaded again");
+      if (content.value.case === "offloadedMetadata") throw nowhere(path, i, "an offloaded literal inside an offloaded literal");
       found = content;
       continue;
     }
@@ -102,7 +102,7 @@ function childOffset(bytes: Uint8Array, offset: number, path: Path, i: number): 
     for (let skip = indexOf(path, i, head.count); skip > 0; skip--) at = skipValue(bytes, at);
     return at;
   }
-  if (head.kind !== "map") throw nowhere(path, i, `a msgpack value without attributes (${head.kind})`);
+  if (head.kind !== "map") throw nowhere(path, i, `a msgpack value without fields (${head.kind})`);
   let found: number | undefined;
   let at = head.next;
   for (let pair = 0; pair < head.count; pair++) {
@@ -185,13 +185,13 @@ function jsonLiteral(value: JsonValue, path: Path, depth = 0): Literal {
 
 function keyOf(path: Path, i: number): string {
   const value = path[i]?.value;
-  if (value?.case !== "stringValue") throw nowhere(path, i, "a map, which wants a text for a key");
+  if (value?.case !== "stringValue") throw nowhere(path, i, "a map, whose keys are strings");
   return value.value;
 }
 
 function indexOf(path: Path, i: number, length: number): number {
   const value = path[i]?.value;
-  if (value?.case !== "intValue") throw nowhere(path, i, "a list, which wants a number for an index");
+  if (value?.case !== "intValue") throw nowhere(path, i, "a list, whose index is a number");
   if (value.value < 0 || value.value >= length) throw nowhere(path, i, `a list of ${length}`);
   return value.value;
 }

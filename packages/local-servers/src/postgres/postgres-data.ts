@@ -102,6 +102,6 @@ async function run(program: string, args: readonly string[], { paths, watchdog, 
     running.child.stdin?.end(input);
     await running;
   } catch (cause) {
-    throw new ServerStartError(`the database's folder cannot be made: ${(cause as Error).message}`, { cause });
+    throw new ServerStartError(`the data folder of the database cannot be created: ${(cause as Error).message}`, { cause });
   }
 }

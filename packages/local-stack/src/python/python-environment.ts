@@ -102,7 +102,7 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
     signal.throwIfAborted();
-    throw new PythonEnvironmentError(`the Python environment could not be made: ${(cause as Error).message}`, { cause });
+    throw new PythonEnvironmentError(`the Python environment could not be created: ${(cause as Error).message}`, { cause });
   }
   writeFileSync(`${done}.new`, "");
   renameSync(`${done}.new`, done);

@@ -94,7 +94,8 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   /** Registers an incomplete request; false when the call itself is refused, since too many are waiting. */
   const wait = (call: BaseCall): boolean => {
     const refused = unanswered.add(call, call.stream.session ?? call, performance.now());
-    if (refused !== undefined) refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
+    if (refused !== undefined)
+      refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls are waiting for their request body; try again"));
     return refused !== call;
   };
 
@@ -212,6 +213,6 @@ function requireInternals(call: BaseCall): BaseCall {
     NUMBERS.every((name) => typeof call.decoder?.[name] === "number") &&
     Buffer.isBuffer(call.decoder.readCompressFlag) &&
     FUNCTIONS.every((name) => typeof call[name] === "function");
-  if (!complete) throw new Error("the installed @grpc/grpc-js reads requests in another way than this server can bound");
+  if (!complete) throw new Error("the installed @grpc/grpc-js reads requests in a way that this server cannot limit");
   return call;
 }

@@ -138,7 +138,7 @@ export class Intake {
   #reserve(bytes: number): void {
     if (this.#reservation.growTo(bytes)) return;
     const { capacity } = this.#budget;
-    const reason = bytes > capacity ? "the request takes more" : "other requests take too much of it; try again";
+    const reason = bytes > capacity ? "this request needs more" : "other requests use it; try again";
     throw new RpcError(Code.RESOURCE_EXHAUSTED, `the server has ${capacity} bytes of memory for requests: ${reason}`);
   }
 }

@@ -325,7 +325,9 @@ function withinDeadline<T>(responding: Promise<T>, { signal, closed }: { signal:
   const expired = new Promise<never>((_, reject) => {
     const fail = (): void =>
       reject(
-        closed.aborted ? new RpcError(Code.CANCELLED, "the client is gone") : new RpcError(Code.DEADLINE_EXCEEDED, "deadline exceeded"),
+        closed.aborted
+          ? new RpcError(Code.CANCELLED, "the client has disconnected")
+          : new RpcError(Code.DEADLINE_EXCEEDED, "deadline exceeded"),
       );
     if (signal.aborted) fail();
     else signal.addEventListener("abort", fail, { once: true });

@@ -37,7 +37,7 @@ export async function readBody(
       }
     };
     const end = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
-    const broken = (): void => settle(() => reject(new RpcError(Code.CANCELLED, "the request broke off")));
+    const broken = (): void => settle(() => reject(new RpcError(Code.CANCELLED, "the connection closed before the end of the request")));
     request.on("data", data).on("end", end).on("error", broken).on("close", broken);
   });
 }

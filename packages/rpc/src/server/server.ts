@@ -205,7 +205,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     },
     get address() {
       const address = listener?.address() ?? null;
-      if (address === null || typeof address === "string") throw new Error("the server does not listen");
+      if (address === null || typeof address === "string") throw new Error("the server is not listening");
       return address;
     },
     async drain({ delayMs = 0, deadlineMs = 10_000 } = {}) {

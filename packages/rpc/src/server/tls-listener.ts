@@ -44,7 +44,7 @@ export async function createTlsListener({ files, logger, onConnection, handshake
       current = found;
       logger.info({ certFile: files.certFile }, "a new certificate is in use");
     } catch (error) {
-      logger.error({ err: error, certFile: files.certFile }, "the new certificate cannot be used: the one before stays");
+      logger.error({ err: error, certFile: files.certFile }, "the new certificate cannot be used; the previous one stays in use");
     }
   };
   const timer = setInterval(() => void reload(), files.reloadMs);

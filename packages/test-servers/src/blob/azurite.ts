@@ -70,5 +70,5 @@ async function createContainer(url: string, { account, accountKey }: AzuriteOpti
       .on("error", reject)
       .end();
   });
-  if (status !== 201 && status !== 409) throw new ServerStartError(`azurite made no container at ${url}: status ${status}`);
+  if (status !== 201 && status !== 409) throw new ServerStartError(`azurite created no container at ${url}: status ${status}`);
 }

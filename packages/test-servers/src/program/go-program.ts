@@ -30,8 +30,8 @@ export async function findGoProgram(program: GoProgram, { onProgress, install = 
   if (isExecutable(cached)) return cached;
   const found = findOnPath(program.name);
   if (found !== undefined) return found;
-  if (!install) throw unavailable(program, "it is not there");
-  if (findOnPath("go") === undefined) throw unavailable(program, "there is no Go on the PATH to build it with");
+  if (!install) throw unavailable(program, "it was not found");
+  if (findOnPath("go") === undefined) throw unavailable(program, "Go, which is needed to build it, is not on the PATH");
   const create = () => {
     onProgress?.(`${program.name} ${program.version}`);
     return replaceAtomically(cached, (staged) => build(program, staged));

@@ -16,7 +16,7 @@ const MODULE = "github.com/prometheus-operator/prometheus-operator";
  */
 export async function findPrometheusOperatorDefinitions(): Promise<string> {
   if (findOnPath("go") === undefined)
-    throw new ServerStartError("definitions of the Prometheus operator: there is no Go on the PATH to get them with");
+    throw new ServerStartError("definitions of the Prometheus operator: Go, which downloads them, is not on the PATH");
   try {
     const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", MODULE], {
       cwd: fileURLToPath(new URL("../../go/prometheus-operator", import.meta.url)),

@@ -179,5 +179,5 @@ function claimMachine(): void {
   mkdirSync(RUN_DIR, { recursive: true });
   const holder = acquireLock(join(RUN_DIR, "pid"));
   if (holder !== undefined)
-    throw new ServerStartError(`this machine is a node already (process ${holder.pid ?? "unknown"}): stop that first`);
+    throw new ServerStartError(`this machine already runs a node (process ${holder.pid ?? "unknown"}): stop that first`);
 }

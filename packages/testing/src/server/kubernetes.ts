@@ -72,7 +72,7 @@ export async function kubernetesSkipReason(): Promise<string | undefined> {
 }
 
 function reportBuild(what: string): void {
-  process.stderr.write(`building ${what} (once, a few minutes) …\n`);
+  process.stderr.write(`building ${what} (once, takes a few minutes) …\n`);
 }
 
 export async function kubernetesFixture(options: KubernetesFixtureOptions = {}): Promise<KubernetesFixture> {

@@ -51,16 +51,16 @@ export function closureGraphs(
   platform: PlatformResources,
   { bindings, nodes }: ClosureGraphsOptions,
 ): ClosureGraphs {
-  if (primary === undefined) throw new WorkflowBuildError("closure", "holds no primary workflow");
+  if (primary === undefined) throw new WorkflowBuildError("closure", "contains no primary workflow");
   const templates = new Map<string, TaskTemplate>();
   for (const { template } of tasks) {
-    if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a task without an id");
+    if (template?.id === undefined) throw new WorkflowBuildError("closure", "contains a task without an id");
     templates.set(identifierKey(template.id), template);
   }
   const byKey = new Map<string, GraphFields>();
   for (const workflow of subWorkflows) {
     const id = workflow.template?.id;
-    if (id === undefined) throw new WorkflowBuildError("closure", "holds a sub-workflow without an id");
+    if (id === undefined) throw new WorkflowBuildError("closure", "contains a sub-workflow without an id");
     byKey.set(identifierKey(id), graphFields(workflow, { tasks: templates, bindings }));
   }
   return {

@@ -31,7 +31,7 @@ interface GraphFieldsOptions {
 
 /** @throws WorkflowBuildError when the graph is incomplete or not compiled; for a node, when it is iterated. */
 export function graphFields({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphFieldsOptions): GraphFields {
-  if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
+  if (template?.id === undefined) throw new WorkflowBuildError("closure", "contains a workflow without an id");
   const id = workflowIdText(template.id);
   const edges = { downstream: idLists(connections?.downstream ?? {}), upstream: idLists(connections?.upstream ?? {}) };
   if ((connections?.downstream[START_NODE]?.ids ?? []).length === 0) throw new WorkflowBuildError(id, "no node follows the start node");

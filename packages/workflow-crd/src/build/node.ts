@@ -54,7 +54,7 @@ export function buildNodes(node: Node, tasks: Tasks, bindings: BindingForm): Nod
   if (target.case === "taskNode") {
     const key = taskKey(node);
     task = tasks.get(key);
-    if (task === undefined) throw new WorkflowBuildError(path, `the closure holds no task ${key}`);
+    if (task === undefined) throw new WorkflowBuildError(path, `the closure contains no task ${key}`);
     overrides = target.value.overrides;
   }
   const nested = target.case === "branchNode" ? branchChildren(target.value).flatMap((child) => buildNodes(child, tasks, bindings)) : [];

@@ -69,7 +69,7 @@ export class Field {
   }
 
   string(): string {
-    if (typeof this.value !== "string") throw this.error(`must be text, is ${describeValue(this.value)}`);
+    if (typeof this.value !== "string") throw this.error(`must be a string, is ${describeValue(this.value)}`);
     return this.value;
   }
 
@@ -81,7 +81,7 @@ export class Field {
   /** A non-negative integer. */
   nonNegativeInt(): number {
     if (!Number.isSafeInteger(this.value) || (this.value as number) < 0)
-      throw this.error(`must be a whole number from 0 on, is ${describeValue(this.value)}`);
+      throw this.error(`must be a whole number of at least 0, is ${describeValue(this.value)}`);
     return this.value as number;
   }
 

@@ -69,6 +69,8 @@ function decompressSlice(bytes: Uint8Array, key: string): unknown {
     if (violation !== undefined) throw new Error(`it ${violationText(violation)}`);
     return JSON.parse(text.toString());
   } catch (cause) {
-    throw sliceField(key, undefined).error(`is no slice of a status: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw sliceField(key, undefined).error(`is not a slice of a status: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }

@@ -20,7 +20,7 @@ export const clustersSchema = z
   .superRefine((clusters, report) => {
     for (const [index, { name }] of clusters.entries()) {
       if (clusters.findIndex((other) => other.name === name) === index) continue;
-      report.addIssue({ code: "custom", path: [index, "name"], message: `there is another cluster of the name ${name}` });
+      report.addIssue({ code: "custom", path: [index, "name"], message: `there are two clusters with the name ${name}` });
     }
   })
   .default([]);

@@ -67,7 +67,7 @@ const settings = z.strictObject({
       /** Time zone of cron expressions without one. */
       timeZone: z
         .string()
-        .refine((name) => name !== "" && isTimeZone(name), "no such time zone: a name as Europe/Berlin is needed")
+        .refine((name) => name !== "" && isTimeZone(name), "unknown time zone: use a name such as Europe/Berlin")
         .default("UTC"),
       /** Catch-up policy for missed runs, unless the launch plan sets one. */
       catchUp: z.enum(["all", "last", "none"]).default("last"),

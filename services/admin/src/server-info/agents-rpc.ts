@@ -15,7 +15,7 @@ export function agentRpcs({ config, logger }: Deps): ServiceImplementation<typeo
     /** Omits connectors that fail: an unavailable one does not hide the others. */
     async listAgents() {
       const listed = await listAll();
-      for (const each of listed) if ("error" in each) logger.warn({ err: each.error }, "a connector does not say what it runs");
+      for (const each of listed) if ("error" in each) logger.warn({ err: each.error }, "a connector does not list its task types");
       return { agents: agentsOf(listed) };
     },
 

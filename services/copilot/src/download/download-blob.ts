@@ -13,7 +13,7 @@ const FILE_CONCURRENCY = 4;
 /** Downloads a file of the blob store, or of the web, to `path`. @throws CopilotError when it does not exist. */
 export async function downloadFile(blobs: Blobs, uri: string, path: string): Promise<void> {
   if (/^https?:/.test(uri)) return downloadFromWeb(uri, path);
-  if (!(await blobs.getFile(uri, path))) throw new CopilotError("USER", `there is nothing at ${uri}`);
+  if (!(await blobs.getFile(uri, path))) throw new CopilotError("USER", `there is no blob at ${uri}`);
 }
 
 /** Downloads everything below the URI, including folders, into the folder `path`. */
@@ -27,7 +27,7 @@ export async function downloadDir(blobs: Blobs, uri: string, path: string): Prom
     // Some tools mark folders by blobs whose names end in a slash.
     .filter(({ steps }) => steps.at(-1) !== "");
   await mapConcurrent(files, FILE_CONCURRENCY, async (file) => {
-    if (file.steps.includes("..")) throw new CopilotError("USER", `${file.uri}: the name leads out of the folder`);
+    if (file.steps.includes("..")) throw new CopilotError("USER", `${file.uri}: the name points outside the folder`);
     const target = join(path, ...file.steps);
     await mkdir(dirname(target), { recursive: true });
     await downloadFile(blobs, file.uri, target);

@@ -68,7 +68,7 @@ export async function downloadLiteral(literal: Literal, path: string, context: D
     case "offloadedMetadata":
       return downloadLiteral(await readOffloaded(value.value.uri, context.blobs), path, context);
     case undefined:
-      throw new CopilotError("USER", "a literal without a value cannot be brought to a container");
+      throw new CopilotError("USER", "a literal without a value cannot be passed to a container");
   }
 }
 
@@ -139,6 +139,6 @@ async function downloadScalar(
       };
     }
     case undefined:
-      throw new CopilotError("USER", "a scalar without a value cannot be brought to a container");
+      throw new CopilotError("USER", "a scalar without a value cannot be passed to a container");
   }
 }

@@ -73,7 +73,7 @@ function parseJsonLiteral(text: string, type: LiteralType): Literal {
   try {
     return literalFromJson(JSON.parse(text) as JsonValue, type);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new CopilotError("USER", `the content is no JSON: ${error.message}`, { cause: error });
+    if (error instanceof SyntaxError) throw new CopilotError("USER", `the content is not JSON: ${error.message}`, { cause: error });
     if (error instanceof JsonLiteralError) throw new CopilotError("USER", error.message, { cause: error });
     throw error;
   }

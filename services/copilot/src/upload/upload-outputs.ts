@@ -52,7 +52,7 @@ async function outputLiteral(
   if (type.type.case === "blob" && source.withFiles) {
     return uploadBlob(blobs, file, { uri: blobs.join(source.rawOutputPrefix, name), type: type.type.value });
   }
-  if (file.isFolder) throw new CopilotError("USER", `${file.path} is a folder, and the output's type is none`);
+  if (file.isFolder) throw new CopilotError("USER", `${file.path} is a folder, but the output's type is not a folder type`);
   if (file.size > MAX_VALUE_BYTES) {
     throw new CopilotError("USER", `${file.path} has ${file.size} bytes; a value may have ${MAX_VALUE_BYTES} at most`);
   }
@@ -68,5 +68,5 @@ async function readTaskError(path: string): Promise<string | undefined> {
   if (found === undefined) return undefined;
   if (!found.isFile() || found.size > MAX_VALUE_BYTES)
     return `the task wrote ${path}, which is no file of ${MAX_VALUE_BYTES} bytes at most`;
-  return (await readFile(path, "utf8")).trim() || `the task wrote ${path}, without a reason in it`;
+  return (await readFile(path, "utf8")).trim() || `the task wrote ${path}, but it contains no error message`;
 }

@@ -88,6 +88,6 @@ function checkReservation(id: ReservationID | undefined, ownerId: string): asser
 function requested(interval: Duration | undefined): number | undefined {
   if (interval === undefined) return undefined;
   const ms = durationMs(interval);
-  if (ms <= 0) throw invalidArgument(`invalid value for heartbeat_interval, value:[${ms} ms]: it must be longer than nothing`);
+  if (ms <= 0) throw invalidArgument(`invalid value for heartbeat_interval, value:[${ms} ms]: must be greater than 0`);
   return ms;
 }

@@ -22,7 +22,7 @@ export function echoOutputs(request: TaskRequest): LiteralMap {
     throw new PermanentFailure({
       code: "InputsNotInline",
       kind: "SYSTEM",
-      message: "an echo task takes its inputs by value; the request has none",
+      message: "an echo task needs its inputs by value; the request has none",
     });
   }
   for (const [output, input] of mapping) {

@@ -15,13 +15,14 @@ export const UNKNOWN_PLUGIN_HEALTH: PluginHealth = { discoveryDone: false, avail
 export function pluginUnavailableReason(known: PluginHealth, taskType: string): string | undefined {
   if (known.available.has(taskType)) return undefined;
   const since = known.stale.get(taskType);
-  if (since !== undefined) return `the plugin service for task type [${taskType}] has been silent since ${new Date(since).toISOString()}`;
+  if (since !== undefined)
+    return `the plugin service for task type [${taskType}] has not sent a heartbeat since ${new Date(since).toISOString()}`;
   return known.discoveryDone ? `no plugin service serves task type [${taskType}]` : undefined;
 }
 
 /** Reason shown for an attempt whose available plugin service has not reported on it. `since`: time of the first request, ms. */
 export function pluginUnresponsiveReason(taskType: string, since: number): string {
-  return `${unresponsivePrefix(taskType)} since ${new Date(since).toISOString()}, the request is sent again until it does`;
+  return `${unresponsivePrefix(taskType)} since ${new Date(since).toISOString()}; the request is sent again`;
 }
 
 export function isPluginUnresponsiveReason(reason: string | undefined, taskType: string): boolean {
@@ -29,5 +30,5 @@ export function isPluginUnresponsiveReason(reason: string | undefined, taskType:
 }
 
 function unresponsivePrefix(taskType: string): string {
-  return `the plugin service for task type [${taskType}] is there and has not answered`;
+  return `the plugin service for task type [${taskType}] is available but has not answered`;
 }

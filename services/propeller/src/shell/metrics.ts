@@ -67,7 +67,7 @@ export function createMetrics(): PropellerMetrics {
     registry,
     transitions: new Counter({
       name: "flyte_propeller_transitions_total",
-      help: "What the engine decided, by kind.",
+      help: "Transitions that the engine decided, by kind.",
       // Joins all details of a decision in one label: a metric must never fail a reconcile.
       labelNames: ["what", "detail"],
       registers,
@@ -80,13 +80,13 @@ export function createMetrics(): PropellerMetrics {
     }),
     kubeEventsDropped: new Counter({
       name: "flyte_propeller_kubernetes_events_dropped_total",
-      help: "Kubernetes events on workflows that were left out, by why.",
+      help: "Kubernetes events on workflows that were dropped, by reason.",
       labelNames: ["why"],
       registers,
     }),
-    reconcileErrors: new Counter({ name: "flyte_propeller_round_errors_total", help: "Rounds that failed.", registers }),
-    reconcileSeconds: new Histogram({ name: "flyte_propeller_round_seconds", help: "Duration of a round.", buckets, registers }),
-    executionsStarted: new Counter({ name: "flyte_propeller_executions_started_total", help: "Executions that began.", registers }),
+    reconcileErrors: new Counter({ name: "flyte_propeller_round_errors_total", help: "Reconciles that failed.", registers }),
+    reconcileSeconds: new Histogram({ name: "flyte_propeller_round_seconds", help: "Duration of a reconcile.", buckets, registers }),
+    executionsStarted: new Counter({ name: "flyte_propeller_executions_started_total", help: "Executions that started.", registers }),
     executionsEnded: new Counter({
       name: "flyte_propeller_executions_ended_total",
       help: "Executions that ended, by phase.",
@@ -102,7 +102,7 @@ export function createMetrics(): PropellerMetrics {
     }),
     statusWriteBytes: new Histogram({
       name: "flyte_propeller_status_write_bytes",
-      help: "Size of status patches; of every eighth.",
+      help: "Size of status patches; samples one of eight.",
       buckets: [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576],
       registers,
     }),
@@ -126,12 +126,12 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
         this.set(read());
       },
     });
-  gauge("queue_depth", "Workflows that wait for a worker.", gauges.queueDepth);
-  gauge("queue_latency_seconds", "How long the first one has waited.", () => gauges.queueLatencyMs() / 1_000);
+  gauge("queue_depth", "Workflows that are waiting for a worker.", gauges.queueDepth);
+  gauge("queue_latency_seconds", "Time that the oldest of them has waited.", () => gauges.queueLatencyMs() / 1_000);
   gauge("free_workers", "Workers without a workflow.", gauges.freeWorkers);
-  gauge("active_nodes", "Nodes that have begun and not ended.", () => gauges.loadSnapshot().activeNodes);
-  gauge("active_tasks", "Task nodes among them.", () => gauges.loadSnapshot().activeTasks);
-  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.loadSnapshot().queuedTasks);
+  gauge("active_nodes", "Nodes in progress.", () => gauges.loadSnapshot().activeNodes);
+  gauge("active_tasks", "Task nodes in progress.", () => gauges.loadSnapshot().activeTasks);
+  gauge("waiting_tasks", "Task nodes that wait because of the parallelism limit.", () => gauges.loadSnapshot().queuedTasks);
   new Gauge({
     name: "flyte_propeller_workflows",
     help: "Workflows in memory, by phase.",
@@ -144,13 +144,13 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
   });
   new Gauge({
     name: "flyte_propeller_plugin_silence_seconds",
-    help: "Time since the last word of a plugin service, by task type.",
+    help: "Time since the last heartbeat of a plugin service, by task type.",
     labelNames: ["task_type"],
     registers: [registry],
     collect() {
       for (const [taskType, ms] of gauges.pluginHeartbeatAges()) this.set({ task_type: taskType }, ms / 1_000);
     },
   });
-  gauge("informer_lag_seconds", "Time since the watch last proved to be alive.", () => (gauges.informerLagMs() ?? 0) / 1_000);
-  gauge("shards", "Shards that this process holds; 0 while it stands by.", gauges.shards);
+  gauge("informer_lag_seconds", "Time since the last sign of life of the watch.", () => (gauges.informerLagMs() ?? 0) / 1_000);
+  gauge("shards", "Shards that this process holds; 0 for a standby.", gauges.shards);
 }

@@ -99,7 +99,8 @@ function checkPath(method: DescMethod, fieldPath: readonly string[]): void {
     const field: DescField | undefined = message?.fields.find((each) => each.name === name);
     const fits =
       index === fieldPath.length - 1 ? field?.fieldKind === "scalar" || field?.fieldKind === "enum" : field?.fieldKind === "message";
-    if (!fits) throw new Error(`${method.toString()}: its HTTP path names the field ${fieldPath.join(".")}, which cannot stand in a path`);
+    if (!fits)
+      throw new Error(`${method.toString()}: its HTTP path names the field ${fieldPath.join(".")}, which cannot be part of a path`);
     message = field?.message;
   }
 }

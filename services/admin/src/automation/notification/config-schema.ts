@@ -21,10 +21,10 @@ const webhookSchema = z
     /** Phases that it receives without being named as a recipient. */
     phases: z.array(z.enum(["SUCCEEDED", "FAILED", "ABORTED", "TIMED_OUT"])).default([]),
   })
-  .refine(({ url, urlFrom }) => (url === undefined) !== (urlFrom === undefined), { message: "one of url and urlFrom must be given" })
+  .refine(({ url, urlFrom }) => (url === undefined) !== (urlFrom === undefined), { message: "set either url or urlFrom" })
   .refine(({ kind, secret }) => (kind === "signed") === (secret !== undefined), {
     path: ["secret"],
-    message: "a signed webhook needs one, a Slack webhook has none",
+    message: "required for a signed webhook, not allowed for a Slack webhook",
   });
 
 /** Recipients and channels of notifications about the ends of executions. */
@@ -37,7 +37,7 @@ export const notificationsSchema = z
         body: template.default(
           "<p>Execution <b>{{ name }}</b> of {{ workflow.name }} ({{ project }}, {{ domain }}) has {{ phase }}.{{ error }}</p>",
         ),
-        sender: z.string().refine(isMailAddress, "a mail address is needed").default("flyte-notifications@localhost"),
+        sender: z.string().refine(isMailAddress, "must be a mail address").default("flyte-notifications@localhost"),
         /** Default: no mail server; mails then fail with this reason in the list of deliveries. */
         smtp: z
           .strictObject({
@@ -50,7 +50,7 @@ export const notificationsSchema = z
             password: secretSourceSchema.optional(),
           })
           .refine(({ user, password }) => (user === undefined) === (password === undefined), {
-            message: "user and password go together",
+            message: "set user and password together",
           })
           .optional(),
       })
@@ -65,9 +65,9 @@ export const notificationsSchema = z
     webhooks: z
       .array(webhookSchema)
       .default([])
-      .refine((webhooks) => new Set(webhooks.map((each) => each.name)).size === webhooks.length, "each name may be used once"),
+      .refine((webhooks) => new Set(webhooks.map((each) => each.name)).size === webhooks.length, "names must be unique"),
     /** Networks outside the public internet to which requests are allowed, such as `10.1.0.0/16`. */
-    allowNetworks: z.array(z.string().refine(isSubnet, "a network as 10.1.0.0/16 is needed")).default([]),
+    allowNetworks: z.array(z.string().refine(isSubnet, "must be a network such as 10.1.0.0/16")).default([]),
     /** Allows `http:` URLs too. */
     allowHttp: z.boolean().default(false),
     /** Maximum of redirects (307 and 308) that are followed. */

@@ -77,7 +77,7 @@ async function failed(deps: Omit<DeliverDeps, "send">, delivery: ClaimedDelivery
   // Targets may be secrets.
   const fields = { ...about(delivery), attempts: delivery.attempts, error: reason };
   if (permanent) logger.error(fields, "notification moved to dead letter");
-  else logger.warn({ ...fields, delayMs }, "notification cannot be sent now");
+  else logger.warn({ ...fields, delayMs }, "notification could not be sent; retrying");
   await logFailedWrite({ logger, delivery }, () =>
     permanent ? deadLetterDelivery(db, delivery.id, reason) : requeue(db, DELIVERIES, { row: delivery, delayMs, reason }),
   );
@@ -95,7 +95,7 @@ async function logFailedWrite(
   write: () => Promise<void>,
 ): Promise<void> {
   await write().catch((error: unknown) =>
-    logger.warn({ ...about(delivery), error: String(error) }, "what became of a notification is not recorded"),
+    logger.warn({ ...about(delivery), error: String(error) }, "the outcome of a notification could not be recorded"),
   );
 }
 

@@ -9,13 +9,13 @@ export function notificationMetrics(registry: Metrics, db: Queryable): { readonl
     query: PENDING_DELIVERIES,
     label: "channel",
     kinds: ["email", "slack", "webhook"],
-    entries: { name: "flyte_admin_notifications_waiting", help: "Notifications that have not been sent, by channel." },
-    age: { name: "flyte_admin_notifications_age_seconds", help: "How long the oldest of them has waited, by channel." },
+    entries: { name: "flyte_admin_notifications_waiting", help: "Notifications that are waiting to be sent, by channel." },
+    age: { name: "flyte_admin_notifications_age_seconds", help: "Age of the oldest waiting notification, by channel." },
   });
   return {
     attempts: new Counter({
       name: "flyte_admin_notification_tries_total",
-      help: "Tries to send a notification, by channel and outcome.",
+      help: "Attempts to send a notification, by channel and outcome.",
       labelNames: ["channel", "outcome"],
       registers: [registry],
     }),

@@ -54,7 +54,7 @@ export function createDeletionHandler(deps: DeletionDeps): QueueHandler<ClaimedD
         await failed(deps, one, error);
       }
     },
-    errorMessage: "executions cannot be deleted now",
+    errorMessage: "executions could not be deleted; retrying",
   };
 }
 
@@ -173,7 +173,7 @@ async function deleteRows(deps: DeletionDeps, one: ClaimedDeletion, blobs: numbe
 async function failed({ db, clock, random, logger, metrics }: DeletionDeps, one: ClaimedDeletion, error: unknown): Promise<void> {
   const delayMs = backoffDelay(BACKOFF, one.attempts - 1, random);
   metrics.failures.inc();
-  logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
+  logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution could not be deleted; retrying");
   await requeue(db, deletionQueue.DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
 }
 

@@ -32,12 +32,12 @@ export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMet
     blobs: new Counter({ name: "flyte_admin_blobs_deleted_total", help: "Blobs of executions deleted.", registers }),
     failures: new Counter({
       name: "flyte_admin_deletion_failures_total",
-      help: "Tries to delete an execution that failed; each is repeated.",
+      help: "Failed attempts to delete an execution; each is retried.",
       registers,
     }),
     cancelled: new Counter({
       name: "flyte_admin_deletions_withdrawn_total",
-      help: "Deletions that were given up because the execution came to be needed.",
+      help: "Deletions that were cancelled because another execution needs the execution.",
       registers,
     }),
     auditEntries: new Counter({

@@ -132,7 +132,7 @@ const scopeOf = ({ project, domain, workflow }: PolicyScope): PolicyScope => ({ 
 function checkScope({ project, domain, workflow }: PolicyScope): void {
   for (const [name, value] of Object.entries({ project, domain, workflow })) if (value !== "") checkText(value, name);
   if (workflow !== "" && (project === "" || domain === "")) {
-    throw invalidArgument("invalid value for workflow: project and domain must be given with it");
+    throw invalidArgument("invalid value for workflow: requires project and domain");
   }
 }
 

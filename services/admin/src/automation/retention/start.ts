@@ -20,7 +20,7 @@ export function startRetention(deps: AutomationDeps): Closeable {
         // A sweep processes everything that is due.
         batchSize: Number.POSITIVE_INFINITY,
         run: () => sweep(deps),
-        errorMessage: "retention policies cannot be applied now",
+        errorMessage: "retention policies could not be applied; retrying",
       },
       logger,
     ),
@@ -30,7 +30,7 @@ export function startRetention(deps: AutomationDeps): Closeable {
         intervalMs: PRUNE_EVERY_MS,
         batchSize: 5_000,
         run: (limit) => pruneAuditLog(deps, metrics, limit),
-        errorMessage: "the audit log cannot be trimmed now",
+        errorMessage: "old audit log entries could not be deleted; retrying",
       },
       logger,
     ),

@@ -29,7 +29,7 @@ export async function sweep({ db, config, clock, logger }: Deps): Promise<number
       if (due.length < BATCH) break;
     }
   }
-  if (marked > 0) logger.info({ executions: marked }, "executions are deleted by policy");
+  if (marked > 0) logger.info({ executions: marked }, "deleting executions by retention policy");
   return marked;
 }
 

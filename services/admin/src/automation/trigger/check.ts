@@ -39,7 +39,7 @@ export function checkTriggerId(id: Trigger["id"]): asserts id is NonNullable<Tri
   checkName(id.domain, "id.domain");
   checkText(id.name, "id.name");
   if (!NAME.test(id.name))
-    throw invalidArgument(`invalid value for id.name: ${id.name} is not of lower-case letters, digits and dashes, at most 63`);
+    throw invalidArgument(`invalid value for id.name: ${id.name} must have at most 63 lower-case letters, digits and dashes`);
 }
 
 /**
@@ -61,7 +61,7 @@ export async function checkTrigger(
   const found = await findTarget(deps.db, launchPlan);
   if (found === undefined) {
     if (launchPlan.version !== "") throw missingEntity("LAUNCH_PLAN", launchPlan);
-    throw invalidArgument(`invalid value for launch_plan: ${launchPlan.name} has no active version, so one must be named`);
+    throw invalidArgument(`invalid value for launch_plan: ${launchPlan.name} has no active version: name a version`);
   }
   const { closure, spec } = found.launchPlan;
   const parameters = new Map(Object.entries(closure?.expectedInputs?.parameters ?? {}));
@@ -74,7 +74,7 @@ function launchPlanOf({ launchPlan }: Trigger, id: TriggerName): NonNullable<Tri
   if (launchPlan === undefined) throw missingArgument("launch_plan");
   const filled = { ...launchPlan, project: launchPlan.project || id.project, domain: launchPlan.domain || id.domain };
   if (filled.resourceType !== ResourceType.UNSPECIFIED && filled.resourceType !== ResourceType.LAUNCH_PLAN) {
-    throw invalidArgument("invalid value for launch_plan: only launch plans can be started");
+    throw invalidArgument("invalid value for launch_plan: must name a launch plan");
   }
   checkName(filled.project, "launch_plan.project");
   checkName(filled.domain, "launch_plan.domain");
@@ -93,9 +93,7 @@ function sourceOf({ source }: Trigger, id: TriggerName): Trigger["source"] {
       const phases = source.value.phases.length === 0 ? [WorkflowExecution_Phase.SUCCEEDED] : [...new Set(source.value.phases)];
       const running = phases.find((phase) => !isTerminalWorkflowEvent(phase));
       if (running !== undefined) {
-        throw invalidArgument(
-          `invalid value for execution.phases: ${WorkflowExecution_Phase[running] ?? running} does not end an execution`,
-        );
+        throw invalidArgument(`invalid value for execution.phases: ${WorkflowExecution_Phase[running] ?? running} is not a terminal phase`);
       }
       const value = { project: project || id.project, domain: domain || id.domain, launchPlan, workflow, phases };
       return { case: "execution", value: create(ExecutionSourceSchema, value) };
@@ -104,10 +102,10 @@ function sourceOf({ source }: Trigger, id: TriggerName): Trigger["source"] {
       if (source.value.scheme === WebhookScheme.UNSPECIFIED)
         return { case: "webhook", value: { ...source.value, scheme: WebhookScheme.STANDARD } };
       if (WebhookScheme[source.value.scheme] === undefined)
-        throw invalidArgument("invalid value for webhook.scheme: STANDARD or GITHUB is wanted");
+        throw invalidArgument("invalid value for webhook.scheme: must be STANDARD or GITHUB");
       return source;
     case undefined:
-      throw invalidArgument("missing source: execution or webhook must be given");
+      throw invalidArgument("missing source: set execution or webhook");
   }
 }
 
@@ -157,17 +155,17 @@ function inputSourceError(
       return type === undefined || literalFitsType(from.value, type) ? undefined : "the literal is of another type";
     }
     case "about": {
-      if (About[from.value] === undefined || from.value === About.UNSPECIFIED) return "about must say what";
+      if (About[from.value] === undefined || from.value === About.UNSPECIFIED) return "about must be set";
       const ofExecution = from.value <= About.EXECUTION_ERROR;
       if (from.value !== About.TIME && ofExecution !== (source.case === "execution"))
-        return `${About[from.value]} is not known of this source`;
+        return `${About[from.value]} is not available from this source`;
       const sample = from.value === About.TIME ? datetimeLiteral(new Date(0)) : stringLiteral("");
       if (type !== undefined && !literalFitsType(sample, type))
         return `it must be a ${from.value === About.TIME ? "datetime" : "string"} to be given ${About[from.value]}`;
       return undefined;
     }
     case undefined:
-      return "output, body, literal or about must be given";
+      return "set output, body, literal or about";
   }
 }
 

@@ -71,7 +71,10 @@ async function fire(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     const exhausted = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const permanent = isPermanent(error);
     outcomes.inc({ outcome: permanent || exhausted ? "refused" : "failed" });
-    logger.warn({ ...about, error: reason }, permanent || exhausted ? "trigger starts nothing" : "trigger cannot start an execution now");
+    logger.warn(
+      { ...about, error: reason },
+      permanent || exhausted ? "trigger firing failed for good" : "trigger could not start an execution; retrying",
+    );
     if (permanent || exhausted) await endFiring(db, firing.id, { state: "refused", reason: permanent ? reason : `given up: ${reason}` });
     else await requeue(db, FIRINGS, { row: firing, delayMs, reason });
   }
@@ -125,7 +128,7 @@ async function requireRoles({ bindings }: FireDeps, { trigger, owner }: StoredTr
   const lacking = triggerPermissions(trigger).find((permission) => !isGranted(held, permission));
   if (lacking === undefined) return;
   const principal =
-    owner.subject === "" ? "whoever made the trigger is not known" : `the trigger fires as ${JSON.stringify(owner.subject)}`;
+    owner.subject === "" ? "the creator of the trigger is unknown" : `the trigger fires as ${JSON.stringify(owner.subject)}`;
   throw new PermanentFiringError(`${principal}: ${describePermission(lacking)}`);
 }
 

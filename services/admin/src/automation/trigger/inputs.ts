@@ -64,7 +64,7 @@ function inputOf({ source }: InputSource, firingSource: FiringSource, type: Lite
     case "about":
       return aboutLiteral(source.value, firingSource);
     case undefined:
-      throw new JsonLiteralError("nothing says where it comes from");
+      throw new JsonLiteralError("it has no source");
   }
 }
 
@@ -88,7 +88,7 @@ function aboutLiteral(about: About, firingSource: FiringSource): Literal {
         ? firingSource.deliveryId
         : undefined
       : ofExecution(about, firingSource);
-  if (text === undefined) throw new JsonLiteralError(`${About[about] ?? about} is not known of what fired`);
+  if (text === undefined) throw new JsonLiteralError(`${About[about] ?? about} is not available from the event that fired the trigger`);
   return stringLiteral(text);
 }
 

@@ -6,7 +6,7 @@ import { countPendingFirings } from "../store/firings.js";
 export function triggerMetrics(registry: Metrics, db: Queryable): { readonly outcomes: Counter<"outcome"> } {
   new Gauge({
     name: "flyte_admin_trigger_firings_waiting",
-    help: "Firings of triggers that have not started anything yet.",
+    help: "Firings of triggers that are waiting.",
     registers: [registry],
     async collect() {
       // Reports nothing as pending while the database is unavailable, which has its own probe.
@@ -16,7 +16,7 @@ export function triggerMetrics(registry: Metrics, db: Queryable): { readonly out
   return {
     outcomes: new Counter({
       name: "flyte_admin_trigger_firings_total",
-      help: "Firings of triggers, by what became of the try.",
+      help: "Firings of triggers, by outcome.",
       labelNames: ["outcome"],
       registers: [registry],
     }),

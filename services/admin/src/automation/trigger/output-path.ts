@@ -31,7 +31,7 @@ function inside(literal: Literal, step: string, path: string): Literal {
     if (attribute === undefined) continue;
     try {
       const found = resolveAttributes(literal, [attribute]);
-      if ("uri" in found) throw new JsonLiteralError(`output ${path}: it is too large to look into, and stands at ${found.uri}`);
+      if ("uri" in found) throw new JsonLiteralError(`output ${path}: it is too large to be read; its value is at ${found.uri}`);
       return found;
     } catch (error) {
       if (!(error instanceof AttributeError)) throw error;

@@ -29,7 +29,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
   return {
     async createTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
-      if (!(await insertTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw alreadyExists(`trigger ${textOf(id)} exists already`);
+      if (!(await insertTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw alreadyExists(`trigger ${textOf(id)} already exists`);
       const made = await requireTrigger(db, id);
       return { trigger: made.trigger, webhookSecret: trigger.source.case === "webhook" ? await secretOf(made, made.secretGeneration) : "" };
     },
@@ -43,7 +43,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     async setTriggerState({ id, state }) {
       checkTriggerId(id);
       if (state !== TriggerState.ACTIVE && state !== TriggerState.PAUSED)
-        throw invalidArgument("invalid value for state: ACTIVE or PAUSED is wanted");
+        throw invalidArgument("invalid value for state: must be ACTIVE or PAUSED");
       if (!(await setTriggerActive(db, id, state === TriggerState.ACTIVE))) throw missingTrigger(id);
       return {};
     },
@@ -70,7 +70,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     async rotateTriggerSecret({ id }) {
       checkTriggerId(id);
       const trigger = await requireTrigger(db, id);
-      if (trigger.trigger.source.case !== "webhook") throw invalidArgument(`trigger ${textOf(id)} has no webhook, hence no secret`);
+      if (trigger.trigger.source.case !== "webhook") throw invalidArgument(`trigger ${textOf(id)} has no webhook and therefore no secret`);
       const until = new Date(clock().getTime() + PREVIOUS_SECRET_MS);
       const generation = await rotateSecret(db, trigger.rowId, until);
       if (generation === undefined) throw missingTrigger(id);

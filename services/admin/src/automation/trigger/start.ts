@@ -20,7 +20,7 @@ export function startTriggers(deps: AutomationDeps): Closeable {
         intervalMs: PRUNE_EVERY_MS,
         batchSize: 5_000,
         run: (limit) => pruneFinished(db, FIRINGS, { keepDays: config.triggers.keepDays, limit }),
-        errorMessage: "old firings of triggers cannot be removed now",
+        errorMessage: "old firings of triggers could not be deleted; retrying",
       },
       logger,
     ),

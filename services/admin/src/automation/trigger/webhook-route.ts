@@ -43,7 +43,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, body
 }
 
 async function respondTo(deps: WebhookDeps, request: IncomingMessage, { path, readBody }: HttpContext): Promise<WebhookResponse> {
-  if (request.method !== "POST") return errorResponse(405, "webhooks are posted");
+  if (request.method !== "POST") return errorResponse(405, "send webhooks with POST");
   try {
     const name = triggerNameIn(path);
     const header: HeaderOf = (each) => request.headersDistinct[each]?.[0];

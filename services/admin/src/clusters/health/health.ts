@@ -74,7 +74,7 @@ class ClusterProbe {
   get unhealthyReason(): string | undefined {
     const { state, since, reason } = this.#breaker;
     if (state === "closed") return undefined;
-    const what = state === "half-open" ? "is coming back" : `is down since ${new Date(since).toISOString()}: ${reason}`;
+    const what = state === "half-open" ? "is recovering" : `is down since ${new Date(since).toISOString()}: ${reason}`;
     return `data plane ${this.cluster.name} ${what}`;
   }
 
@@ -135,10 +135,10 @@ class ClusterProbe {
     const { state, reason } = this.#breaker;
     if (state === before) return;
     if (state === "closed") {
-      logger.info({ cluster: name }, "data plane gets work again");
+      logger.info({ cluster: name }, "data plane accepts executions again");
       onBack(name);
     } else if (state === "open" && before === "closed") {
-      logger.warn({ cluster: name, reason }, "data plane is down: it gets no new work");
+      logger.warn({ cluster: name, reason }, "data plane is down: no new executions are sent to it");
       const trouble = new ClusterUnhealthyError(this.unhealthyReason);
       for (const give of this.#waiting) give(trouble);
     }
@@ -158,8 +158,7 @@ class ClusterProbe {
     } catch (error) {
       asked.catch(() => undefined);
       const failure = apiFailureReason(error);
-      if (failure !== undefined)
-        logger.debug({ cluster: this.cluster.name, error: String(error) }, "data plane does not answer as it should");
+      if (failure !== undefined) logger.debug({ cluster: this.cluster.name, error: String(error) }, "data plane failed a health check");
       return failure;
     } finally {
       clearTimeout(timer);
@@ -169,7 +168,7 @@ class ClusterProbe {
 
 /** Classifies an error as a failure of the whole API, in words without addresses; undefined when the API works. */
 export function apiFailureReason(error: unknown): string | undefined {
-  if (!(error instanceof KubeError)) return "its API cannot be asked";
+  if (!(error instanceof KubeError)) return "its API cannot be reached";
   const { status } = error;
   if (status === 0) return "its API does not answer";
   if (status === 401) return "its API does not accept admin's credentials";

@@ -25,6 +25,6 @@ export function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(ca
   return new RetryableLaunchError(cause instanceof Error ? cause.message : String(cause), {
     cause,
     notApplied,
-    blocker: failure && `the data plane does not take the execution now: ${failure}`,
+    blocker: failure && `the data plane rejected the execution, it is retried: ${failure}`,
   });
 }

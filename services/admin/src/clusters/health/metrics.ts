@@ -9,7 +9,7 @@ const STATES: readonly BreakerState[] = ["closed", "half-open", "open"];
 export function countProbes(registry: Metrics): (cluster: string, failure: string | undefined) => void {
   const probes = new Counter({
     name: "flyte_admin_cluster_probes_total",
-    help: "Questions to the data planes' APIs whether they work, by data plane and outcome (ok, failed).",
+    help: "Health checks of the data planes' APIs, by data plane and outcome (ok, failed).",
     labelNames: ["cluster", "outcome"],
     registers: [registry],
   });
@@ -23,7 +23,7 @@ export function clusterMetrics(
 ): void {
   new Gauge({
     name: "flyte_admin_cluster_state",
-    help: "1 for the state of a data plane: closed (it gets new work), open (it is down), half-open (it is coming back).",
+    help: "1 for the state of a data plane: closed (healthy), open (down), half-open (recovering).",
     labelNames: ["cluster", "state"],
     registers: [registry],
     collect() {

@@ -50,7 +50,7 @@ export function chooseCluster(
     pickCluster(healthy, name) ?? pickCluster(candidates, name) ?? pickCluster(isEverEligible(clusters, config, request), name);
   if (cluster !== undefined) return cluster;
   const requested = [request.label && `execution cluster label "${request.label}"`, request.pool && `cluster pool "${request.pool}"`];
-  throw invalidArgument(`no cluster takes executions of ${requested.filter(Boolean).join(" and ")}`);
+  throw invalidArgument(`no cluster accepts executions of ${requested.filter(Boolean).join(" and ")}`);
 }
 
 /** Returns the clusters that would be permitted if all were enabled. */

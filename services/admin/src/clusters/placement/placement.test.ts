@@ -168,10 +168,10 @@ describe("placement", () => {
     expect(await clusterOf("pooled")).toBe("gpu");
     await expect(make("nobody", { clusterAssignment: { clusterPoolName: "lead" } })).rejects.toMatchObject({
       code: Code.INVALID_ARGUMENT,
-      message: expect.stringContaining('no cluster takes executions of cluster pool "lead"'),
+      message: expect.stringContaining('no cluster accepts executions of cluster pool "lead"'),
     });
     await expect(make("both", { ...label("east"), clusterAssignment: { clusterPoolName: "gold" } })).rejects.toThrow(
-      'no cluster takes executions of execution cluster label "east" and cluster pool "gold"',
+      'no cluster accepts executions of execution cluster label "east" and cluster pool "gold"',
     );
     const matchingAttributes = { target: { case: "clusterAssignment" as const, value: { clusterPoolName: "gold" } } };
     await served.admin.updateProjectDomainAttributes({ attributes: { ...scope, matchingAttributes } });

@@ -18,7 +18,7 @@ export function resolvePlacement(
   { name, cluster, request }: UnplacedExecution,
 ): Placement {
   const candidates = candidatesFor(clusters, rules, request);
-  if (candidates.length === 0) return { blockedBy: "no data plane is enabled that may take this execution" };
+  if (candidates.length === 0) return { blockedBy: "no enabled data plane may run this execution" };
   const healthy = candidates.filter((candidate) => health?.unhealthyReason(candidate.name) === undefined);
   if (healthy.some((candidate) => candidate.name === cluster)) return { cluster };
   const other = pickCluster(healthy, name);

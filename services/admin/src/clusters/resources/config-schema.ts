@@ -9,11 +9,11 @@ const dataSource = z
     valueFrom: z.strictObject({ env: z.string().min(1).optional(), filePath: z.string().min(1).optional() }).optional(),
   })
   .refine(({ value, valueFrom }) => [value, valueFrom?.env, valueFrom?.filePath].filter((each) => each !== undefined).length === 1, {
-    message: "exactly one of value, valueFrom.env and valueFrom.filePath must be given",
+    message: "set exactly one of value, valueFrom.env and valueFrom.filePath",
   });
 
 const templateData = z.record(
-  z.string().refine((name) => !RESERVED_VARIABLES.has(name), "namespace, project and domain get their values from the project"),
+  z.string().refine((name) => !RESERVED_VARIABLES.has(name), "namespace, project and domain are set from the project"),
   dataSource,
 );
 

@@ -86,8 +86,8 @@ describe("templates", () => {
     const text = `${map("1")}---\nkind: X\n---\napiVersion: v1\nkind: Secret\nmetadata: {}\n---\n- a\n---\n# nothing\n`;
     expect(rendered(text).manifests).toHaveLength(1);
     expect(rules(text)).toEqual([
-      "apiVersion: it must be given",
-      "metadata.name: it must be given, as a text",
+      "apiVersion: must be set",
+      "metadata.name: must be a string",
       "it must be a mapping with apiVersion, kind and metadata",
     ]);
     expect(rules("a: b\n  c: [")).toEqual([expect.stringMatching(/^line \d is not YAML \([A-Z_]+\)$/)]);

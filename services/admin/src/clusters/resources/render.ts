@@ -81,7 +81,7 @@ export function inOrder(manifests: readonly Manifest[]): readonly Manifest[] {
 export function within({ namespace }: Scope, manifest: Manifest, namespaced: boolean): Manifest["body"] | { readonly rule: string } {
   const { metadata } = manifest.body;
   if (!namespaced)
-    return metadata.namespace === undefined ? manifest.body : { rule: `metadata.namespace: a ${manifest.kind} is in no namespace` };
+    return metadata.namespace === undefined ? manifest.body : { rule: `metadata.namespace: a ${manifest.kind} is cluster-scoped` };
   if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
     return { rule: `metadata.namespace: it must be ${namespace}, the namespace of the project and domain, or be left out` };
   }
@@ -144,13 +144,13 @@ function readManifest(template: string, object: unknown): Manifest | TemplatePro
   const refused = (rule: string, kind = "", name = ""): TemplateProblem => ({ template, kind, name, rule });
   if (!isMap(object)) return refused("it must be a mapping with apiVersion, kind and metadata");
   const { apiVersion, kind, metadata } = object;
-  if (typeof apiVersion !== "string" || apiVersion === "") return refused("apiVersion: it must be given");
-  if (typeof kind !== "string" || kind === "") return refused("kind: it must be given");
+  if (typeof apiVersion !== "string" || apiVersion === "") return refused("apiVersion: must be set");
+  if (typeof kind !== "string" || kind === "") return refused("kind: must be set");
   if (!isMap(metadata) || typeof metadata["name"] !== "string" || metadata["name"] === "") {
-    return refused("metadata.name: it must be given, as a text", kind);
+    return refused("metadata.name: must be a string", kind);
   }
   const { name, namespace } = metadata;
   if (namespace !== undefined && typeof namespace !== "string")
-    return refused("metadata.namespace: it must be a text", kind, name as string);
+    return refused("metadata.namespace: must be a string", kind, name as string);
   return { template, apiVersion, kind, name: name as string, body: object as Manifest["body"] };
 }

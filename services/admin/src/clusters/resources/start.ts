@@ -36,7 +36,7 @@ export function startSync(deps: SyncDeps): Closeable {
     deps.metrics &&
     new Counter({
       name: "flyte_admin_cluster_resources_total",
-      help: "Objects of templates that were looked at, by data plane and outcome (created, repaired, unchanged, failed).",
+      help: "Objects of templates that were reconciled, by data plane and outcome (created, repaired, unchanged, failed).",
       labelNames: ["cluster", "outcome"],
       registers: [deps.metrics],
     });
@@ -47,7 +47,7 @@ export function startSync(deps: SyncDeps): Closeable {
         intervalMs: ENSURE_MS,
         batchSize: 1,
         run: () => reconcileSyncRows(db, config).then(() => 0),
-        errorMessage: "cluster resources cannot be owed now",
+        errorMessage: "the sync of cluster resources could not be enqueued",
       },
       logger,
     ),
@@ -56,7 +56,7 @@ export function startSync(deps: SyncDeps): Closeable {
         intervalMs: pollMs,
         batchSize: CONCURRENCY,
         run: (limit) => syncDue(deps, limit, onApplied),
-        errorMessage: "cluster resources cannot be looked at now",
+        errorMessage: "cluster resources could not be listed",
       },
       logger,
     ),
@@ -87,18 +87,18 @@ async function syncOne(deps: SyncDeps, due: ClaimedSync, onApplied: (cluster: st
     for (const outcome of resources) {
       onApplied(due.cluster, outcome);
       const { template, kind, name, error } = outcome;
-      if (outcome.outcome === "failed") logger.warn({ ...where, template, kind, name, error }, "cluster resource cannot be made");
+      if (outcome.outcome === "failed") logger.warn({ ...where, template, kind, name, error }, "cluster resource could not be applied");
       else if (outcome.outcome !== "unchanged")
-        logger.info({ ...where, template, kind, name, outcome: outcome.outcome }, "cluster resource made");
+        logger.info({ ...where, template, kind, name, outcome: outcome.outcome }, "cluster resource created");
     }
     const failed = resources.some(({ outcome }) => outcome === "failed");
     await recordSync(db, due, { resources, reason: "", nextSyncMs: failed ? retryMs : intervalMs });
   } catch (error) {
-    logger.warn({ ...where, error: String(error) }, "cluster resources cannot be looked at now");
+    logger.warn({ ...where, error: String(error) }, "cluster resources could not be listed");
     const reason =
       error instanceof ClusterUnavailableError || error instanceof TemplatesUnreadableError
         ? error.message
-        : "admin failed on it; its log says why";
+        : "an internal error occurred; see admin's log";
     await recordSync(db, due, { resources: [], reason, nextSyncMs: retryMs });
     if (error instanceof ClusterUnavailableError) deps.health?.probeNow(due.cluster);
   }

@@ -29,14 +29,14 @@ export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: laun
   // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
   const stored = await deps.closures.find(execution.settings.workflow);
-  if (stored === undefined) return failExecution(deps, execution, "its workflow is not registered any more");
+  if (stored === undefined) return failExecution(deps, execution, "its workflow is no longer registered");
   let resource: FlyteWorkflowResource;
   try {
     resource = await buildFlyteWorkflow(deps, execution, stored);
   } catch (error) {
     if (error instanceof WorkflowBuildError) return failExecution(deps, execution, error.message);
     if (!(error instanceof ClosureStoreError)) throw error;
-    const reason = `the blob store does not take the workflow now: ${error.message}`;
+    const reason = `the workflow could not be written to the blob store, it is retried: ${error.message}`;
     throw new RetryableLaunchError(reason, { cause: error, blocker: reason, notApplied: true });
   }
   await createResource(deps, { kube, execution, resource });

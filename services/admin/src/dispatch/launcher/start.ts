@@ -94,7 +94,7 @@ class LaunchHandler {
       const reason = error instanceof Error ? error.message : String(error);
       const delayMs = backoffDelay(BACKOFF, entry.attempts - 1, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
-      if (error instanceof RetryableLaunchError) logger.warn(fields, "execution cannot be launched now");
+      if (error instanceof RetryableLaunchError) logger.warn(fields, "execution could not be launched; retrying");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // If this fails too, the lease expires.
       const reassignable = entry.reassignable && error instanceof RetryableLaunchError && error.notApplied;

@@ -111,15 +111,15 @@ describe("ends that nobody reported", () => {
     const { closure } = await served.admin.getNodeExecution({ id: { nodeId: "n0", executionId: executionId() } });
     expect(closure?.outputResult).toMatchObject({
       case: "error",
-      value: { code: "EndNotReported", message: "no end of this node was reported before the end of the execution (FAILED)" },
+      value: { code: "EndNotReported", message: "this node did not report its end before the end of the execution (FAILED)" },
     });
     const { taskExecutions } = await served.admin.listTaskExecutions({
       nodeExecutionId: { nodeId: "n0", executionId: executionId() },
       limit: 9,
     });
     expect(taskExecutions.map(({ closure: one }) => one?.reason)).toEqual([
-      "no end of this attempt was reported before the next attempt",
-      "no end of this attempt was reported before the end of its node (ABORTED)",
+      "this attempt did not report its end before the next attempt",
+      "this attempt did not report its end before the end of its node (ABORTED)",
     ]);
     expect(await settle()).toBe(0);
   });

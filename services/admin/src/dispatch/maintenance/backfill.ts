@@ -54,7 +54,7 @@ async function tryBackfill(deps: BackfillDeps, execution: terminalExecutions.Ter
     return true;
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    deps.logger.error({ execution: about, error: String(error) }, "execution cannot be settled");
+    deps.logger.error({ execution: about, error: String(error) }, "open nodes of an ended execution could not be closed");
     return false;
   }
 }

@@ -110,7 +110,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
         execution,
         failedUpdate(deps.clock(), {
           code: "ResourceVanished",
-          message: "the execution's resource is gone from its data plane",
+          message: "the execution's resource no longer exists in its data plane",
           kind: "SYSTEM",
         }),
       );
@@ -145,7 +145,7 @@ async function applyResourceEnd(
     );
     return;
   }
-  deps.logger.error({ ...about, missing: found.missing }, "execution fails: it succeeded, but its outputs are lost");
+  deps.logger.error({ ...about, missing: found.missing }, "execution marked as failed: it succeeded, but its outputs are lost");
   await terminate(
     deps,
     execution,

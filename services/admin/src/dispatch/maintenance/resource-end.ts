@@ -25,7 +25,7 @@ export async function findResourceEnd(
   const end = endOfResource(status, statuses, nanosOfDate(now));
   if (end.kind === "complete" || (end.kind === "inBlob" && (await blobs.head(end.uri)) !== undefined))
     return { kind: "complete", update: end.update, nodes: resourceNodes(statuses, status) };
-  return { kind: "incomplete", missing: `outputs: they stand neither in the resource nor at ${status.outputRef || "any address"}` };
+  return { kind: "incomplete", missing: `outputs: they are neither in the resource nor at ${status.outputRef || "any address"}` };
 }
 
 /** Failure of an execution with a cause that its resource does not contain. */

@@ -18,7 +18,7 @@ export function startMaintenance(deps: DispatchDeps): Closeable {
         intervalMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
         batchSize: 100,
         run: (limit) => forceAborts(deps, { deadlineMs, limit }),
-        errorMessage: "overdue aborts cannot be ended now",
+        errorMessage: "overdue aborts could not be completed; retrying",
       },
       logger,
     ),
@@ -27,7 +27,7 @@ export function startMaintenance(deps: DispatchDeps): Closeable {
         intervalMs: everyMs,
         batchSize: 500,
         run: (limit) => backfillTerminalPhases(deps, { endedMs: staleMs, limit }),
-        errorMessage: "ended executions cannot be settled now",
+        errorMessage: "open nodes of ended executions could not be closed; retrying",
       },
       logger,
     ),
@@ -37,7 +37,7 @@ export function startMaintenance(deps: DispatchDeps): Closeable {
       intervalMs: everyMs,
       batchSize: 200,
       run: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
-      errorMessage: "executions cannot be compared with their resources now",
+      errorMessage: "executions could not be compared with their resources; retrying",
     };
     parts.push(startPeriodic(reconcile, logger));
   }

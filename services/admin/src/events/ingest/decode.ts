@@ -58,7 +58,7 @@ function executionEvent(message: ExecutionEvent, names: OffloadUris): DecodedEve
       return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence };
     }
     case undefined:
-      throw new InvalidEventError("the message holds no event");
+      throw new InvalidEventError("the message contains no event");
     default:
       return message.event satisfies never;
   }
@@ -85,7 +85,7 @@ function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: O
 }
 
 function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadUris): DecodedEvent {
-  if (event === undefined) throw new InvalidEventError("the message holds no event");
+  if (event === undefined) throw new InvalidEventError("the message contains no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
   if (task === undefined) throw new InvalidEventError("missing task_id");
@@ -115,6 +115,6 @@ function nameOf(id: executionIds.ExecutionName | undefined): executionIds.Execut
 }
 
 function keyText(value: string, field: string): string {
-  if (value === "" || value.includes("\0")) throw new InvalidEventError(`${field}: it must be given and hold no NUL`);
+  if (value === "" || value.includes("\0")) throw new InvalidEventError(`${field}: must be set and contain no NUL character`);
   return value;
 }

@@ -45,8 +45,8 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
     namespaceTemplate: deps.config.namespaceTemplate,
     completeEnds: (executionIds) => completeFromResources(deps, executionIds),
     onRejected: (item, error) => {
-      logger.error({ ...describe(item), error: String(error) }, "event put aside: the database refuses it");
-      refusals.set(item, `the database refuses it: ${String(error)}`);
+      logger.error({ ...describe(item), error: String(error) }, "event stored as a dead letter: the database rejects it");
+      refusals.set(item, `the database rejects it: ${String(error)}`);
     },
   };
   const backoff = new RedeliveryBackoff();
@@ -78,7 +78,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         read.map(({ item }) => item),
         (end) => backoff.attempts(keyOf(end)) < DEFER_ATTEMPTS,
       ).catch((error: unknown) => {
-        logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
+        logger.warn({ events: read.length, error: String(error) }, "events could not be recorded; retrying");
         for (const { message } of read) message.nak(NAK_DELAY_MS);
         return undefined;
       });

@@ -42,7 +42,7 @@ export class OrphanTracker {
     const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
-    logger.warn(about, "execution is in its data plane and not in the database: it is stopped");
+    logger.warn(about, "orphaned execution: it runs in a data plane but is not in the database; stopping it");
     try {
       await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
     } catch (error) {

@@ -59,7 +59,7 @@ const ROWS = 1_000;
 const ROUNDS = 5;
 
 /** Text for users, on a node without a terminal event. */
-export const FROM_RESOURCE = "no event told the end of this node: it is taken from the execution's resource";
+export const FROM_RESOURCE = "no event reported the end of this node: it is taken from the execution's resource";
 
 /**
  * Backfills nodes without a terminal event, or without any event, from the resource. A late event replaces the

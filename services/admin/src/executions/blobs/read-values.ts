@@ -39,7 +39,7 @@ export async function readValues({ blobs, config, logger }: DataDeps, { bytes, u
     const values = await readStored(blobs, { uri, schema: LiteralMapSchema, limits });
     return { values: values ?? create(LiteralMapSchema), url };
   } catch (error) {
-    logger.warn({ uri, error: String(error) }, "values of an execution cannot be read");
+    logger.warn({ uri, error: String(error) }, "inputs or outputs of an execution cannot be read");
     return { values: create(LiteralMapSchema), url };
   }
 }

@@ -118,7 +118,7 @@ async function rejectIfSourceIsBeingDeleted(db: Queryable, { parent, mode, sourc
   const recovered = mode === ExecutionMetadata_ExecutionMode.RECOVERED ? sourceExecutionId : undefined;
   for (const rowId of [parent?.executionId, recovered]) {
     if (rowId !== undefined && (await isBeingDeleted(db, rowId))) {
-      throw new RpcError(Code.FAILED_PRECONDITION, "the execution that this one is to follow is being deleted");
+      throw new RpcError(Code.FAILED_PRECONDITION, "the parent execution is being deleted");
     }
   }
 }

@@ -89,7 +89,7 @@ async function ensureLaunchPlan(
   const found = await findLaunchPlan(deps.db, id);
   if (found !== undefined) return found;
   const head = await findWorkflowInterface(deps.db, workflow);
-  if (head === undefined) throw new Error("a workflow that was just stored is gone");
+  if (head === undefined) throw new Error("a workflow that was just stored no longer exists");
   const launchPlanSpec = create(LaunchPlanSpecSchema, {
     // As in Flyte: the name of the task.
     workflowId: create(IdentifierSchema, { ...taskId, resourceType: ResourceType.WORKFLOW }),

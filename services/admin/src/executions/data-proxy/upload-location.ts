@@ -51,7 +51,7 @@ export function uploadLocation({ config, random }: UploadLocationDeps, request: 
   const [key, repeat] = [keyOf(folder), keyOf(REPEATS, folder)];
   if (Buffer.byteLength(repeat) > MAX_KEY_BYTES) {
     throw invalidArgument(
-      `invalid value for filename or filename_root: the address of the upload would be longer than ${MAX_KEY_BYTES} bytes, which no blob store takes`,
+      `invalid value for filename or filename_root: the address of the upload would be longer than ${MAX_KEY_BYTES} bytes, which exceeds the limit of blob stores`,
     );
   }
   const kind = filename === "" ? "random" : filenameRoot === "" ? "content" : "named";

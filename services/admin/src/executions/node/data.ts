@@ -13,7 +13,7 @@ export async function nodeData(deps: DataDeps, id: NodeId): Promise<MessageInitS
     readValues(deps, { bytes: row.inputs, uri: row.input_uri }),
     readValues(deps, { bytes: row.outputs, uri: row.output_uri }),
     readDynamicWorkflow(deps.blobs, row).catch((error: unknown) => {
-      deps.logger.warn({ uri: row.dynamic_workflow_uri, error: String(error) }, "workflow of a dynamic node cannot be read");
+      deps.logger.warn({ uri: row.dynamic_workflow_uri, error: String(error) }, "the compiled workflow of a dynamic node cannot be read");
       return undefined;
     }),
   ]);

@@ -59,7 +59,7 @@ export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): Servi
       }
       const wanted = fromBinary(LiteralTypeSchema, row.type);
       const given = literalTypeOf(value);
-      if (given === undefined) throw invalidArgument(`value of signal ${id.signalId} holds a value of unknown type`);
+      if (given === undefined) throw invalidArgument(`value of signal ${id.signalId} has a value of unknown type`);
       if (!isCastable(wanted, given)) {
         throw invalidArgument(
           `requested signal value of type [${typeToText(given)}] is not castable to existing signal type [${typeToText(wanted)}]`,

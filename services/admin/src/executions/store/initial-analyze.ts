@@ -21,7 +21,7 @@ export function startInitialAnalyze(db: Queryable, logger: Logger): Closeable {
       try {
         pending = await analyzeNewTables(db);
       } catch (error) {
-        logger.warn({ error: String(error) }, "statistics of new tables cannot be gathered now");
+        logger.warn({ error: String(error) }, "ANALYZE of new tables failed; it is retried");
       }
       if (pending.length > 0) await sleep(EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }

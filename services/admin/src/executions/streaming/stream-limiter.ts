@@ -59,6 +59,6 @@ export class StreamLimiter {
 
   /** Ends all streams: their clients resume at another replica. */
   stop(): void {
-    this.#stopping.abort(new RpcError(Code.UNAVAILABLE, "this replica stops; resume the stream by its cursor"));
+    this.#stopping.abort(new RpcError(Code.UNAVAILABLE, "this replica is stopping; resume the stream with its cursor"));
   }
 }

@@ -107,7 +107,7 @@ async function loadDynamics({ db, blobs, logger }: TimingDeps, executionId: bigi
   const dynamics = new Map<string, CompiledWorkflowClosure>();
   for (const row of rows) {
     const closure = await readDynamicWorkflow(blobs, row).catch((error: unknown) => {
-      logger.warn({ uri: row.dynamic_workflow_uri, error: String(error) }, "workflow of a dynamic node cannot be read");
+      logger.warn({ uri: row.dynamic_workflow_uri, error: String(error) }, "the compiled workflow of a dynamic node cannot be read");
       return undefined;
     });
     if (closure !== undefined) dynamics.set(row.node_id, closure);

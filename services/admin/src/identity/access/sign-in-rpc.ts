@@ -29,7 +29,7 @@ export function authMetadataRpcs({ auth, provider }: SignInDeps): ServiceImpleme
 
 async function oauth2Metadata(provider: Pick<Provider, "metadata">): Promise<MessageInitShape<typeof OAuth2MetadataResponseSchema>> {
   const metadata = await provider.metadata().catch((cause: unknown) => {
-    throw new RpcError(Code.UNAVAILABLE, "the identity provider cannot be asked where to sign in, try again", { cause });
+    throw new RpcError(Code.UNAVAILABLE, "the identity provider does not answer with its metadata, try again", { cause });
   });
   return {
     issuer: metadata.issuer,
@@ -49,7 +49,7 @@ async function oauth2Metadata(provider: Pick<Provider, "metadata">): Promise<Mes
 export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
   return {
     userInfo: (_request, { caller }) => {
-      if (caller === undefined) throw new RpcError(Code.UNAUTHENTICATED, "sign in: nobody is known to have made this call");
+      if (caller === undefined) throw new RpcError(Code.UNAUTHENTICATED, "not signed in: the call has no known caller");
       const { subject, claims } = caller;
       const text = (name: string): string => (typeof claims[name] === "string" ? claims[name] : "");
       const groups = Array.isArray(claims.groups) ? claims.groups.filter((each): each is string => typeof each === "string") : [];

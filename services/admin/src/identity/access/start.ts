@@ -38,7 +38,7 @@ export type AccessDeps = Pick<IdentityDeps, "db" | "clock" | "logger" | "config"
 export async function createAccess({ db, clock, logger, config, listenAddress: self }: AccessDeps): Promise<Access> {
   const { auth } = config;
   const { publicUrl } = auth;
-  if (publicUrl === undefined) throw new Error("auth.publicUrl must be given");
+  if (publicUrl === undefined) throw new Error("auth.publicUrl must be set");
   const builtIn =
     auth.builtIn === undefined
       ? undefined
@@ -46,7 +46,7 @@ export async function createAccess({ db, clock, logger, config, listenAddress: s
   // Accepts audiences with a trailing slash too.
   const elsewhere = issuersFrom(auth.providers, { audience: [publicUrl, `${publicUrl}/`], clock });
   const first = builtIn ?? elsewhere[0]?.provider;
-  if (first === undefined) throw new Error("auth.builtIn or auth.providers must be given");
+  if (first === undefined) throw new Error("auth.builtIn or auth.providers must be set");
   const own: Issuer[] =
     builtIn === undefined
       ? []

@@ -101,5 +101,5 @@ async function changeRole(
   const binding = { kind, name, role, project, domain };
   if (grant) await insertRoleBinding(db, binding, clock());
   else await deleteRoleBinding(db, binding);
-  return `${kind} ${name} ${grant ? "has" : "has no more"} role ${role} in project ${project}, domain ${domain}`;
+  return `${kind} ${name} ${grant ? "has" : "no longer has"} role ${role} in project ${project}, domain ${domain}`;
 }

@@ -36,6 +36,6 @@ export async function exchange(client: BrowserClient, grant: Readonly<Record<str
   });
   if (response.status >= 500) throw new RpcError(Code.UNAVAILABLE, `the identity provider answered ${response.status}, try again`);
   const answer = answerSchema.safeParse(await response.json().catch(() => undefined));
-  if (!response.ok || !answer.success) throw new RpcError(Code.UNAUTHENTICATED, "the identity provider gives no token");
+  if (!response.ok || !answer.success) throw new RpcError(Code.UNAUTHENTICATED, "the identity provider returned no token");
   return { accessToken: answer.data.access_token, refreshToken: answer.data.refresh_token };
 }

@@ -57,9 +57,9 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     if (ctx.oidc?.route === "device_authorization" && isFields(body) && "device_code" in body)
       ctx.body = { interval: POLL_SECONDS, ...body };
   });
-  provider.on("server_error", (_, error) => options.logger.error({ err: error }, "the issuer failed"));
+  provider.on("server_error", (_, error) => options.logger.error({ err: error }, "the built-in identity provider failed"));
   // Without a listener Koa would write the stack to standard error.
-  (provider as EventEmitter).on("error", (error: Error) => options.logger.error({ err: error }, "the issuer failed"));
+  (provider as EventEmitter).on("error", (error: Error) => options.logger.error({ err: error }, "the built-in identity provider failed"));
   return provider;
 }
 
@@ -197,7 +197,7 @@ function show(ctx: KoaContextWithOIDC, title: string, body: string): void {
 }
 
 async function userCodeInputSource(ctx: KoaContextWithOIDC, form: string, _out: unknown, error: unknown): Promise<void> {
-  const told = error === undefined ? "Enter the code that your device shows." : "No device waits with this code. Enter it again.";
+  const told = error === undefined ? "Enter the code that your device shows." : "No device is waiting for this code. Enter it again.";
   show(ctx, "Sign in a device", `<p>${told}</p>${form}<button type="submit" form="op.deviceInputForm">Go on</button>`);
 }
 

@@ -39,7 +39,7 @@ export function signInRoute({
       return;
     }
     if (waiting?.prompt.name !== "login") {
-      show(response, 400, page("Sign-in", "<p>This sign-in is over, or was begun in another browser. Begin anew.</p>"));
+      show(response, 400, page("Sign-in", "<p>This sign-in has expired, or was started in another browser. Start again.</p>"));
       return;
     }
     if (request.method !== "POST") {

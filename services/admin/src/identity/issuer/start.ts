@@ -61,7 +61,7 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   };
   let refreshing: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    refreshing = refresh().catch((error: unknown) => logger.warn({ err: error }, "the issuer's keys cannot be read again"));
+    refreshing = refresh().catch((error: unknown) => logger.warn({ err: error }, "the issuer's keys could not be reloaded"));
   }, REFRESH_MS);
   timer.unref();
 
@@ -99,7 +99,7 @@ export const BROWSER_CLIENT = "flyteconsole";
 /** Sends the error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time until the next attempt. */
 function rejectTemporarily(response: ServerResponse, seconds: number): void {
   response.writeHead(429, { "retry-after": String(seconds), "content-type": "application/json" });
-  const description = `too many sign-ins were begun from this address; try again in ${seconds} s`;
+  const description = `too many sign-ins were started from this address; try again in ${seconds} s`;
   response.end(JSON.stringify({ error: "temporarily_unavailable", error_description: description }));
 }
 

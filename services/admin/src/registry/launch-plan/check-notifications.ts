@@ -10,12 +10,12 @@ import { invalidArgument, missingArgument } from "../../platform/index.js";
  */
 export function checkNotifications(notifications: readonly Notification[]): void {
   for (const { type, phases } of notifications) {
-    if (type.case === undefined) throw invalidArgument("invalid value for notification type: email, slack or pager_duty must be given");
+    if (type.case === undefined) throw invalidArgument("invalid value for notification type: set email, slack or pager_duty");
     if (type.value.recipientsEmail.length === 0) throw missingArgument("recipients");
     if (type.value.recipientsEmail.includes("")) throw missingArgument("recipient");
     for (const phase of phases) {
       if (!isTerminalWorkflowEvent(phase)) {
-        throw invalidArgument(`invalid value for phase: ${WorkflowExecution_Phase[phase] ?? phase} does not end an execution`);
+        throw invalidArgument(`invalid value for phase: ${WorkflowExecution_Phase[phase] ?? phase} is not a terminal phase`);
       }
     }
   }

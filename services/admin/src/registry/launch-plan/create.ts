@@ -57,7 +57,7 @@ export async function createLaunchPlanInternal(
     return inserted;
   });
   const stored = await findLaunchPlan(deps.db, id);
-  if (stored === undefined) throw new Error("a launch plan that was stored or in the way of an insert is gone");
+  if (stored === undefined) throw new Error("a launch plan that existed a moment ago no longer exists");
   if (!isNew && !Buffer.from(stored.digest).equals(digest)) {
     throw invalidArgument(
       `${id.name} launch plan with different structure already exists. (Please register a new version of the launch plan):\n` +

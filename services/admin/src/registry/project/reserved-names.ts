@@ -20,12 +20,12 @@ export function checkNotReserved(id: string, config: Config): void {
 }
 
 function reservedFor(id: string, config: Config): string | undefined {
-  if (folders(config).has(id)) return "it is a folder of Flyte's own in the blob store";
-  if (ROUTE_WORDS.includes(id)) return "it is a word of the REST interface";
+  if (folders(config).has(id)) return "it names a reserved folder of the blob store";
+  if (ROUTE_WORDS.includes(id)) return "it names a route of the REST API";
   const taken = config.domains
     .map((domain) => namespaceOf(config.namespaceTemplate, id, domain.id))
     .find((each) => NAMESPACES.includes(each));
-  return taken === undefined ? undefined : `its namespace would be ${taken}, which is one of Kubernetes`;
+  return taken === undefined ? undefined : `its namespace would be ${taken}, which is reserved by Kubernetes`;
 }
 
 /** Returns the folders that are siblings of project folders, among uploads and among admin's blobs of executions. */

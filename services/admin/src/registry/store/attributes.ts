@@ -38,7 +38,7 @@ export function kindOf(attributes: MatchingAttributes | undefined): MatchableRes
       return MatchableResource.CLUSTER_ASSIGNMENT;
     case "qualityOfService":
     case undefined:
-      throw invalidArgument(`Unrecognized matching attributes type: ${target.case ?? "none is given"}`);
+      throw invalidArgument(`Unrecognized matching attributes type: ${target.case ?? "no target is set"}`);
     default:
       return target satisfies never;
   }

@@ -49,7 +49,7 @@ export async function createTask(deps: Deps, { id, spec }: TaskCreateRequest): P
   });
   if (isNew) return;
   const existing = await findTask(deps.db, id);
-  if (existing === undefined) throw new Error("a task that was in the way of an insert is gone");
+  if (existing === undefined) throw new Error("a task that existed a moment ago no longer exists");
   if (Buffer.from(existing.digest).equals(digest)) throw alreadyExists("task with identical structure already exists");
   throw invalidArgument(
     `${id.name} task with different structure already exists. (Please register a new version of the task):\n` +

@@ -50,7 +50,7 @@ export async function createWorkflowInternal(
   const rowId = await insert(deps, { workflow, state, compiled });
   if (rowId !== undefined) return { rowId, isNew: true };
   const other = await existingWorkflow(deps.db, id, compiled);
-  if (other === undefined) throw new Error("a workflow that was in the way of an insert is gone");
+  if (other === undefined) throw new Error("a workflow that existed a moment ago no longer exists");
   return { rowId: other, isNew: false };
 }
 

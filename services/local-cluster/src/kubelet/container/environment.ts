@@ -80,7 +80,7 @@ function valueFrom(from: JsonObject, input: EnvironmentInput): string | undefine
   if (path !== undefined) return fieldValue(pod, path, input.hostIP);
   const resource = textAt(from, "resourceFieldRef", "resource");
   if (resource !== undefined) return resourceValue(resource, from, input);
-  throw new ContainerConfigError("a variable's valueFrom names no source");
+  throw new ContainerConfigError("valueFrom of an environment variable has no source");
 }
 
 /** Returns a pod's field as in the downward API. */

@@ -95,7 +95,7 @@ function sidecarV0({ custom }: TaskTemplate): DeclaredPod {
 }
 
 function sidecarV1(template: TaskTemplate): DeclaredPod {
-  if (template.custom === undefined) throw new InvalidPodSpecError("custom: a sidecar task has its pod spec there");
+  if (template.custom === undefined) throw new InvalidPodSpecError("custom: must contain the pod spec of a sidecar task");
   const metadata = template.target.case === "k8sPod" ? template.target.value.metadata : undefined;
   return {
     spec: parsePodSpec(template.custom, "custom"),

@@ -93,7 +93,7 @@ async function ensureInputsFile(
       throw new PermanentFailure({
         code: "InputsMissing",
         kind: "SYSTEM",
-        message: "the request has neither inputs nor says that they are written",
+        message: "the request has neither inputs nor the URI of written inputs",
       });
     }
     await store.put(inputUri, toBinary(LiteralMapSchema, inputsForFile(request, inputs)));
@@ -104,6 +104,6 @@ async function ensureInputsFile(
     if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
     throw new PermanentFailure({ code: "InputsBadFormat", message: `inputs at [${inputUri}] cannot be read: ${cause.message}` });
   });
-  if (stored === undefined) throw new RetryLater(`inputs are not at ${inputUri} yet`);
+  if (stored === undefined) throw new RetryLater(`inputs do not exist at ${inputUri} yet`);
   return inputsFromFile(request, stored);
 }

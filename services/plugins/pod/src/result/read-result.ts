@@ -114,7 +114,7 @@ async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inli
     return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
   }
   if (value instanceof StoredMessageError) {
-    const message = `outputs at [${uri}] are no literal map: ${value.message}`;
+    const message = `outputs at [${uri}] are not a literal map: ${value.message}`;
     return { kind: "bad", failure: new PermanentFailure({ code: "OutputsBadFormat", message }) };
   }
   return { kind: "small", value };

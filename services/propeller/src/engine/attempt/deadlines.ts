@@ -90,7 +90,7 @@ function abandonAttempt(state: RunState, node: RuntimeNode): void {
   const waited = goDuration(state.now - (node.taskRequest?.lastEventAt ?? state.now));
   const reason = neverReported(node)
     ? abortReason
-    : `${abortReason} (nobody has answered the request to stop for ${waited}; the task may still run)`;
+    : `${abortReason} (no plugin service has answered the abort request for ${waited}; the task may still run)`;
   publishAttemptAborted(state, node, reason);
   node.taskRequest = undefined;
   state.emitMetric("abortAbandoned");

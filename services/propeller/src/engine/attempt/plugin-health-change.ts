@@ -69,7 +69,7 @@ export function onBlockedTimeout(state: RunState, node: RuntimeNode): boolean {
     );
     return false;
   }
-  const message = `${node.status.message ?? pluginUnresponsiveReason(type, node.blockedSince)}; given up after ${goDuration(state.config.pluginUnavailableTimeout)}`;
+  const message = `${node.status.message ?? pluginUnresponsiveReason(type, node.blockedSince)}; abandoned after ${goDuration(state.config.pluginUnavailableTimeout)}`;
   const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
   publishAttemptFailed(state, node, error);
   // Sends a cleanup request, so that a plugin that appears later does not start the attempt.

@@ -161,7 +161,7 @@ function onDynamicSpec(state: RunState, node: RuntimeNode, deckUri: string): voi
 }
 
 /** Nodes below an item would have no published parent. */
-const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map made a dynamic workflow" };
+const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map task produced a dynamic workflow" };
 
 function onAttemptFailed(
   state: RunState,

@@ -48,7 +48,7 @@ test("a blob store that is away is told when it stays away, once, and taken back
     d.advance(30_000);
   }
   expect(noticesOf(d)).toEqual([
-    `notice the blob store has failed since 2026-11-21T10:00:02Z and is tried again, less and less often: ${uri}: connection refused`,
+    `notice the blob store has failed since 2026-11-21T10:00:02Z and is retried with backoff: ${uri}: connection refused`,
   ]);
   d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
   expect(noticesOf(d)).toEqual(["notice "]);

@@ -40,7 +40,7 @@ interface FailingDependency {
 
 function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures: tries }: FailingDependency): void {
   if (tries() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
-  const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is tried again, less and less often: ${message}`;
+  const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is retried with backoff: ${message}`;
   state.blockers.set(subject, { text, isActive: () => tries() > 0 });
   state.emitKubeEvent("Warning", "Waits", text);
 }

@@ -47,7 +47,7 @@ const ITEM_INDEX: GraphIndex = {
 /** Creates the scope of the array below its node, with no item started. */
 export function enterArrayScope(state: RunState, owner: RuntimeNode, size: number): Scope {
   const { target } = owner.model;
-  if (target.kind !== "array") throw new Error(`node ${owner.id} is no array`);
+  if (target.kind !== "array") throw new Error(`node ${owner.id} is not an array node`);
   const { definitions, policy } = owner.scope;
   const scope = new Scope({ index: ITEM_INDEX, owner, policy, definitions, executionDir: state.dataDir });
   scope.array = new ArrayState({

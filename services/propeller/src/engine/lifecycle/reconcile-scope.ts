@@ -90,7 +90,10 @@ function onScopeAborted(state: RunState, scope: Scope): void {
 function onFailureHandled(state: RunState, scope: Scope, handler: RuntimeNode): void {
   if (handler.hasFailed && scope.error !== undefined) {
     const { code, message } = failureErrorOf(handler);
-    scope.error = { ...scope.error, message: `${scope.error.message}\n\nThe failure node [${handler.id}] failed too: ${code}: ${message}` };
+    scope.error = {
+      ...scope.error,
+      message: `${scope.error.message}\n\nThe failure node [${handler.id}] also failed: ${code}: ${message}`,
+    };
   }
   completeScope(state, scope);
 }

@@ -237,7 +237,7 @@ function enterSubWorkflow(state: RunState, node: RuntimeNode, graph: GraphModel)
     failNode(state, node, {
       code: "BadSpecificationError",
       kind: "SYSTEM",
-      message: `sub-workflow [${graph.id}] has no way from its start to its end`,
+      message: `sub-workflow [${graph.id}] has no path from its start to its end`,
     });
     return;
   }

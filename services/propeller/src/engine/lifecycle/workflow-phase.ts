@@ -79,7 +79,7 @@ function emitEndKubeEvent(state: RunState, phase: WorkflowPhase, { error, abortR
   const at = failedNode === undefined ? "" : `node ${failedNode}: `;
   if (phase === WorkflowPhase.Success) state.emitKubeEvent("Normal", "Succeeded", "the workflow has succeeded");
   else if (phase === WorkflowPhase.Aborted)
-    state.emitKubeEvent("Warning", "Aborted", abortReason ?? "the workflow was aborted before it began");
+    state.emitKubeEvent("Warning", "Aborted", abortReason ?? "the workflow was aborted before it started");
   else state.emitKubeEvent("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
 }
 

@@ -27,6 +27,6 @@ export function zombieAbortRequest(event: TaskEvent, now: number): TaskRequest |
     knownPhaseVersion: told.phaseVersion,
     shard: shardOf(name),
     requestedAt: timestampFromMs(now),
-    abortReason: "the execution is over",
+    abortReason: "the execution has ended",
   });
 }

@@ -270,7 +270,7 @@ class Run implements WorkflowRun {
         this.#failWorkflow("EventIncompatibleClusterError", `Workflow execution cluster reassigned: ${message}`);
         return;
       case "terminal":
-        this.#abort("Workflow is over for the control plane.");
+        this.#abort("The control plane reports that the execution has ended.");
         return;
     }
   }

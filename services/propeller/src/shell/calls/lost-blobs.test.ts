@@ -85,7 +85,7 @@ describe("what the resource names", () => {
     writeFileSync(join(folder, "p/d/e", "bomb.pb"), bomb);
     await expect(load(blobs, { [field]: place("bomb.pb") })).rejects.toMatchObject({
       name: "InvalidWorkflowError",
-      message: expect.stringMatching(new RegExp(`^${field}: what stands there cannot be read: \\S+ has more than ${most} elements`)),
+      message: expect.stringMatching(new RegExp(`^${field}: the blob cannot be decoded: \\S+ has more than ${most} elements`)),
     });
   });
 
@@ -158,7 +158,7 @@ describe("what a dynamic task made", () => {
   test.each([false, true])("lost or garbled it is a refusal that names the address (compiled before: %s)", async (before) => {
     expect(await ask(blobs, place("lost"), before)).toMatchObject({
       kind: "refused",
-      message: expect.stringContaining(`nothing stands at ${place("lost/futures.pb")}`),
+      message: expect.stringContaining(`there is no blob at ${place("lost/futures.pb")}`),
     });
     garble("garbled/futures.pb");
     expect(await ask(blobs, place("garbled"), before)).toMatchObject({

@@ -48,7 +48,7 @@ export class ShardAssignment {
         this.#reconcileScheduled = false;
         return this.#reconcile();
       })
-      .catch((error: unknown) => this.options.logger.error({ error: String(error) }, "following the shards failed"));
+      .catch((error: unknown) => this.options.logger.error({ error: String(error) }, "updating the watches of shards failed"));
   }
 
   async #reconcile(): Promise<void> {

@@ -282,8 +282,8 @@ export class Shard {
     queue.addAt(key, now() + RECHECK_NEWER_MS * (0.5 + random() / 2));
     if (this.#blockedKeys.has(key)) return;
     this.#blockedKeys.add(key);
-    logger.warn({ workflow: key, error }, "workflow is left to a newer version");
-    this.#publishBlocker(key, `the execution waits for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
+    logger.warn({ workflow: key, error }, "workflow skipped: a newer version of propeller must run it");
+    this.#publishBlocker(key, `the execution has waited for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
   }
 
   /**
@@ -296,7 +296,7 @@ export class Shard {
     if (meta === undefined) return;
     const { resourceVersion, ended, code, errorKind, message } = request;
     if (!ended && !(await this.#abortAttempts(key, meta, request))) return;
-    logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
+    logger.error({ workflow: key, code, error: message }, "workflow cannot be run; marking it as failed");
     const { body, event } = buildAbandonPatch({
       meta,
       namespaceTemplate,
@@ -352,7 +352,7 @@ export class Shard {
     if ((this.#consecutiveFailures.get(key) ?? 0) < FAILURES_BEFORE_BLOCKER || this.#blockedKeys.has(key)) return;
     this.#blockedKeys.add(key);
     const since = new Date(now()).toISOString();
-    this.#publishBlocker(key, `the execution cannot be taken up since ${since} and is tried again, less and less often: ${String(error)}`);
+    this.#publishBlocker(key, `the execution cannot be taken up since ${since} and is retried with backoff: ${String(error)}`);
   }
 
   /** Dated 1 ms earlier, so that a blocker which the run publishes next replaces it. */

@@ -172,7 +172,10 @@ export class EffectExecutor {
   async #onRequestRefused(request: TaskRequest, error: unknown, fence: Fence): Promise<void> {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
-    const failure = new PermanentFailure({ code: "EntityTooLarge", message: `the task cannot be sent to its plugin: ${error.message}` });
+    const failure = new PermanentFailure({
+      code: "EntityTooLarge",
+      message: `the task request cannot be sent to its plugin service: ${error.message}`,
+    });
     const event = buildTaskEvent(
       request,
       { phase: "FAILED", failure },

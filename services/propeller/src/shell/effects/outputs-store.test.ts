@@ -16,7 +16,7 @@ function storeOf(bytes: Uint8Array, size = bytes.length): OutputsStore {
 test("outputs that a task has replaced with gigabytes are not read", async () => {
   expect(await storeOf(new Uint8Array(), 5_000_000_000).readOutputs(URI)).toEqual({
     kind: "corrupt",
-    message: expect.stringContaining("more than the 268435456 that are read at most"),
+    message: expect.stringContaining("more than the 268435456 allowed"),
   });
 });
 

@@ -34,7 +34,7 @@ export class OutputsStore {
       return value === undefined ? { kind: "missing" } : { kind: "value", value };
     } catch (error) {
       if (error instanceof StoredMessageError || error instanceof BlobTooLargeError)
-        return { kind: "corrupt", message: `it is no ${schema.typeName} that can be read: ${error.message}` };
+        return { kind: "corrupt", message: `it is not a valid ${schema.typeName}: ${error.message}` };
       return { kind: "error", message: error instanceof BlobError ? error.message : `${uri}: ${String(error)}` };
     }
   }

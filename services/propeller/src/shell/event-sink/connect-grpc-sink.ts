@@ -34,7 +34,7 @@ export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metri
   const { registry } = metrics;
   const sent = new Counter({
     name: "flyte_propeller_recorder_answers_total",
-    help: "Answers of the control plane to events that were sent by RPC, by what they mean.",
+    help: "Responses of the control plane to events sent over gRPC, by outcome.",
     labelNames: ["verdict"],
     registers: [registry],
   });
@@ -50,7 +50,7 @@ export function connectGrpcSink(config: GrpcSinkConfig, { observe, logger, metri
   });
   new Gauge({
     name: "flyte_propeller_recorder_waiting",
-    help: "Events that wait for the control plane.",
+    help: "Events that are waiting to be sent to the control plane.",
     registers: [registry],
     collect() {
       this.set(sink.queueLength);

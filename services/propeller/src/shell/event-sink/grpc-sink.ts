@@ -212,7 +212,8 @@ export class GrpcSink implements ForwardingSink {
       const message = problem instanceof Error ? problem.message : "";
       if (outcome === "again") {
         onSent?.(outcome);
-        if (failures % 10 === 0) logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
+        if (failures % 10 === 0)
+          logger.warn({ workflow: key, event: name, error: String(problem) }, "event could not be delivered; retrying");
         // Keeps its slot: while the recorder is unavailable, no other queue could use it.
         await sleep(delay(failures), undefined, { ref: false });
         continue;
@@ -224,7 +225,7 @@ export class GrpcSink implements ForwardingSink {
       onSent?.(outcome);
       if (outcome !== "notFound") queue.notFoundSince = undefined;
       if (outcome === "dropped" || outcome === "notFound")
-        logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane refuses it");
+        logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane rejects it");
       this.#reportOutcome(key, published, { verdict: outcome, message });
       break;
     }

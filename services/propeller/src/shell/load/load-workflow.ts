@@ -111,14 +111,14 @@ function closureSchemaOf(bytes: Uint8Array): DescMessage {
 }
 
 function throwMissingBlob(field: string, uri: string): never {
-  throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
+  throw new WorkflowFormatError(field, `there is no blob at ${uri}`);
 }
 
 /** Attributes an invalid address or unreadable blob to the field that names it. */
 function attributeTo(field: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof StoredMessageError)
-      throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });
+      throw new WorkflowFormatError(field, `the blob cannot be decoded: ${error.message}`, { cause: error });
     if (error instanceof BlobUriError || error instanceof BlobTooLargeError)
       throw new WorkflowFormatError(field, error.message, { cause: error });
     throw error;

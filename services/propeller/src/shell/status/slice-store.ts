@@ -61,7 +61,7 @@ export class SliceStore {
     const putIfWanted = async () => {
       if (mayWrite()) await blobs.put(uri, bytes);
     };
-    const onRetry = (error: unknown) => logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
+    const onRetry = (error: unknown) => logger.warn({ uri, error: String(error) }, "slice of a status could not be written; retrying");
     await retry(putIfWanted, { ...WRITE_RETRIES, random, onRetry }, { sleep, elapsed: () => 0 });
   }
 
@@ -82,7 +82,7 @@ export class SliceStore {
       for await (const { uri } of this.options.blobs.list(`${prefix}/`))
         if (!kept.has(uri) && isDirectlyBelow(prefix, uri)) found.push(uri);
     } catch (error) {
-      this.options.logger.warn({ prefix, error: String(error) }, "old slices could not be listed, they stay");
+      this.options.logger.warn({ prefix, error: String(error) }, "old slices could not be listed; they are kept");
     }
     this.#enqueueDeletions(found);
   }
@@ -100,7 +100,7 @@ export class SliceStore {
       try {
         await this.options.blobs.delete(uri);
       } catch (error) {
-        this.options.logger.debug({ uri, error: String(error) }, "old slice could not be removed, it stays");
+        this.options.logger.debug({ uri, error: String(error) }, "old slice could not be deleted; it is kept");
       }
     }
     this.#deletions--;

@@ -63,7 +63,7 @@ export class StatusWriter {
         return { kind: "tooLarge", message: error.message };
       }
       const level = isTransient(error) ? "warn" : "info";
-      logger[level]({ workflow: key, error: String(error) }, "status could not be written, reading the resource again");
+      logger[level]({ workflow: key, error: String(error) }, "status could not be written; reloading the resource");
       return { kind: "unknown", afterMs: error instanceof KubeError ? error.retryAfterMs : undefined };
     }
   }

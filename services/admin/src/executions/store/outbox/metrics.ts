@@ -12,7 +12,7 @@ export function outboxMetrics(registry: Metrics, db: Queryable): void {
     },
     label: "action",
     kinds: ["launch", "abort"],
-    entries: { name: "flyte_admin_outbox_entries", help: "Launches and aborts that the data planes have not been told, by action." },
-    age: { name: "flyte_admin_outbox_age_seconds", help: "How long the oldest of them has waited, by action." },
+    entries: { name: "flyte_admin_outbox_entries", help: "Launches and aborts that are waiting in the outbox, by action." },
+    age: { name: "flyte_admin_outbox_age_seconds", help: "Age of the oldest entry of the outbox, by action." },
   });
 }

@@ -190,7 +190,7 @@ function inSnapshot<T>(db: Database, work: (tx: Queryable, snapshot: Snapshot) =
     await tx.query({ text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" });
     const { rows } = await tx.query<{ snapshot: string }>({ name: "watch-moment", text: "SELECT pg_current_snapshot()::text AS snapshot" });
     const snapshot = parseSnapshot(rows[0]?.snapshot ?? "");
-    if (snapshot === undefined) throw new Error("the database tells no snapshot");
+    if (snapshot === undefined) throw new Error("the database returned no snapshot");
     return work(tx, snapshot);
   });
 }

@@ -24,8 +24,8 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
   const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
-  gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size + logStreams.size });
-  gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });
+  gauge(deps, { name: "flyte_admin_live_streams", help: "Open streams of clients.", value: () => streams.size + logStreams.size });
+  gauge(deps, { name: "flyte_admin_live_executions", help: "Watched executions.", value: () => feeds.size });
   return {
     feeds,
     streams,

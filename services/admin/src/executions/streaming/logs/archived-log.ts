@@ -25,12 +25,12 @@ const MAX_LOG_BYTES = 32 * 1024 * 1024;
 export async function readArchived(blobs: Pick<BlobStore, "get">, { uri, container }: ArchivedLog): Promise<readonly StampedLine[]> {
   const bytes = await blobs.get(uri, { maxBytes: MAX_LOG_BYTES }).catch((cause: unknown) => {
     if (cause instanceof BlobUnavailableError)
-      throw new RpcError(Code.UNAVAILABLE, "the blob store does not give the log, try again", { cause });
+      throw new RpcError(Code.UNAVAILABLE, "the log cannot be read from the blob store, try again", { cause });
     if (cause instanceof BlobTooLargeError)
       throw new RpcError(Code.OUT_OF_RANGE, `the archived log is too large: ${cause.message}`, { cause });
     throw cause;
   });
-  if (bytes === undefined) throw notFound(`the log of container ${container} is not there: its pod is gone, and it was not archived`);
+  if (bytes === undefined) throw notFound(`the log of container ${container} does not exist: its pod was deleted, and it was not archived`);
   const splitter = new LineSplitter();
   return [...splitter.add(bytes), ...splitter.end()];
 }

@@ -39,7 +39,8 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
   const { id } = request;
   checkNodeId(id);
   const cursor = readLogCursor(request.cursor);
-  if (request.cursor !== "" && cursor === undefined) throw invalidArgument("invalid value for cursor: it is not from a message before");
+  if (request.cursor !== "" && cursor === undefined)
+    throw invalidArgument("invalid value for cursor: it must come from an earlier message");
   const stream = deps.streams.open(signal);
   try {
     const used = await deps.feeds.acquire(id.executionId);
@@ -88,7 +89,7 @@ class LogFollower {
         const now = await this.#found();
         if (now !== undefined && now.archived.length > 0) return yield* this.#sendArchived({ ...now, pod: attempt.pod });
         if (this.#hasSent || request.noFollow || (now?.ended ?? true))
-          throw notFound(`the log of ${nodeIdText(id)} is not there: its pod ${attempt.pod} is gone`);
+          throw notFound(`the log of ${nodeIdText(id)} does not exist: its pod ${attempt.pod} was deleted`);
         await this.#pause();
         continue;
       }
@@ -243,6 +244,6 @@ function firstSecond(lines: readonly StampedLine[]): Date | undefined {
 
 function unavailable(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
-  if (error.status === 404 || error.status === 400) return notFound(`the log is not there: ${error.message}`);
-  return new RpcError(Code.UNAVAILABLE, "the data plane does not give the log, try again", { cause: error });
+  if (error.status === 404 || error.status === 400) return notFound(`the log does not exist: ${error.message}`);
+  return new RpcError(Code.UNAVAILABLE, "the log cannot be read from the data plane, try again", { cause: error });
 }

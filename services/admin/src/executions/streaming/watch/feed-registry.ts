@@ -243,7 +243,7 @@ export class FeedRegistry {
         await this.#pollWithBisect(due.slice(middle), begun);
         return;
       }
-      this.#deps.logger.warn({ executions: due.length, error: String(error) }, "watched executions cannot be read now");
+      this.#deps.logger.warn({ executions: due.length, error: String(error) }, "watched executions could not be read; retrying");
       for (const entry of due) {
         entry.dueAt = this.#now() + RETRY_MS;
         this.#dirty.add(entry);

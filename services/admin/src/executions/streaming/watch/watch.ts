@@ -24,7 +24,7 @@ export async function* watchExecution(
 ): AsyncGenerator<Message> {
   const cursor = readCursor(cursorText);
   if (cursorText !== "" && cursor === undefined)
-    throw new RpcError(Code.INVALID_ARGUMENT, "invalid value for cursor: it is not from a message before");
+    throw new RpcError(Code.INVALID_ARGUMENT, "invalid value for cursor: it must come from an earlier message");
   const stream = streams.open(signal);
   try {
     const handle = await feeds.acquire(name);

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { compileInSteps, type WorkerResponse, type WorkerRequest } from "./steps.js";
 
 // Worker thread that compiles large workflows; see compile-thread.ts.
-if (parentPort === null) throw new Error("this is the main module of a worker thread");
+if (parentPort === null) throw new Error("must run in a worker thread");
 const port = parentPort;
 const take = compileInSteps();
 port.on("message", (step: WorkerRequest) => {
