@@ -1,12 +1,15 @@
-// Checks the areas of admin: directions of imports (types included), one face per area, no circle of folders, SQL in
-// `store/` only, at most 15 source files in a folder and 60 names in a face.
+// Checks the areas of admin: directions of imports (types included), one face per area, no circle
+// of folders, SQL in `store/` only, at most 15 source files in a folder and 60 names in a face.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
 import { sourceFiles } from "./source-files.mjs";
 
-/** Area → the areas that it may import. Files outside the areas are the composition root, which may import all. */
+/**
+ * Area → the areas that it may import. Files outside the areas are the composition root, which may
+ * import all.
+ */
 const DIRECTIONS = {
   platform: [],
   registry: ["platform"],
@@ -18,7 +21,10 @@ const DIRECTIONS = {
   automation: ["platform", "registry", "executions", "identity"],
 };
 
-/** Area → its tables. Only its `store/` writes them; those of areas that may import it also read them, in joins. */
+/**
+ * Area → its tables. Only its `store/` writes them; those of areas that may import it also read
+ * them, in joins.
+ */
 const TABLES = {
   registry: [
     "projects",
@@ -142,8 +148,8 @@ function checkSql({ place, area, code }) {
 }
 
 /**
- * Finds circles among folders. Left out are the files of an area that stand for all its folders: its face, its settings
- * (`config.ts`) and its dependencies (`deps.ts`).
+ * Finds circles among folders. Left out are the files of an area that stand for all its folders:
+ * its face, its settings (`config.ts`) and its dependencies (`deps.ts`).
  */
 function checkCircles() {
   const edges = new Map();

@@ -5,6 +5,10 @@ import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
 import { sourceFiles } from "./source-files.mjs";
 
+const MAX_COLUMNS = 100;
+const COMMENT_LINE = /^\s*(\/\/|\/\*\*?|\*) /;
+/** Lines of directives, tables and single long words such as URLs. */
+const UNBREAKABLE = /biome-|oxlint-|@ts-|\* \||^\s*(\/\/|\*) \S+$/;
 const OPENING = /^(?:@(?:param\s+\S+|returns?|throws)\s+)?["'`(]*(What|Who|Whose|Whoever|Of|Whether|So|That)\b/i;
 const UNNAMED = /\b(nobody|somebody|likes|whoever)\b/i;
 
@@ -17,6 +21,10 @@ process.exit(problems.length > 0 ? 1 : 0);
 
 function check(file) {
   const text = readFileSync(file, "utf8");
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.length > MAX_COLUMNS && COMMENT_LINE.test(line) && !UNBREAKABLE.test(line))
+      problems.push(`${relative(root, file)}:${index + 1}: a line of a comment has ${line.length} columns; at most ${MAX_COLUMNS}`);
+  }
   for (const { start, body } of commentsOf(file, text)) {
     const where = `${relative(root, file)}:${text.slice(0, start).split("\n").length}: a comment`;
     for (const part of body.split(/(?=@(?:param|returns?|throws)\s)/)) {

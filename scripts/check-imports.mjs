@@ -150,14 +150,18 @@ const PURE = [
 const IMPURE =
   /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
 
-/** Rooms of the engine that change a run: a step calls the next one directly, so these five import one another. */
+/**
+ * Rooms of the engine that change a run: a step calls the next one directly, so these five import
+ * one another.
+ */
 const STEPS = ["abort", "attempt", "dependencies", "lifecycle", "restore"];
 const BELOW_STEPS = [".", "array", "cache", "calls", "data", "decide", "errors", "events", "graph", "messages", "policy", "state"];
 const STEP_ROOM = [...STEPS, ...BELOW_STEPS, "status", "time"];
 
 /**
- * Folders with rooms, which import only the rooms listed for them, types included. `.` is the folder itself. No circle,
- * but within the groups of `mutual`: the run state owns the event publisher, which numbers the events of that state.
+ * Folders with rooms, which import only the rooms listed for them, types included. `.` is the
+ * folder itself. No circle, but within the groups of `mutual`: the run state owns the event
+ * publisher, which numbers the events of that state.
  */
 const INNER_ROOMS = [
   {

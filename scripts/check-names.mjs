@@ -7,14 +7,20 @@ import { root } from "./prepare.mjs";
 
 const MAX_LINES = 500;
 const EMPTY_NAMES = /(^|\/)(utils?|common|shared|helpers?|lib|misc)(\/|\.[a-z]+$)/;
-/** Words that name neither a thing nor an action: pronouns, determiners, auxiliary verbs, conjunctions and adverbs. */
+/**
+ * Words that name neither a thing nor an action: pronouns, determiners, auxiliary verbs,
+ * conjunctions and adverbs.
+ */
 const FUNCTION_WORDS = new Set(
   `a an the this that these those who whose whom what which whether somebody anybody everybody whoever every either neither
   both other others such few many most least much some too also again already always ever now soon ahead beside
   besides together apart away surely merely only else thus so very nearest recently turns turn can may must shall should will would is are
   was were be been has have had do does did he she it its they them their we our ours us you your my mine`.split(/\s+/),
 );
-/** Endings of participles, adverbs and superlatives, and prepositions: a name with such a last word says no thing and no action. */
+/**
+ * Endings of participles, adverbs and superlatives, and prepositions: a name with such a last word
+ * says no thing and no action.
+ */
 const OPEN_ENDING = /ed$|ly$|est$|^(?:of|to|for|with|from|at|as)$/;
 /** Nouns and verbs with such an ending, and terms of the field. */
 const CLOSED_ENDINGS = new Set("chunked digest early embed feed ingest manifest nightly request rest seed test vitest".split(" "));

@@ -1,5 +1,6 @@
-// Checks shared packages: each index shows at most 60 names, and packages/async stays free of dependencies and of clocks.
-// `node scripts/check-packages.mjs [FOLDER]` checks another tree than this one.
+// Checks shared packages: each index shows at most 60 names, and packages/async stays free of
+// dependencies and of clocks. `node scripts/check-packages.mjs [FOLDER]` checks another tree than
+// this one.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
@@ -20,7 +21,10 @@ if (existsSync(join(tree, "packages/async/src"))) for (const file of sourceFiles
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Counts the names of each entry of a package's `exports`, except patterns, which stand for generated modules. */
+/**
+ * Counts the names of each entry of a package's `exports`, except patterns, which stand for
+ * generated modules.
+ */
 function checkIndexes(folder) {
   const manifestFile = join(folder, "package.json");
   if (!existsSync(manifestFile)) return;

@@ -1,6 +1,6 @@
 // Generates files that follow from the manifests of services (services/**/src/manifest.ts).
 //
-//   node scripts/generate-deploy.mjs           writes them, and removes those of services that no longer exist
+//   node scripts/generate-deploy.mjs           writes them, and removes those of deleted services
 //   node scripts/generate-deploy.mjs --check   fails, naming each file that differs
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Generates the reference pages that follow from the programs: settings of each service and commands of the CLI.
-// Needs the output of `npm run build`.
+// Generates the reference pages that follow from the programs: settings of each service and
+// commands of the CLI. Needs the output of `npm run build`.
 //
 //   node scripts/reference.mjs           writes the pages
 //   node scripts/reference.mjs --check   fails, naming each page that differs

@@ -1,4 +1,5 @@
-// Prepares the client library and the packages that it depends on for npm, and prints their folders, dependencies first.
+// Prepares the client library and the packages that it depends on for npm, and prints their
+// folders, dependencies first.
 //   node scripts/release-packages.mjs --version 1.2.3
 // Rewrites package.json in place: run it in a checkout that is discarded afterwards.
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 // `npm test [vitest arguments]`: runs every test that a fresh machine can run.
-//   npm test -- --changed [REF]      runs the tests that a change can break: uncommitted, or since the branch left REF
-//   npm test -- --update-durations   also records how long each file took, for the order of later runs
+//   npm test -- --changed [REF]      runs tests that changes can break: uncommitted ones, or since REF
+//   npm test -- --update-durations   also records durations of files, which order later runs
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,7 +4,10 @@ import { loadManifests } from "../deploy/manifests.mjs";
 const { services } = await loadManifests();
 const deployed = services.filter(({ kubernetes }) => kubernetes !== undefined);
 
-/** Id, which is the name of the container and of the file of settings → names in the values and in Kubernetes. */
+/**
+ * Id, which is the name of the container and of the file of settings → names in the values and in
+ * Kubernetes.
+ */
 export const SERVICES = Object.fromEntries(
   deployed.map(({ id, names, plane, optional }) => [
     id,

@@ -13,7 +13,10 @@ const BLOB_STORE_SECRETS = [
   ["AZURE_STORAGE_ACCOUNT_KEY", "azure-account-key"],
 ];
 
-/** Lists the objects of a deployed service, in the order of its file. `settings`, `site`: names of ConfigMaps. */
+/**
+ * Lists the objects of a deployed service, in the order of its file. `settings`, `site`: names of
+ * ConfigMaps.
+ */
 export function serviceObjects(service, { settings, site }) {
   return [
     serviceAccount(service),
@@ -25,7 +28,9 @@ export function serviceObjects(service, { settings, site }) {
   ];
 }
 
-/** Roles of a service, with their bindings. Rules of a component are granted by the component only. */
+/**
+ * Roles of a service, with their bindings. Rules of a component are granted by the component only.
+ */
 export function accessObjects(service, component) {
   const rules = service.permissions.filter((rule) => rule.component === component);
   const name = component === undefined ? service.names.kubernetes : `${service.names.kubernetes}-${component}`;

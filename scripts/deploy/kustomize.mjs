@@ -50,7 +50,10 @@ function putServices(services, { folder, configMaps, put, model }) {
   }
 }
 
-/** Settings that hold in every cluster. Addresses, buckets and data planes stand in the overlay's `site/`. */
+/**
+ * Settings that hold in every cluster. Addresses, buckets and data planes stand in the overlay's
+ * `site/`.
+ */
 export function kubernetesSettings({ requires, settings }, { mergeSettings }) {
   const derived = {
     ...(requires.kubernetes === "own" && { kubernetes: { inCluster: true } }),
@@ -120,7 +123,10 @@ function component({ about, names, operations }) {
   return `${HEADER}# ${about}\n${text}`;
 }
 
-/** Overlays: their list of settings and images; a site's own settings are written once, then by hand. */
+/**
+ * Overlays: their list of settings and images; a site's own settings are written once, then by
+ * hand.
+ */
 function overlayFiles(services) {
   return readdirSync(join(root, FOLDER, "overlays")).flatMap((overlay) => {
     const path = `overlays/${overlay}`;

@@ -1,4 +1,5 @@
-// Loads the manifests of all services from their sources, so that generated files never follow a stale build.
+// Loads the manifests of all services from their sources, so that generated files never follow a
+// stale build.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +20,8 @@ export function servicePaths() {
 /**
  * Loads manifests and the model of packages/service-manifest.
  *
- * @returns `services`: each with its manifest, its names and its path below `services/`; `model`: exports of the package
+ * @returns `services`: each with its manifest, its names and its path below `services/`; `model`:
+ *   exports of the package
  */
 export async function loadManifests() {
   const paths = servicePaths();

@@ -5,8 +5,9 @@ const NAME = "app.kubernetes.io/name";
 const ALL = { matchLabels: { "app.kubernetes.io/part-of": "flyte-ts" } };
 
 /**
- * Policies for destinations outside of flyte-ts, by the usual ports. Each applies to services that connect to one of the
- * kinds of peers (packages/service-manifest/src/network-peers.ts). A site that knows the addresses adds `to`.
+ * Policies for destinations outside of flyte-ts, by the usual ports. Each applies to services that
+ * connect to one of the kinds of peers (packages/service-manifest/src/network-peers.ts). A site
+ * that knows the addresses adds `to`.
  */
 const DESTINATIONS = [
   { name: "database", peers: ["database"], ports: [5432] },
@@ -42,7 +43,10 @@ const DESTINATIONS = [
   },
 ];
 
-/** Lists the NetworkPolicies of all deployed services. Optional services are in them too: a policy without pods does nothing. */
+/**
+ * Lists the NetworkPolicies of all deployed services. Optional services are in them too: a policy
+ * without pods does nothing.
+ */
 export function networkPolicies({ services, model }) {
   const callers = (requirement) => services.filter(({ requires }) => requires[requirement] !== undefined);
   return [

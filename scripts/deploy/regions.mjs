@@ -6,7 +6,8 @@ import { root } from "../prepare.mjs";
 const LABEL = "by `npm run generate` from services/**/src/manifest.ts";
 
 /**
- * Replaces the regions of a file. A region is enclosed by the comments `# generated NAME …` and `# end of NAME`.
+ * Replaces the regions of a file. A region is enclosed by the comments `# generated NAME …` and
+ * `# end of NAME`.
  *
  * @param file path from the root of the repository
  * @param regions name → lines, each without indentation beyond that of the region

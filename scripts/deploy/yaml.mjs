@@ -1,4 +1,5 @@
-// Prints generated YAML: a header that names the source, comments on single nodes, and short collections on one line.
+// Prints generated YAML: a header that names the source, comments on single nodes, and short
+// collections on one line.
 import { Document, isCollection, visit } from "yaml";
 
 /** Key under which an object carries its comment. */

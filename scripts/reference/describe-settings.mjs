@@ -1,5 +1,5 @@
-// Node module hook (`node --import`): copies the documentation comment of each setting into its zod schema, so that
-// `--print-schema` prints it as a description.
+// Node module hook (`node --import`): copies the documentation comment of each setting into its zod
+// schema, so that `--print-schema` prints it as a description.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -38,7 +38,10 @@ function rowsOf(path, schema, { depth, required }) {
   return isGroup ? nested : [own, ...nested];
 }
 
-/** Settings directly below a setting: properties, those of list items (`[]`), and those of map values (`NAME`). */
+/**
+ * Settings directly below a setting: properties, those of list items (`[]`), and those of map
+ * values (`NAME`).
+ */
 function nestedOf(path, schema) {
   const branch = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (branch !== undefined) return uniqueBy(branch.flatMap((each) => nestedOf(path, each)));

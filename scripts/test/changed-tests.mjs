@@ -20,7 +20,8 @@ const STARTS_PROCESSES = /^node:(child_process|worker_threads)$/;
  * Lists the files that differ from a commit, including new ones.
  *
  * @param {string} root repository
- * @param {string} [ref] compares with the common ancestor of this commit and HEAD. Default: HEAD, for uncommitted changes
+ * @param {string} [ref] compares with the common ancestor of this commit and HEAD. Default: HEAD,
+ *   for uncommitted changes
  */
 export function changedFiles(root, ref) {
   const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).split("\n").filter(Boolean);
@@ -31,9 +32,10 @@ export function changedFiles(root, ref) {
 /**
  * Selects test files by their transitive imports.
  *
- * A module that starts processes depends on all sources of its package, and in packages that start services on all
- * sources of the services and of the CLI. A changed file that is not a module, such as a migration, counts as a change
- * of its whole package. A module that reads files depends on the folders, such as `deploy`, that its text names.
+ * A module that starts processes depends on all sources of its package, and in packages that start
+ * services on all sources of the services and of the CLI. A changed file that is not a module, such
+ * as a migration, counts as a change of its whole package. A module that reads files depends on the
+ * folders, such as `deploy`, that its text names.
  *
  * @param {string} root repository
  * @param {readonly string[]} changed paths relative to the root
@@ -76,7 +78,10 @@ function expand(root, pattern) {
   return found.map((file) => dirname(file)).filter((folder) => existsSync(join(root, folder, "package.json")));
 }
 
-/** Parses the modules of all packages: the modules that each imports, and properties that add dependencies. */
+/**
+ * Parses the modules of all packages: the modules that each imports, and properties that add
+ * dependencies.
+ */
 function readModules(root, packages) {
   const modules = new Map();
   for (const { folder } of packages) {

@@ -1,4 +1,5 @@
-// Vitest reporter that prints unhandled errors, the slowest test files, and the time that all files spend on setup.
+// Vitest reporter that prints unhandled errors, the slowest test files, and the time that all files
+// spend on setup.
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 

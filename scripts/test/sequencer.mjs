@@ -1,9 +1,13 @@
-// Starts the slowest test files first, so that the last files of a run are short and all workers end at about the same time.
+// Starts the slowest test files first, so that the last files of a run are short and all workers
+// end at about the same time.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer } from "vitest/node";
 
-/** Seconds that the slow files take on two cores; `npm test -- --update-durations` rewrites the file. */
+/**
+ * Seconds that the slow files take on two cores; `npm test -- --update-durations` rewrites the
+ * file.
+ */
 const DURATIONS_FILE = join(import.meta.dirname, "durations.json");
 
 export default class SlowestFirst extends BaseSequencer {

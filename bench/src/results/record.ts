@@ -40,7 +40,9 @@ export function recordResults(stack: "local" | "kubernetes", measured: readonly 
   writeTable();
 }
 
-/** Computes the row of a workload; one with Go Flyte has its own name, as both share the machine. */
+/**
+ * Computes the row of a workload; one with Go Flyte has its own name, as both share the machine.
+ */
 export function resultOf({ workload, seconds, goFlyteSeconds }: MeasuredWorkload, run: Pick<Result, "commit" | "date">): Result {
   const name = describeWorkload(workload);
   const figure = figureOf(seconds, "s");
@@ -66,8 +68,8 @@ function middle(values: readonly number[]): number {
 export type Run = MeasuredWorkload["workload"] & { readonly seconds: number; readonly failed: number };
 
 /**
- * Groups durations by workload: the last run of each workload on each stack, because earlier ones of the same workload
- * warm the stack up. Runs with failures do not count.
+ * Groups durations by workload: the last run of each workload on each stack, because earlier ones
+ * of the same workload warm the stack up. Runs with failures do not count.
  */
 export function groupRuns(stacks: readonly (readonly Run[])[]): MeasuredWorkload[] {
   const groups = new Map<string, { workload: MeasuredWorkload["workload"]; seconds: number[] }>();
@@ -82,7 +84,10 @@ export function groupRuns(stacks: readonly (readonly Run[])[]): MeasuredWorkload
   return [...groups.values()];
 }
 
-/** Groups durations of alternate runs on two endpoints; a workload without a complete run on both is left out. */
+/**
+ * Groups durations of alternate runs on two endpoints; a workload without a complete run on both is
+ * left out.
+ */
 export function groupComparison(candidate: readonly Run[], goFlyte: readonly Run[]): MeasuredWorkload[] {
   const baseline = new Map(groupRuns(goFlyte.map((run) => [run])).map((group) => [formatWorkload(group.workload), group.seconds]));
   return groupRuns(candidate.map((run) => [run])).flatMap((group) => {

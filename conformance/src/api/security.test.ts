@@ -130,7 +130,8 @@ const DEEP_MESSAGES: readonly (readonly [string, string, (depth: number) => Buff
   [
     "literals in collections",
     "CreateExecution",
-    // ExecutionCreateRequest.inputs (5) .literals (1) {2: Literal}; Literal.collection (2) .literals (1)
+    // ExecutionCreateRequest.inputs (5) .literals (1) {2: Literal}; Literal.collection (2)
+    // .literals (1)
     (depth) =>
       Buffer.concat([
         textField(1, scope.project),
@@ -142,13 +143,15 @@ const DEEP_MESSAGES: readonly (readonly [string, string, (depth: number) => Buff
   [
     "types in collections",
     "CreateTask",
-    // TaskCreateRequest.spec (2) .template (1) .interface (4) .inputs (1) .variables (1) {2: Variable.type (1)}; LiteralType.collection_type (2)
+    // TaskCreateRequest.spec (2) .template (1) .interface (4) .inputs (1) .variables (1) {2:
+    // Variable.type (1)}; LiteralType.collection_type (2)
     (depth) => field(2, field(1, field(4, field(1, field(1, Buffer.concat([textField(1, "a"), field(2, field(1, nested([2], depth)))])))))),
   ],
   [
     "nodes in branches",
     "CreateWorkflow",
-    // WorkflowCreateRequest.spec (2) .template (1) .nodes (4); Node.branch_node (8) .if_else (1) .case (1) .then_node (2)
+    // WorkflowCreateRequest.spec (2) .template (1) .nodes (4); Node.branch_node (8) .if_else (1)
+    // .case (1) .then_node (2)
     (depth) => field(2, field(1, field(4, nested([2, 1, 1, 8], depth)))),
   ],
   [

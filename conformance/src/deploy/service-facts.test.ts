@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SERVICES } from "../services.js";
 
-// Compares manifests with the programs. Addresses are compared in network.test.ts, requests to the Kubernetes API in access-source.test.ts.
+// Compares manifests with the programs. Addresses are compared in network.test.ts, requests to the
+// Kubernetes API in access-source.test.ts.
 
 interface Schema {
   readonly default?: unknown;

@@ -11,8 +11,8 @@ import { registerShellWorkflow, type ShellNode } from "../stack/shell-tasks.js";
 import type { RunningStack, StackPart } from "../stack/stack-fixture.js";
 
 /**
- * Parts that can be killed: those of the stack, "nats and its streams", which also loses the streams, and on a
- * real Kubernetes API "kube-apiserver" and "etcd".
+ * Parts that can be killed: those of the stack, "nats and its streams", which also loses the
+ * streams, and on a real Kubernetes API "kube-apiserver" and "etcd".
  */
 export type FaultPart = StackPart;
 

@@ -34,7 +34,10 @@ export interface RunningStack {
   stop(): Promise<number>;
 }
 
-/** Id of a service, such as `admin`, a further replica of it, such as `propeller-2`, or the name of a server. */
+/**
+ * Id of a service, such as `admin`, a further replica of it, such as `propeller-2`, or the name of
+ * a server.
+ */
 export type StackPart = string;
 
 /**

@@ -16,8 +16,8 @@ export interface CompatibilityRow {
 }
 
 /**
- * Reads the rows of all tables of docs/reference/compatibility.md with the columns name, detail, support,
- * test.
+ * Reads the rows of all tables of docs/reference/compatibility.md with the columns name, detail,
+ * support, test.
  */
 export function compatibilityRows(): CompatibilityRow[] {
   const rows: CompatibilityRow[] = [];

@@ -17,7 +17,10 @@ const cliSource = trackedFiles("packages/cli/src/*.ts", "packages/*stack*/src/*.
   .map((file) => readFileSync(join(root, file), "utf8"))
   .join("\n");
 
-/** Extracts the command lines of a document: lines of code blocks, and inline code that begins with a program. */
+/**
+ * Extracts the command lines of a document: lines of code blocks, and inline code that begins with
+ * a program.
+ */
 export function documentedCommands(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```(?:sh|console)?\n([^]*?)^ *```/gm)].map(([, body = ""]) => body.replaceAll(/\\\n\s*/g, ""));
   const inline = [...text.replaceAll(/^ *```[^]*?^ *```/gm, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) =>
@@ -36,7 +39,9 @@ function withoutPrefix(line: string): string {
     .replace(/ +#.*$/, "");
 }
 
-/** Explains why a documented command cannot be run; undefined when everything that it names exists. */
+/**
+ * Explains why a documented command cannot be run; undefined when everything that it names exists.
+ */
 export function commandProblem(line: string): string | undefined {
   const [program = "", first = "", ...rest] = line.split(/ +/);
   if (program === "flyte-ts") return cliProblem(first, rest);
@@ -72,7 +77,10 @@ function cliProblem(command: string, args: readonly string[]): string | undefine
   return unknown === undefined ? undefined : `flyte-ts ${command} has no flag --${unknown}`;
 }
 
-/** A flag is declared as a property in the source of the CLI; of `--databases.admin` that is `databases`. */
+/**
+ * A flag is declared as a property in the source of the CLI; of `--databases.admin` that is
+ * `databases`.
+ */
 function isDeclared(flag: string): boolean {
   const [key = ""] = flag.split(".");
   return flag === "config" || new RegExp(`[\\s{"]${key}"?:`).test(cliSource) || cliSource.includes(`"no-${flag}"`);
@@ -88,7 +96,10 @@ function missingFile(path: string): string | undefined {
 const missingTests = (path: string): string | undefined =>
   files.some((file) => file.includes(path) && /\.(?:test|fuzz\.test)\.ts$/.test(file)) ? undefined : `no test matches ${path}`;
 
-/** Lists the paths of the repository in inline code that do not exist. Patterns and placeholders are skipped. */
+/**
+ * Lists the paths of the repository in inline code that do not exist. Patterns and placeholders are
+ * skipped.
+ */
 export function missingPaths(text: string): string[] {
   const inline = [...text.replaceAll(/^ *```[^]*?^ *```/gm, "").matchAll(/`([^`\s]+)`/g)].map(([, code = ""]) => code);
   const paths = inline.filter((code) => /^(?:packages|services|conformance|scripts|deploy|bench|examples|idl|docs)\/[\w./-]+$/.test(code));

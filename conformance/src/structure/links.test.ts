@@ -5,7 +5,9 @@ import { root } from "../repository.js";
 import { trackedFiles } from "./tracked-files.js";
 
 const documents = trackedFiles("*.md");
-/** Applied migrations keep their text, one test makes up documents, and other files are not text. */
+/**
+ * Applied migrations keep their text, one test makes up documents, and other files are not text.
+ */
 const NOT_CHECKED = /\/migrations\/|structure\/changed-tests|package-lock\.json$|\.(?:bin|gz|pb|png|whl|zip)$/;
 
 test("every relative link of a document leads to an existing file and heading", () => {
@@ -32,7 +34,10 @@ function namedDocuments(text: string): string[] {
   return [...text.matchAll(/(?<![\w/])docs\/(?:[\w-]+\/)*(?:[\w-]+\.md|\d{4})/g)].map(([path]) => path);
 }
 
-/** Lists the links whose file or heading does not exist. Links in code blocks and to other hosts are skipped. */
+/**
+ * Lists the links whose file or heading does not exist. Links in code blocks and to other hosts are
+ * skipped.
+ */
 function brokenLinks(file: string, text: string): string[] {
   const prose = withoutCode(text).replaceAll(/`[^`]*`/g, "");
   const targets = [...prose.matchAll(/\]\(([^()\s]+)\)/g)].flatMap(([, target]) => target ?? []);

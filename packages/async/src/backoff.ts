@@ -6,7 +6,10 @@ export interface Backoff {
   readonly maxMs: number;
   /** Growth per retry; default 2. */
   readonly factor?: number;
-  /** Share of the delay, 0 to 1, by which it is reduced at most at random, so that many callers do not retry at once; default 0. */
+  /**
+   * Share of the delay, 0 to 1, by which it is reduced at most at random, so that many callers do
+   * not retry at once; default 0.
+   */
   readonly jitter?: number;
 }
 
@@ -14,8 +17,8 @@ export interface Backoff {
 const MAX_EXPONENT = 64;
 
 /**
- * Returns the delay before retry `n` (from 0), whole ms: `initialMs * factor^n`, at most `maxMs`, reduced by a random
- * share of up to `jitter`.
+ * Returns the delay before retry `n` (from 0), whole ms: `initialMs * factor^n`, at most `maxMs`,
+ * reduced by a random share of up to `jitter`.
  *
  * @param random returns a number in [0, 1); not needed without jitter
  */

@@ -4,7 +4,10 @@ export class Lazy<T> {
 
   constructor(private readonly load: () => Promise<T>) {}
 
-  /** The value that was loaded or is being loaded; undefined before the first use and after a failed load. */
+  /**
+   * The value that was loaded or is being loaded; undefined before the first use and after a failed
+   * load.
+   */
   get loaded(): Promise<T> | undefined {
     return this.#value;
   }

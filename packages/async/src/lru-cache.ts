@@ -25,7 +25,10 @@ export class LruCache<V extends object> {
     return entry.value;
   }
 
-  /** Adds a value unless the key is present, as after a concurrent load, or the value is heavier than the whole cache. */
+  /**
+   * Adds a value unless the key is present, as after a concurrent load, or the value is heavier
+   * than the whole cache.
+   */
   setIfAbsent(key: string, value: V, weight: number): void {
     if (weight > this.maxWeight || this.#entries.has(key)) return;
     this.#entries.set(key, { value, weight });

@@ -1,6 +1,7 @@
 /**
- * Maps items with at most `concurrency` calls in progress. Results have the order of the items. After the first error it
- * starts no more calls, and throws that error when the calls in progress have ended.
+ * Maps items with at most `concurrency` calls in progress. Results have the order of the items.
+ * After the first error it starts no more calls, and throws that error when the calls in progress
+ * have ended.
  */
 export async function mapConcurrent<T, R>(
   items: Iterable<T> | AsyncIterable<T>,

@@ -11,7 +11,10 @@ export interface RetryOptions extends Backoff {
   readonly timeoutMs?: number;
   /** Ends the delay before a retry with an AbortError. */
   readonly signal?: AbortSignal;
-  /** Called before the delay of a retry; `retry` counts from 0. An error that it throws ends the retries. */
+  /**
+   * Called before the delay of a retry; `retry` counts from 0. An error that it throws ends the
+   * retries.
+   */
   readonly onRetry?: (error: unknown, retry: number, delayMs: number) => void;
   /** Returns a number in [0, 1) for the jitter. */
   readonly random?: () => number;

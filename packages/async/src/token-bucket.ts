@@ -8,11 +8,17 @@ export interface TokenBucketOptions {
 /** Tolerance for rounding errors of fractional intervals, ms. */
 const ROUNDING_MS = 1e-6;
 
-/** A rate limiter that permits `burst` operations at once and then one every `intervalMs`. Times are ms of one clock. */
+/**
+ * A rate limiter that permits `burst` operations at once and then one every `intervalMs`. Times are
+ * ms of one clock.
+ */
 export class TokenBucket {
   readonly #intervalMs: number;
   readonly #maxSavedMs: number;
-  /** Saved permits, in ms of their intervals: whole numbers stay exact. Negative while permits are reserved. */
+  /**
+   * Saved permits, in ms of their intervals: whole numbers stay exact. Negative while permits are
+   * reserved.
+   */
   #savedMs: number;
   #updatedAt = Number.NEGATIVE_INFINITY;
 

@@ -8,7 +8,10 @@ export interface RoleBinding {
   readonly kind: "subject" | "group";
   /** The subject or the group. */
   readonly name: string;
-  /** Issuer of the tokens that carry this name. The same name from another issuer is a different caller. */
+  /**
+   * Issuer of the tokens that carry this name. The same name from another issuer is a different
+   * caller.
+   */
   readonly issuer: string;
   readonly role: Role;
   /** A project's id, or {@link WILDCARD}. */
@@ -54,7 +57,8 @@ export function isGranted(held: readonly RoleBinding[], { role, scope }: Permiss
 }
 
 function covers({ project, domain }: RoleBinding, scope: Scope): boolean {
-  // A request that says "*" names a project of that name, not all of them; an empty name is no project at all.
+  // A request that says "*" names a project of that name, not all of them; an empty name is no
+  // project at all.
   const named = (held: string, asked: string | undefined): boolean =>
     held === WILDCARD || (asked !== undefined && asked !== "" && asked !== WILDCARD && held === asked);
   switch (scope.kind) {

@@ -4,14 +4,19 @@ import { ROLES } from "./role.js";
 
 const name = z.string().min(1);
 
-/** A role binding in the configuration; it applies to all projects and domains unless it names them. */
+/**
+ * A role binding in the configuration; it applies to all projects and domains unless it names them.
+ */
 export const roleSchema = z
   .strictObject({
     /** The `sub` of a token; for a service its client id. */
     subject: name.optional(),
     /** A group of the token, instead of `subject`. */
     group: name.optional(),
-    /** Issuer of the tokens with this name; absent: the issuer to which clients are sent, the built-in one or else the first provider. */
+    /**
+     * Issuer of the tokens with this name; absent: the issuer to which clients are sent, the
+     * built-in one or else the first provider.
+     */
     issuer: name.optional(),
     /** Role that is granted. */
     role: z.enum(ROLES),
@@ -29,8 +34,8 @@ export const providerSchema = z.strictObject({
   /** Address of its metadata; default: `/.well-known/openid-configuration` below the issuer. */
   metadataUrl: z.url().optional(),
   /**
-   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not fetched. May be
-   * plain HTTP on a network that the operator trusts.
+   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not
+   * fetched. May be plain HTTP on a network that the operator trusts.
    */
   keysUrl: z.url().optional(),
   /** Accepted values of `aud` in its tokens for Flyte; default: admin's `auth.publicUrl`. */
@@ -47,7 +52,9 @@ export const headerKeySchema = z
   .regex(/^[a-z0-9_.-]+$/)
   .default("flyte-authorization");
 
-/** Reads the role bindings of a configuration; `firstIssuer` applies to those that name no issuer. */
+/**
+ * Reads the role bindings of a configuration; `firstIssuer` applies to those that name no issuer.
+ */
 export function bindingsFrom(roles: readonly z.infer<typeof roleSchema>[], firstIssuer: string): RoleBinding[] {
   return roles.map(({ subject, group, issuer = firstIssuer, role, project, domain }) => ({
     kind: subject === undefined ? "group" : "subject",

@@ -31,7 +31,9 @@ export type FinishAudit = (code: Code, message: string) => Promise<void>;
 export interface GuardOptions {
   readonly table: RuleTable;
   readonly verify: VerifyToken;
-  /** Checks an ID token, given as `IDToken`, as Flyte's gateways do; absent: ID tokens are refused. */
+  /**
+   * Checks an ID token, given as `IDToken`, as Flyte's gateways do; absent: ID tokens are refused.
+   */
   readonly verifyIdToken?: VerifyToken;
   /** Metadata key, in lower case, that may hold the token besides `authorization`. */
   readonly headerKey: string;
@@ -164,7 +166,10 @@ function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly 
   return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
 }
 
-/** Adds the caller to the context by its prototype: a copy would evaluate the context's lazy properties. */
+/**
+ * Adds the caller to the context by its prototype: a copy would evaluate the context's lazy
+ * properties.
+ */
 function withCaller(context: CallContext, caller: Caller): CallContext {
   return Object.create(context, { caller: { value: caller, enumerable: true } }) as CallContext;
 }

@@ -1,7 +1,7 @@
 /**
- * Roles of a caller in a project and domain. `viewer`, `runner`, `contributor` and `admin` each include the previous
- * ones; `engine` is for services that run executions: it reads, launches and reports, and includes no more than
- * `runner`.
+ * Roles of a caller in a project and domain. `viewer`, `runner`, `contributor` and `admin` each
+ * include the previous ones; `engine` is for services that run executions: it reads, launches and
+ * reports, and includes no more than `runner`.
  */
 export const ROLES = ["viewer", "runner", "contributor", "admin", "engine"] as const;
 

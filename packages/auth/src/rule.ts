@@ -9,8 +9,8 @@ export type Rule<Request = unknown> =
   /** Needs an accepted token, but no role. */
   | { readonly kind: "signed-in" }
   /**
-   * Needs all roles that the request implies, at least one. `role`: the minimum for any request. `writes`: it changes
-   * something, and is audited.
+   * Needs all roles that the request implies, at least one. `role`: the minimum for any request.
+   * `writes`: it changes something, and is audited.
    */
   | {
       readonly kind: "roles";
@@ -19,7 +19,9 @@ export type Rule<Request = unknown> =
       readonly writes: boolean;
     };
 
-/** One rule for each method of a service: a missing one fails to compile, and prevents the start. */
+/**
+ * One rule for each method of a service: a missing one fails to compile, and prevents the start.
+ */
 export type RulesOf<Service extends DescService> = {
   readonly [Name in keyof Service["method"]]: Rule<InputOf<Service["method"][Name]>>;
 };
@@ -38,7 +40,10 @@ export function readRule<Request>(role: Role, scope: PermissionsOf<Request>): Ru
   return { kind: "roles", role, permissions: (request) => [{ role, scope: scope(request) }], writes: false };
 }
 
-/** Rule of a method by which a service reports events: these are stored themselves, so it is not audited. `also` as in `writes`. */
+/**
+ * Rule of a method by which a service reports events: these are stored themselves, so it is not
+ * audited. `also` as in `writes`.
+ */
 export function reportRule<Request>(
   role: Role,
   scope: PermissionsOf<Request>,
@@ -72,7 +77,10 @@ export function ruleEntries<Service extends DescService>(service: Service, rules
   });
 }
 
-/** @throws Error naming every method of the services without a rule: such a method must not be served. */
+/**
+ * @throws Error naming every method of the services without a rule: such a method must not be
+ *   served.
+ */
 export function assertAllMethodsHaveRules(services: readonly DescService[], table: RuleTable): void {
   const missing = services.flatMap(({ methods }) => methods.map(methodKey)).filter((key) => !table.has(key));
   if (missing.length > 0) throw new Error(`no rule says who may call ${missing.join(", ")}`);

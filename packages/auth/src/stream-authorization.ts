@@ -10,7 +10,10 @@ export interface StreamAuthOptions {
   readonly recheckIntervalMs: number;
 }
 
-/** Runs a stream until the caller's token expires (UNAUTHENTICATED) or a right is revoked, then aborts the signal of its context. */
+/**
+ * Runs a stream until the caller's token expires (UNAUTHENTICATED) or a right is revoked, then
+ * aborts the signal of its context.
+ */
 export async function runWhileAuthorized(
   context: CallContext,
   { expiresAt, recheck: stillAllowed, clock, recheckIntervalMs: everyMs }: StreamAuthOptions,

@@ -1,4 +1,6 @@
-/** True when less than `ms` have passed since `at`. False when the clock was set back to before it. */
+/**
+ * True when less than `ms` have passed since `at`. False when the clock was set back to before it.
+ */
 export function isWithinMs(now: Date, at: number, ms: number): boolean {
   const age = now.getTime() - at;
   return age >= 0 && age < ms;

@@ -2,7 +2,10 @@
 export interface BlobHead {
   /** Bytes. */
   readonly size: number;
-  /** Changes with the content; without quotes. The content's MD5 in hex where the store knows it: for blobs put in one piece. */
+  /**
+   * Changes with the content; without quotes. The content's MD5 in hex where the store knows it:
+   * for blobs put in one piece.
+   */
   readonly etag: string;
   readonly modifiedAt: Date;
   /** As put, with names in lower case. */
@@ -47,26 +50,39 @@ export interface PresignGetOptions {
 
 export interface PresignPutOptions extends PresignGetOptions {
   /**
-   * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store accepts no other
-   * content. Azure cannot enforce it: there the address creates a blob and replaces none.
+   * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store
+   * accepts no other content. Azure cannot enforce it: there the address creates a blob and
+   * replaces none.
    */
   readonly contentMd5?: string | undefined;
-  /** The address creates a blob and replaces none: the sender must send the condition in the answer's headers. */
+  /**
+   * The address creates a blob and replaces none: the sender must send the condition in the
+   * answer's headers.
+   */
   readonly createOnly?: boolean | undefined;
-  /** Stored with the blob; the sender must send it as in the answer's headers (Azure cannot enforce it). */
+  /**
+   * Stored with the blob; the sender must send it as in the answer's headers (Azure cannot enforce
+   * it).
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are not decoded. Every
- * method may reject with BlobUnavailableError (transient) or BlobError (permanent).
+ * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys
+ * are not decoded. Every method may reject with BlobUnavailableError (transient) or BlobError
+ * (permanent).
  */
 export interface BlobStore {
   /** Returns the content; undefined when the blob does not exist. */
   get(uri: string, options?: GetOptions): Promise<Uint8Array | undefined>;
-  /** Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch kept an existing one. */
+  /**
+   * Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch kept an existing
+   * one.
+   */
   put(uri: string, bytes: Uint8Array, options?: PutOptions): Promise<"written" | "exists">;
-  /** Streams the content to a local file, for blobs of any size. False when the blob does not exist. */
+  /**
+   * Streams the content to a local file, for blobs of any size. False when the blob does not exist.
+   */
   getFile(uri: string, path: string): Promise<boolean>;
   /** Uploads a local file in parts; readers see the blob only when the upload is complete. */
   putFile(uri: string, path: string): Promise<void>;
@@ -74,7 +90,10 @@ export interface BlobStore {
   head(uri: string): Promise<BlobHead | undefined>;
   /** Deletes a blob; a missing one is no error. */
   delete(uri: string): Promise<void>;
-  /** Deletes blobs in as few requests as the store allows. When it rejects, any of them may be deleted. */
+  /**
+   * Deletes blobs in as few requests as the store allows. When it rejects, any of them may be
+   * deleted.
+   */
   deleteAll(uris: readonly string[]): Promise<void>;
   /** Lists blobs whose address starts with `prefix`, in byte order of their keys. */
   list(prefix: string): AsyncIterable<BlobEntry>;

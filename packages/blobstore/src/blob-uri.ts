@@ -7,7 +7,10 @@ export type BlobScheme = "s3" | "gs" | "abfs" | "file";
 export interface BlobLocation {
   readonly scheme: BlobScheme;
   readonly uri: string;
-  /** Prefix before the key, the same for all keys of the container: `s3://bucket/`; `file://` or nothing. */
+  /**
+   * Prefix before the key, the same for all keys of the container: `s3://bucket/`; `file://` or
+   * nothing.
+   */
   readonly root: string;
   /** The bucket, or Azure's container; empty for files. */
   readonly bucket: string;
@@ -20,11 +23,12 @@ export interface BlobLocation {
 const URI_FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file:///path";
 
 /**
- * Parses an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
- * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an
- * absolute path.
+ * Parses an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a),
+ * `gs://bucket/key`, `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key`
+ * (also abfss), `file:///path` or an absolute path.
  *
- * @throws BlobUriError for other schemes, for a missing bucket, and for file paths with `..` in them.
+ * @throws BlobUriError for other schemes, for a missing bucket, and for file paths with `..` in
+ *   them.
  */
 export function parseBlobUri(uri: string): BlobLocation {
   const match = /^(s3a?|gs|abfss?):\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);

@@ -15,13 +15,17 @@ export interface BlobStoreConfig {
   readonly gcs?: GcsConfig | undefined;
   readonly azure?: AzureConfig | undefined;
   /**
-   * Schemes of accepted addresses; default all. A service that accepts addresses from clients must restrict them:
-   * otherwise `file:` opens local files, and other stores get requests with its credentials.
+   * Schemes of accepted addresses; default all. A service that accepts addresses from clients must
+   * restrict them: otherwise `file:` opens local files, and other stores get requests with its
+   * credentials.
    */
   readonly schemes?: ReadonlySet<BlobScheme> | undefined;
 }
 
-/** Creates a blob store for all schemes. It connects, and loads an SDK, on the first call that needs it. */
+/**
+ * Creates a blob store for all schemes. It connects, and loads an SDK, on the first call that needs
+ * it.
+ */
 export function createBlobStore(config: BlobStoreConfig): BlobStore {
   const drivers: Readonly<Record<BlobScheme, BlobDriver>> = {
     s3: new S3Driver(config.s3 ?? {}),

@@ -1,7 +1,10 @@
 import type { BlobLocation } from "./blob-uri.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, PresignedRequest, PresignGetOptions, PresignPutOptions } from "./blob-store.js";
 
-/** Blobs of one kind of store. Methods are those of BlobStore, for addresses of its scheme with a key. */
+/**
+ * Blobs of one kind of store. Methods are those of BlobStore, for addresses of its scheme with a
+ * key.
+ */
 export interface BlobDriver {
   get(location: BlobLocation, options: GetOptions): Promise<Uint8Array | undefined>;
   put(location: BlobLocation, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists">;

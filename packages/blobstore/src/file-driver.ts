@@ -10,7 +10,9 @@ import { mapBlobErrors } from "./map-errors.js";
 
 const TEMPORARY_PREFIX = ".partial-";
 
-/** Blobs as local files. Folders are created as needed and never removed; metadata is not stored. */
+/**
+ * Blobs as local files. Folders are created as needed and never removed; metadata is not stored.
+ */
 export class FileDriver implements BlobDriver {
   async get(location: BlobLocation, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
     return mapErrors(location.uri, async () => {

@@ -16,7 +16,10 @@ export interface Answer {
   readonly body?: string | object;
 }
 
-/** A server with scripted answers, taken from the services' documents: for what no server that runs here does. */
+/**
+ * A server with scripted answers, taken from the services' documents: for what no server that runs
+ * here does.
+ */
 export interface ScriptedServer {
   readonly host: string;
   readonly url: string;

@@ -9,16 +9,16 @@ export interface DataPlaneScope {
 }
 
 /**
- * Kinds of messages within a data plane, or from it to admin. Admin's messages name an execution, and every data plane
- * may receive them.
+ * Kinds of messages within a data plane, or from it to admin. Admin's messages name an execution,
+ * and every data plane may receive them.
  */
 const WITHIN: ReadonlySet<string> = new Set(["task", "event", "plugin"]);
 const AT = "at";
 
 /**
- * Creates the scope of a data plane by its name in admin's configuration: requests of its propeller reach only its
- * plugin services, and their events only its propeller. Undefined for the empty name: that data plane uses subjects
- * unchanged.
+ * Creates the scope of a data plane by its name in admin's configuration: requests of its propeller
+ * reach only its plugin services, and their events only its propeller. Undefined for the empty
+ * name: that data plane uses subjects unchanged.
  *
  * flyte.task.python-task.7 becomes flyte.task.at.east.python-task.7
  */

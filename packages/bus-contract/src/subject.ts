@@ -2,7 +2,10 @@
 export interface StreamDefinition {
   readonly name: string;
   readonly subjects: readonly string[];
-  /** `workqueue`: deleted when its one consumer acknowledged it. `interest`: deleted when every consumer did. */
+  /**
+   * `workqueue`: deleted when its one consumer acknowledged it. `interest`: deleted when every
+   * consumer did.
+   */
   readonly retention: "workqueue" | "interest";
 }
 
@@ -17,7 +20,10 @@ export const pluginHelloSubject = "flyte.plugin.hello";
 
 const PLAIN_TOKEN = /^[A-Za-z0-9_-]+$/;
 
-/** Encodes a task type as one token of a subject: any text maps to its own token of letters, digits, `_`, `-` and `%XX`. */
+/**
+ * Encodes a task type as one token of a subject: any text maps to its own token of letters, digits,
+ * `_`, `-` and `%XX`.
+ */
 export function taskTypeToken(taskType: string): string {
   if (taskType === "") return "%";
   if (PLAIN_TOKEN.test(taskType)) return taskType;

@@ -23,7 +23,10 @@ interface SystemError {
   readonly message: string;
 }
 
-/** Formats an error for the user of a command: one line when the user can mend it, the stack when the program is at fault. */
+/**
+ * Formats an error for the user of a command: one line when the user can mend it, the stack when
+ * the program is at fault.
+ */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (USER_ERRORS.test(error.name)) return error.message;
@@ -33,7 +36,9 @@ export function describeError(error: unknown): string {
   return hint === undefined ? system.message : `${system.message}: ${hint}`;
 }
 
-/** Finds the error of the operating system; Node combines several when a name has several addresses. */
+/**
+ * Finds the error of the operating system; Node combines several when a name has several addresses.
+ */
 function systemErrorOf(error: Error): SystemError | undefined {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { code, errno, message } = inner as NodeJS.ErrnoException;

@@ -18,7 +18,10 @@ export interface FlyteClient {
   close(): void;
 }
 
-/** Creates a client of a Flyte control plane. It connects on the first call, and reconnects after a loss. */
+/**
+ * Creates a client of a Flyte control plane. It connects on the first call, and reconnects after a
+ * loss.
+ */
 export function createFlyteClient(options: ChannelOptions): FlyteClient {
   const channel = openChannel(options);
   return {

@@ -21,7 +21,8 @@ const TRANSIENT_CODES: readonly Code[] = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUS
 const BACKOFF: Backoff = { initialMs: 100, maxMs: 5_000 };
 
 /**
- * Yields a stream until its end and resumes it after failures: `open` starts it after a cursor, at first an empty one.
+ * Yields a stream until its end and resumes it after failures: `open` starts it after a cursor, at
+ * first an empty one.
  *
  * @throws RpcError when it cannot be resumed.
  */

@@ -2,8 +2,9 @@ import type { CompileError } from "./error/compile-error.js";
 import { invalidValue } from "./error/errors.js";
 
 /**
- * Maximum nesting of plain objects in a template. A list type takes two levels and a nested branch five, and clients
- * cannot send more than 100 nested messages; the limit lets the rest of the compiler recurse safely.
+ * Maximum nesting of plain objects in a template. A list type takes two levels and a nested branch
+ * five, and clients cannot send more than 100 nested messages; the limit lets the rest of the
+ * compiler recurse safely.
  */
 export const MAX_OBJECT_NESTING = 1000;
 

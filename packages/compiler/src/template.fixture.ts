@@ -130,7 +130,10 @@ export function workflow(name: string, { inputs = {}, outputs = {}, bound = {}, 
   });
 }
 
-/** Default tasks of the tests: `t` takes the integer `a` and returns the integer `o`; `z` has no inputs and outputs. */
+/**
+ * Default tasks of the tests: `t` takes the integer `a` and returns the integer `o`; `z` has no
+ * inputs and outputs.
+ */
 export const tasks: readonly CompiledTask[] = [
   task("t", { a: int }, { o: int }),
   task("z", {}, {}),

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * Address and credentials of a Kubernetes API: the same keys in the configuration of every service. At most one of
- * `kubeconfig`, `inCluster` and `endpoint`; without them the file in KUBECONFIG or ~/.kube/config applies, or, in a
- * pod, its service account.
+ * Address and credentials of a Kubernetes API: the same keys in the configuration of every service.
+ * At most one of `kubeconfig`, `inCluster` and `endpoint`; without them the file in KUBECONFIG or
+ * ~/.kube/config applies, or, in a pod, its service account.
  */
 export const kubernetesSettings = {
   /** Path of a kubeconfig file. */

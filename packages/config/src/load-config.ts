@@ -20,9 +20,10 @@ export interface ConfigSources {
 type Tree = { [key: string]: unknown };
 
 /**
- * Reads a service's configuration: the YAML file named by `--config` (repeat it to keep secrets in a separate file),
- * then environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a level, case and single underscores
- * ignored), then flags (`--database.url x`); later sources win per key. Unknown keys and wrong types are refused.
+ * Reads a service's configuration: the YAML file named by `--config` (repeat it to keep secrets in
+ * a separate file), then environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for
+ * a level, case and single underscores ignored), then flags (`--database.url x`); later sources win
+ * per key. Unknown keys and wrong types are refused.
  *
  * @throws ConfigError naming every wrong key, or the unreadable file.
  */

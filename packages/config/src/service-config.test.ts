@@ -17,7 +17,10 @@ const schema = z
 
 class Ended extends Error {}
 
-/** Output and exit status of a program with these arguments; undefined status when it gets its configuration. */
+/**
+ * Output and exit status of a program with these arguments; undefined status when it gets its
+ * configuration.
+ */
 function run(...words: string[]): { out: string; err: string; status: number | undefined; config?: z.infer<typeof schema> } {
   const said = { out: "", err: "", status: undefined as number | undefined };
   try {

@@ -15,9 +15,9 @@ const PRINT_SCHEMA = "--print-schema";
 const PRINT_CONFIG = "--print-config";
 
 /**
- * Loads the configuration of a service started as a program. `--print-schema` prints its JSON schema, and
- * `--print-config` the effective configuration as YAML without secrets; both exit the process. Errors are printed on
- * standard error, with exit status 2.
+ * Loads the configuration of a service started as a program. `--print-schema` prints its JSON
+ * schema, and `--print-config` the effective configuration as YAML without secrets; both exit the
+ * process. Errors are printed on standard error, with exit status 2.
  *
  * @param service its name, the prefix of environment variables
  */

@@ -18,14 +18,21 @@ const hostPattern = z
     "a host name without scheme and port, as flyte.example.com, *.example.com for all below it, or * for any",
   );
 
-/** Host names that an HTTP listener accepts, and web pages that may call it: the rules are those of packages/http-policy. */
+/**
+ * Host names that an HTTP listener accepts, and web pages that may call it: the rules are those of
+ * packages/http-policy.
+ */
 export const httpPolicySettings = {
   /**
-   * Host names of requests, besides loopback and, for listeners beyond it, addresses; `*` for any. Absent: names that
-   * cannot be registered in the public DNS, where the listener is bound beyond loopback.
+   * Host names of requests, besides loopback and, for listeners beyond it, addresses; `*` for any.
+   * Absent: names that cannot be registered in the public DNS, where the listener is bound beyond
+   * loopback.
    */
   allowedHosts: z.array(hostPattern).optional(),
-  /** Origins of web pages, besides its own, that may call and read answers, such as `https://console.example.com`. */
+  /**
+   * Origins of web pages, besides its own, that may call and read answers, such as
+   * `https://console.example.com`.
+   */
   allowedOrigins: z
     .array(z.string().refine(isWebOrigin, "an origin is http:// or https:// and a host, as https://console.example.com, without a path"))
     .default([]),
@@ -99,7 +106,9 @@ const maxConnections = {
   maxConnections: z.number().int().positive().default(64),
 } as const;
 
-/** Access to blob stores. Each is used only for addresses that name it: `s3://`, `gs://`, `abfs://`. */
+/**
+ * Access to blob stores. Each is used only for addresses that name it: `s3://`, `gs://`, `abfs://`.
+ */
 export const blobStoreSettings = {
   s3: z.strictObject({ ...s3Fields, ...maxConnections }).prefault({}),
   gcs: z.strictObject({ ...gcsFields, ...maxConnections }).prefault({}),
@@ -118,7 +127,10 @@ export const presigningBlobStoreSettings = {
     .unwrap()
     .extend({
       ...publicEndpoint,
-      /** Base address of IAM's signing requests, before the account's name; used where credentials have no key; absent: Google's own. */
+      /**
+       * Base address of IAM's signing requests, before the account's name; used where credentials
+       * have no key; absent: Google's own.
+       */
       signingEndpoint: httpUrl.optional(),
     })
     .prefault({}),
@@ -138,7 +150,10 @@ export const tracingSettings = z
 /** Shutdown of a service that answers calls. */
 export const drainSettings = z
   .strictObject({
-    /** Time to keep serving while reporting not ready, ms, so that load balancers can remove the replica first. */
+    /**
+     * Time to keep serving while reporting not ready, ms, so that load balancers can remove the
+     * replica first.
+     */
     delayMs: z.number().int().min(0).default(0),
     /** Time for calls in progress to end, ms; then they are aborted. */
     deadlineMs: z.number().int().min(0).default(10_000),

@@ -3,7 +3,10 @@ import { schemaAtPath, settingPaths, objectShape } from "./zod-introspection.js"
 /** Normalizes a name for comparison: without case, `_` and `-`. */
 export const normalizeKey = (key: string): string => key.toLowerCase().replaceAll("_", "").replaceAll("-", "");
 
-/** Suggests the dotted path of the setting closest to an unknown key: a similar sibling first, else an equal name elsewhere. */
+/**
+ * Suggests the dotted path of the setting closest to an unknown key: a similar sibling first, else
+ * an equal name elsewhere.
+ */
 export function suggestSetting(schema: unknown, path: readonly PropertyKey[], key: string): string | undefined {
   const wanted = normalizeKey(key);
   const [nearest] = Object.keys(objectShape(schemaAtPath(schema, path)) ?? {})

@@ -40,7 +40,10 @@ export function nextSeq(state: CommonState | undefined): bigint {
   return state === undefined ? 0n : state.phaseSeq + 1n;
 }
 
-/** True when a start of this order is the earliest reported: the first start is kept, and propeller repeats it after a restart. */
+/**
+ * True when a start of this order is the earliest reported: the first start is kept, and propeller
+ * repeats it after a restart.
+ */
 export function isEarliestStart({ startedSeq }: Pick<CommonState, "startedSeq">, seq: bigint): boolean {
   return startedSeq === NO_SEQ || seq < startedSeq;
 }
@@ -68,8 +71,9 @@ export function foldCommonState(
 }
 
 /**
- * Returns the earliest start reported by an event; else the one stated by an end. A status has whole seconds, so a late
- * event may report a start within the second: a start already shown is not moved later.
+ * Returns the earliest start reported by an event; else the one stated by an end. A status has
+ * whole seconds, so a late event may report a start within the second: a start already shown is not
+ * moved later.
  */
 function startOf(
   { startedAt, startedSeq }: CommonState,

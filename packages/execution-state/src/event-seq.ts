@@ -4,15 +4,18 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 /** Precedes every event. */
 export const NO_SEQ = -1n;
 
-/** Follows every event but a terminal one: only the end itself replaces the state after a user's abort. */
+/**
+ * Follows every event but a terminal one: only the end itself replaces the state after a user's
+ * abort.
+ */
 export const ABORT_SEQ = 2n ** 62n - 1n;
 
 /** Follows everything: facts of the terminal event. */
 export const TERMINAL_SEQ = 2n ** 62n;
 
 /**
- * Order of an event in its execution. Propeller numbers its events; for a sender without numbers (0) time decides, and
- * at equal times the later phase.
+ * Order of an event in its execution. Propeller numbers its events; for a sender without numbers
+ * (0) time decides, and at equal times the later phase.
  */
 export function executionEventSeq(sequence: bigint, occurredAt: bigint, phase: NodeExecution_Phase | WorkflowExecution_Phase): bigint {
   if (sequence > 0n) return sequence;

@@ -1,4 +1,5 @@
-// State of an execution derived from its events: facts of events, states of rows, the folds between, and facts of resources.
+// State of an execution derived from its events: facts of events, states of rows, the folds
+// between, and facts of resources.
 export { type InferredEnd, inferNodeEnd, inferAttemptEnd } from "./inferred-end.js";
 export { errorColumns } from "./error-columns.js";
 export type { ErrorColumns, NodeUpdate, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "./updates.js";

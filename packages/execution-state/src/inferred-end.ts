@@ -24,8 +24,9 @@ export interface NonTerminalNode {
 }
 
 /**
- * Derives the end of a node whose execution has ended: the phase in the resource, if terminal; else success if its parent,
- * or at the top the execution, succeeded, since that happens after the success of its nodes; else aborted.
+ * Derives the end of a node whose execution has ended: the phase in the resource, if terminal; else
+ * success if its parent, or at the top the execution, succeeded, since that happens after the
+ * success of its nodes; else aborted.
  */
 export function inferNodeEnd({ execution, parent, parentRetried, resourcePhase }: NonTerminalNode): InferredEnd<Node> {
   const scope = parent === undefined ? `the execution (${Workflow[execution] ?? execution})` : `the node that it runs in (${Node[parent]})`;

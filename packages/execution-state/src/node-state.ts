@@ -13,8 +13,8 @@ import {
 } from "./common-state.js";
 
 /**
- * State of a node, folded from its events. States read from the database omit large values (inputs, outputs, error,
- * target, dynamicWorkflow); undefined then means unchanged.
+ * State of a node, folded from its events. States read from the database omit large values (inputs,
+ * outputs, error, target, dynamicWorkflow); undefined then means unchanged.
  */
 export interface NodeState extends CommonState {
   readonly phase: NodeExecution_Phase;
@@ -36,7 +36,10 @@ export interface NodeState extends CommonState {
   readonly isArray: boolean;
 }
 
-/** Folds one event; with the same guarantees as foldWorkflow. A reported end replaces one that admin assumed. */
+/**
+ * Folds one event; with the same guarantees as foldWorkflow. A reported end replaces one that admin
+ * assumed.
+ */
 export function foldNode(state: NodeState | undefined, update: NodeUpdate, seq: bigint): NodeState {
   const before = state ?? emptyNodeState(update);
   const isTerminal = isTerminalNodeEvent(update.phase);

@@ -17,7 +17,10 @@ export function executionTarget(executionId: WorkflowExecutionIdentifier | undef
   return { bytes: closureOf({ case: "workflowNodeMetadata", value }), isExecution: true };
 }
 
-/** Target of a node that ran a task. A cache status without a catalog key is ignored: only cached nodes have a key. */
+/**
+ * Target of a node that ran a task. A cache status without a catalog key is ignored: only cached
+ * nodes have a key.
+ */
 export function taskTarget({
   checkpointUri,
   catalogKey,

@@ -9,7 +9,8 @@ import { clampNanos } from "./time.js";
 /**
  * The end of an execution derived from its resource.
  * - `complete`: the status holds all of it.
- * - `inBlob`: it is complete if a blob exists at the URI of its outputs; a URI alone proves nothing.
+ * - `inBlob`: it is complete if a blob exists at the URI of its outputs; a URI alone proves
+ *   nothing.
  * - `incomplete`: the status does not hold the outputs and has no URI.
  */
 export type ResourceEnd =
@@ -21,8 +22,8 @@ export type ResourceEnd =
 const END_NODE = "end-node";
 
 /**
- * Derives the end of an execution from a terminal status: phase, outputs or error, times. Outputs without a blob are in
- * the status of the end node until admin has recorded the end.
+ * Derives the end of an execution from a terminal status: phase, outputs or error, times. Outputs
+ * without a blob are in the status of the end node until admin has recorded the end.
  *
  * @param nodes the statuses of the top-level nodes, from slices if there are any.
  * @param now nanoseconds since the epoch; the end where the status has none.
@@ -53,7 +54,9 @@ export function statusError({ code, message, kind = "", errorUri = "" }: Executi
   return errorColumns(create(ExecutionErrorSchema, { code, message, errorUri, kind: known ?? ExecutionError_ErrorKind.UNKNOWN }));
 }
 
-/** Parses a time in a status, nanoseconds since the epoch; undefined for an absent or malformed one. */
+/**
+ * Parses a time in a status, nanoseconds since the epoch; undefined for an absent or malformed one.
+ */
 export function statusTime(text: string | undefined): bigint | undefined {
   const ms = Date.parse(text ?? "");
   return Number.isNaN(ms) ? undefined : clampNanos(BigInt(ms) * 1_000_000n);

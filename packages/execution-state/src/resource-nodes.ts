@@ -62,8 +62,8 @@ function collectNodes(nodes: Statuses, within: GraphContext, collected: Map<stri
 }
 
 /**
- * `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node; items of
- * arrays use their numbers.
+ * `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another
+ * node; items of arrays use their numbers.
  */
 function attemptDirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, parent, dir }: GraphContext): string | undefined {
   if (dir === undefined) return undefined;
@@ -92,8 +92,9 @@ function branchContext(nodes: Statuses, status: NodeStatus, context: GraphContex
 }
 
 /**
- * True when events are sure to report the end in the status. They do not for items of arrays, nor for arms of branches
- * that were not taken, which a status does not distinguish from other skipped nodes.
+ * True when events are sure to report the end in the status. They do not for items of arrays, nor
+ * for arms of branches that were not taken, which a status does not distinguish from other skipped
+ * nodes.
  */
 export function isReportedEnd({ isItem, status }: ResourceNode): boolean {
   const phase = nodeEventPhase(status.phase ?? 0);
@@ -111,8 +112,9 @@ export interface EndOfNodeOptions {
 }
 
 /**
- * Derives the end of a node from the status: phase, error, times, cache status, deck, the execution that it started,
- * and outputs where the status holds them or their URI. The end is assumed: a late event of the end replaces it.
+ * Derives the end of a node from the status: phase, error, times, cache status, deck, the execution
+ * that it started, and outputs where the status holds them or their URI. The end is assumed: a late
+ * event of the end replaces it.
  */
 export function endOfNode(node: ResourceNode, { inferredReason, now, project, domain }: EndOfNodeOptions): NodeUpdate {
   const { status, specNodeId, parent, attemptDir } = node;
@@ -124,7 +126,8 @@ export function endOfNode(node: ResourceNode, { inferredReason, now, project, do
     reportedAt: occurredAt,
     startedAt: statusTime(status.startedAt),
     inferredReason,
-    // The status of a node that succeeded or timed out keeps the error of an earlier attempt, as in Go Flyte.
+    // The status of a node that succeeded or timed out keeps the error of an earlier attempt, as in
+    // Go Flyte.
     error: status.error && phase === NodeExecution_Phase.FAILED ? statusError(status.error) : undefined,
     outputUri: status.outputUri,
     outputs: status.outputs === undefined ? undefined : decodeBase64(status.outputs),

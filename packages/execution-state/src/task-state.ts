@@ -11,13 +11,19 @@ import {
   supersedesInferredEnd,
 } from "./common-state.js";
 
-/** State of a task attempt, folded from its events, as stored in the row; it starts when it first runs. */
+/**
+ * State of a task attempt, folded from its events, as stored in the row; it starts when it first
+ * runs.
+ */
 export interface TaskState extends CommonState {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;
 }
 
-/** True when the event belongs to the attempt's history: all but a second end do. A reported end replaces one that admin assumed. */
+/**
+ * True when the event belongs to the attempt's history: all but a second end do. A reported end
+ * replaces one that admin assumed.
+ */
 export function isPartOfHistory(state: TaskState | undefined, update: TaskUpdate): boolean {
   return (
     state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(update.phase) || supersedesInferredEnd(state, update)

@@ -6,8 +6,9 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 const MAX_NANOS = 2n ** 63n - 1n;
 
 /**
- * Converts to nanoseconds since the epoch for 64-bit columns, which the difference of two times must also fit. Times
- * before the epoch (Go's zero time is in the year 1) or beyond the range become the nearest valid time.
+ * Converts to nanoseconds since the epoch for 64-bit columns, which the difference of two times
+ * must also fit. Times before the epoch (Go's zero time is in the year 1) or beyond the range
+ * become the nearest valid time.
  */
 export function nanosOf(timestamp: Timestamp): bigint {
   return clampNanos(timestamp.seconds * NANOS_PER_SECOND + BigInt(timestamp.nanos));
@@ -22,8 +23,8 @@ export function clampNanos(nanos: bigint): bigint {
 const MAX_CLOCK_SKEW_NANOS = 3_600n * NANOS_PER_SECOND;
 
 /**
- * Raises a time by another clock to a time that it cannot precede. One that precedes it by more than clocks differ is
- * kept: it is intended, as when a client reports work done elsewhere.
+ * Raises a time by another clock to a time that it cannot precede. One that precedes it by more
+ * than clocks differ is kept: it is intended, as when a client reports work done elsewhere.
  */
 export function notBefore(bound: bigint, reported: bigint): bigint {
   return reported < bound && bound - reported <= MAX_CLOCK_SKEW_NANOS ? bound : reported;

@@ -9,7 +9,10 @@ export interface ErrorColumns {
   readonly code: string;
 }
 
-/** Facts from one workflow event. Times are nanoseconds since the epoch; values are encoded core.LiteralMaps. */
+/**
+ * Facts from one workflow event. Times are nanoseconds since the epoch; values are encoded
+ * core.LiteralMaps.
+ */
 export interface WorkflowUpdate {
   readonly phase: WorkflowExecution_Phase;
   readonly occurredAt: bigint;
@@ -71,7 +74,10 @@ export interface NodeTarget {
   readonly cacheStatus?: string | undefined;
 }
 
-/** Facts from one event of a task attempt that the row stores; the rest is read from the event when needed. */
+/**
+ * Facts from one event of a task attempt that the row stores; the rest is read from the event when
+ * needed.
+ */
 export interface TaskUpdate extends CommonUpdate {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;

@@ -10,11 +10,14 @@ import { notBefore } from "./time.js";
 export interface WorkflowState {
   readonly phase: WorkflowExecution_Phase;
   /**
-   * Time at which admin accepted the execution, nanoseconds since the epoch; the lower bound of its start, up to the
-   * difference of clocks.
+   * Time at which admin accepted the execution, nanoseconds since the epoch; the lower bound of its
+   * start, up to the difference of clocks.
    */
   readonly acceptedAt: bigint;
-  /** The highest order of any event; that of the phase's event, unless the phase was kept in spite of a later event. */
+  /**
+   * The highest order of any event; that of the phase's event, unless the phase was kept in spite
+   * of a later event.
+   */
   readonly phaseSeq: bigint;
   readonly startedAt: bigint | undefined;
   readonly startedSeq: bigint;
@@ -55,10 +58,11 @@ export function elapsed(state: { readonly startedAt: bigint | undefined; readonl
 }
 
 /**
- * Folds one event. The same events give the same state in any order and with any repetitions, provided that one
- * terminal event is among them: the first to arrive is kept, and a later one of the same phase adds a result that the
- * first did not have. The earliest start is kept; propeller repeats it after each restart. An event without news
- * returns the same object, so that nothing is written: services repeat their state when asked for it.
+ * Folds one event. The same events give the same state in any order and with any repetitions,
+ * provided that one terminal event is among them: the first to arrive is kept, and a later one of
+ * the same phase adds a result that the first did not have. The earliest start is kept; propeller
+ * repeats it after each restart. An event without news returns the same object, so that nothing is
+ * written: services repeat their state when asked for it.
  */
 export function foldWorkflow(state: WorkflowState, update: WorkflowUpdate, seq: bigint): WorkflowState {
   const ends = isTerminalWorkflowEvent(update.phase);
@@ -81,8 +85,8 @@ export function foldWorkflow(state: WorkflowState, update: WorkflowUpdate, seq: 
 }
 
 /**
- * Returns the earliest start reported by an event; else the one stated by an end. A start already shown is not moved
- * later (progress.ts).
+ * Returns the earliest start reported by an event; else the one stated by an end. A start already
+ * shown is not moved later (progress.ts).
  */
 function startOf(state: WorkflowState, update: WorkflowUpdate, seq: bigint): Pick<WorkflowState, "startedAt" | "startedSeq"> {
   const { startedAt, startedSeq, acceptedAt } = state;
@@ -104,7 +108,10 @@ function completeWorkflowEnd(state: WorkflowState, update: WorkflowUpdate): Work
   return { ...state, endedAt: update.occurredAt, updatedAt: update.occurredAt, result, resultSeq: TERMINAL_SEQ };
 }
 
-/** True when the result (outputs or error) came with a terminal event, not with an earlier event, or not at all. */
+/**
+ * True when the result (outputs or error) came with a terminal event, not with an earlier event, or
+ * not at all.
+ */
 export function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultSeq">): boolean {
   return resultSeq >= TERMINAL_SEQ;
 }

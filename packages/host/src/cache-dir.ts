@@ -2,7 +2,10 @@ import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Cache of programs that are slow to download or build: `FLYTE_TS_CACHE`, default ~/.cache/flyte-ts. */
+/**
+ * Cache of programs that are slow to download or build: `FLYTE_TS_CACHE`, default
+ * ~/.cache/flyte-ts.
+ */
 export function cacheDir(): string {
   return process.env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
 }

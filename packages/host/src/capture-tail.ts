@@ -3,7 +3,10 @@ import type { Readable } from "node:stream";
 /** Returns the captured text. */
 export type OutputTail = () => string;
 
-/** Captures the last `maxChars` characters of output streams, such as those of a child process, in order of arrival. */
+/**
+ * Captures the last `maxChars` characters of output streams, such as those of a child process, in
+ * order of arrival.
+ */
 export function captureTail(streams: readonly (Readable | null)[], maxChars: number): OutputTail {
   let text = "";
   for (const stream of streams) {

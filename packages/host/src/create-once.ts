@@ -16,8 +16,8 @@ export interface Creation {
 }
 
 /**
- * Creates a file or folder of the cache unless it exists; concurrent callers share one creation. Creates its parent
- * folder too.
+ * Creates a file or folder of the cache unless it exists; concurrent callers share one creation.
+ * Creates its parent folder too.
  *
  * @throws CacheError when the folder is not writable
  */
@@ -44,8 +44,8 @@ function ensureWritableDir(dir: string): void {
 }
 
 /**
- * Creates a file or folder at a temporary path and renames it when complete; removes remains of an earlier attempt at
- * either path. One process at a time.
+ * Creates a file or folder at a temporary path and renames it when complete; removes remains of an
+ * earlier attempt at either path. One process at a time.
  */
 export async function replaceAtomically(path: string, create: (staged: string) => Promise<void>): Promise<void> {
   const staged = `${path}.new`;

@@ -8,12 +8,16 @@ export interface LockHolder {
   readonly pid: number | undefined;
 }
 
-/** Time for which an empty lock file may be one being written, ms; a power failure leaves such files too. */
+/**
+ * Time for which an empty lock file may be one being written, ms; a power failure leaves such files
+ * too.
+ */
 const EMPTY_LOCK_GRACE_MS = 5_000;
 
 /**
- * Acquires a lock file for this process: it holds the process id and identity, and appears complete or not at all. A
- * lock whose process has ended, or whose process id has been reused, is taken over.
+ * Acquires a lock file for this process: it holds the process id and identity, and appears complete
+ * or not at all. A lock whose process has ended, or whose process id has been reused, is taken
+ * over.
  *
  * @returns undefined when the lock is acquired, else its holder
  */
@@ -76,7 +80,10 @@ function readLock(lock: string): LockState {
   return { holder: liveIdentity !== undefined && liveIdentity === identity ? { pid: Number(pid) } : undefined, content };
 }
 
-/** Removes the lock if it still has that content: another process may have taken it over meanwhile, and gets it back. */
+/**
+ * Removes the lock if it still has that content: another process may have taken it over meanwhile,
+ * and gets it back.
+ */
 function removeStale(lock: string, content: string | undefined): void {
   if (content === undefined) return;
   const aside = `${lock}.${process.pid}.${randomUUID()}.stale`;
@@ -102,7 +109,10 @@ function readIfPresent(path: string): string | undefined {
 
 const splitLines = (content: string | undefined): string[] => (content ?? "").split("\n");
 
-/** Milliseconds since the file was written. A time in the future, from a clock that was set back, counts as long ago. */
+/**
+ * Milliseconds since the file was written. A time in the future, from a clock that was set back,
+ * counts as long ago.
+ */
 function fileAgeMs(path: string): number {
   const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < -EMPTY_LOCK_GRACE_MS ? Number.POSITIVE_INFINITY : age;

@@ -10,7 +10,10 @@ const LAST_PORT = 29_999;
 /** Time for which a returned port is not returned again, ms: its server listens by then. */
 const RESERVATION_MS = 120_000;
 
-/** Finds a TCP port of the loopback address without a listener that no other process of this user was just given. */
+/**
+ * Finds a TCP port of the loopback address without a listener that no other process of this user
+ * was just given.
+ */
 export async function freePort(): Promise<number> {
   const folder = join(tmpdir(), `flyte-ts-ports-${process.getuid?.() ?? 0}`);
   mkdirSync(folder, { recursive: true });

@@ -17,8 +17,8 @@ export interface ReadinessResponse {
 }
 
 /**
- * Queries `/readyz` of a server on this machine. Each service of a stack is queried twenty times a second while it
- * starts and the processors are busy: Node's `fetch` takes several times as long.
+ * Queries `/readyz` of a server on this machine. Each service of a stack is queried twenty times a
+ * second while it starts and the processors are busy: Node's `fetch` takes several times as long.
  *
  * @param origin such as http://127.0.0.1:8080
  * @throws when no process listens there, or after the timeout

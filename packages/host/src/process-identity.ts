@@ -2,16 +2,20 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * Identifies a live process permanently, since ids are reused, after a reboot from the beginning. On Linux the boot id
- * and the start time in clock ticks since then (proc(5), `/proc/PID/stat`, field 22), elsewhere the start time by
- * ps(1). Undefined when the process does not exist or is a zombie.
+ * Identifies a live process permanently, since ids are reused, after a reboot from the beginning.
+ * On Linux the boot id and the start time in clock ticks since then (proc(5), `/proc/PID/stat`,
+ * field 22), elsewhere the start time by ps(1). Undefined when the process does not exist or is a
+ * zombie.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   return process.platform === "linux" ? fromProc(pid) : fromPs(pid);
 }
 
-/** Command line of a live process, its arguments separated by NUL on Linux and by spaces elsewhere; undefined when it does not exist. */
+/**
+ * Command line of a live process, its arguments separated by NUL on Linux and by spaces elsewhere;
+ * undefined when it does not exist.
+ */
 export function processCommandLine(pid: number): string | undefined {
   if (processIdentity(pid) === undefined) return undefined;
   try {
@@ -30,7 +34,8 @@ let bootId: string | undefined;
 function fromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command is in parentheses and may contain anything; the fields after it are separated by spaces.
+    // The command is in parentheses and may contain anything; the fields after it are separated by
+    // spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
     bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 /**
- * Replaces a file atomically: after a crash, a power failure or on a full disk it holds the old or the new content, in
- * full.
+ * Replaces a file atomically: after a crash, a power failure or on a full disk it holds the old or
+ * the new content, in full.
  *
  * @param mode permissions of the file
  */

@@ -16,7 +16,10 @@ export interface RunProgramOptions {
   readonly input?: string;
 }
 
-/** Runs a program. @returns its standard output, trimmed. @throws Error with the last lines of its output when it fails. */
+/**
+ * Runs a program. @returns its standard output, trimmed. @throws Error with the last lines of its
+ * output when it fails.
+ */
 export function runProgram(command: string, args: readonly string[], options: RunProgramOptions = {}): Promise<string> {
   const { signal, cwd, env, input = "" } = options;
   return new Promise((resolve, reject) => {

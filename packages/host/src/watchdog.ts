@@ -3,13 +3,16 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 
 /**
- * Ends child processes when the parent dies, even of SIGKILL: children with a session of their own get no signal of the
- * terminal, and the kernel does not tell a child that its parent was killed.
+ * Ends child processes when the parent dies, even of SIGKILL: children with a session of their own
+ * get no signal of the terminal, and the kernel does not tell a child that its parent was killed.
  */
 export interface ProcessWatchdog {
   /** Process id of the watchdog itself. */
   readonly pid: number | undefined;
-  /** Ends the process together with this one, unless it has ended before; first by `signal`, finally by SIGKILL. */
+  /**
+   * Ends the process together with this one, unless it has ended before; first by `signal`, finally
+   * by SIGKILL.
+   */
   watch(child: ChildProcess, signal?: NodeJS.Signals): void;
 }
 
@@ -17,10 +20,10 @@ export interface ProcessWatchdog {
 const WATCHDOG_NAME = "flyte-ts-watchdog";
 
 /**
- * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`, `- PID`) until the pipe
- * is closed, which the kernel does when the parent dies. Then it signals each twice (a process that is already stopping
- * ends at once on the second signal) and kills it after eight seconds. A shell script, to use little memory and to
- * outlive the parent.
+ * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`,
+ * `- PID`) until the pipe is closed, which the kernel does when the parent dies. Then it signals
+ * each twice (a process that is already stopping ends at once on the second signal) and kills it
+ * after eight seconds. A shell script, to use little memory and to outlive the parent.
  */
 const SCRIPT = `
 trap "" HUP INT QUIT TERM
@@ -72,7 +75,10 @@ export function isWatchdog(pid: number): boolean {
   }
 }
 
-/** Starts the watchdog of this process, which runs as long as this process and until all watched processes have ended. */
+/**
+ * Starts the watchdog of this process, which runs as long as this process and until all watched
+ * processes have ended.
+ */
 export function startWatchdog(): ProcessWatchdog {
   const watched = new Map<number, string>();
   let watchdog = spawnWatchdog();

@@ -3,15 +3,19 @@ export interface ServedHosts {
   /** Address that the listener is bound to. */
   readonly listenAddress: string;
   /**
-   * Host names, without ports; `*.example.com` matches every name below example.com, `*` every name. Undefined: for a
-   * listener bound beyond loopback, the names accepted by {@link isPrivateName}.
+   * Host names, without ports; `*.example.com` matches every name below example.com, `*` every
+   * name. Undefined: for a listener bound beyond loopback, the names accepted by
+   * {@link isPrivateName}.
    */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/i;
 
-/** Parses the host of a Host header or an authority, in lower case, without port and trailing dot; undefined when it is malformed. */
+/**
+ * Parses the host of a Host header or an authority, in lower case, without port and trailing dot;
+ * undefined when it is malformed.
+ */
 export function parseHostName(header: string): string | undefined {
   return HOST.exec(header)?.[1]
     ?.toLowerCase()
@@ -26,17 +30,17 @@ export function isLoopbackHost(host: string): boolean {
 const isAddress = (host: string): boolean => host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * True for a name that cannot be registered in the public DNS, so that no attacker can point it here (DNS rebinding): a
- * name without a dot, a Kubernetes service, a name below `.internal`.
+ * True for a name that cannot be registered in the public DNS, so that no attacker can point it
+ * here (DNS rebinding): a name without a dot, a Kubernetes service, a name below `.internal`.
  */
 function isPrivateName(host: string): boolean {
   return !host.includes(".") || /\.(?:svc|cluster\.local|internal)$/.test(host);
 }
 
 /**
- * Decides whether a listener serves a host: the address that it is bound to, loopback names and addresses, and the
- * names that its operator lists. Bound beyond loopback it serves every address too: a page that a browser loaded from
- * an address was loaded from that machine itself.
+ * Decides whether a listener serves a host: the address that it is bound to, loopback names and
+ * addresses, and the names that its operator lists. Bound beyond loopback it serves every address
+ * too: a page that a browser loaded from an address was loaded from that machine itself.
  */
 export function isAllowedHost(host: string, { listenAddress, allowedHosts }: ServedHosts): boolean {
   if (isLoopbackHost(host) || host === listenAddress.toLowerCase() || host === `[${listenAddress.toLowerCase()}]`) return true;

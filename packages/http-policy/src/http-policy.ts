@@ -3,12 +3,15 @@ import { parseHostName, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
 export interface HttpPolicyOptions extends ServedHosts {
-  /** Origins of other web pages that may call, such as `https://console.example.com`. There is no wildcard. */
+  /**
+   * Origins of other web pages that may call, such as `https://console.example.com`. There is no
+   * wildcard.
+   */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Lets pages of the same site (any port of the same host) embed the answers of a GET, in a frame or as an image;
-   * their scripts cannot read them. For listeners whose addresses are secrets themselves, such as signed URLs of a blob
-   * store.
+   * Lets pages of the same site (any port of the same host) embed the answers of a GET, in a frame
+   * or as an image; their scripts cannot read them. For listeners whose addresses are secrets
+   * themselves, such as signed URLs of a blob store.
    */
   readonly embedding?: "same-site";
 }
@@ -38,13 +41,20 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** Decides which HTTP requests a listener serves, so that a web page cannot call it unless its origin may. */
+/**
+ * Decides which HTTP requests a listener serves, so that a web page cannot call it unless its
+ * origin may.
+ */
 export interface HttpPolicy {
-  /** Checks the host and the headers by which a browser identifies the page. Undefined: the request is served. */
+  /**
+   * Checks the host and the headers by which a browser identifies the page. Undefined: the request
+   * is served.
+   */
   checkRequest(request: RequestHead): Rejection | undefined;
   /**
-   * Checks the type of a body. Browsers send some types for pages of any origin without a preflight (Fetch standard,
-   * CORS-safelisted request-header); such a body is accepted only with the origin of a page that may call.
+   * Checks the type of a body. Browsers send some types for pages of any origin without a preflight
+   * (Fetch standard, CORS-safelisted request-header); such a body is accepted only with the origin
+   * of a page that may call.
    */
   checkBody(request: RequestHead): Rejection | undefined;
   /** True when scripts of this origin may read answers, by CORS. */
@@ -85,7 +95,8 @@ export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
       if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;
       const type = headers["content-type"];
       if (type !== undefined && type.trim() !== "" && !SAFELISTED_TYPE.test(type)) return undefined;
-      // Browsers send a preflight before an Authorization header, and `checkRequest` has checked the origin.
+      // Browsers send a preflight before an Authorization header, and `checkRequest` has checked
+      // the origin.
       if (headers.authorization !== undefined || headers.origin !== undefined) return undefined;
       return { status: 415, reason: `Content-Type ${type === undefined ? "is missing" : quoted(type)}: send application/json` };
     },
@@ -101,14 +112,18 @@ interface OriginRequest {
 
 function checkOrigin(origin: string, { host, site, origins }: OriginRequest): Rejection | undefined {
   if (origins.has(origin)) return undefined;
-  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still shows that it is the same.
+  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still shows that it is the
+  // same.
   if (origin === "null" && site === "same-origin") return undefined;
   const isSameSiteClaim = site === undefined || site === "same-origin" || site === "none";
   if (isSameSiteClaim && host !== undefined && isSameOrigin(origin, host)) return undefined;
   return forbidden(`origin ${quoted(origin)} may not call this service: add it to allowedOrigins if it is yours`);
 }
 
-/** A link that a person opens: the answer becomes a page of its own, which the linking page cannot read. */
+/**
+ * A link that a person opens: the answer becomes a page of its own, which the linking page cannot
+ * read.
+ */
 function isNavigation({ method, headers }: RequestHead): boolean {
   const dest = headers["sec-fetch-dest"];
   return SAFE_METHODS.includes(method ?? "") && headers["sec-fetch-mode"] === "navigate" && (dest === undefined || dest === "document");

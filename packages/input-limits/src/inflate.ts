@@ -24,8 +24,8 @@ const MIN_GZIP_BYTES = 18;
 const TRAILER_SIZE_BYTES = 4;
 
 /**
- * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32 (RFC 1952, 2.3.1),
- * which an honest sender fills in; `maxBytes` without that size.
+ * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32
+ * (RFC 1952, 2.3.1), which an honest sender fills in; `maxBytes` without that size.
  */
 export function maxInflatedBytes(bytes: Uint8Array, compression: Compression, maxBytes: number): number {
   if (compression !== "gzip" || bytes.length < MIN_GZIP_BYTES) return maxBytes;
@@ -34,10 +34,11 @@ export function maxInflatedBytes(bytes: Uint8Array, compression: Compression, ma
 }
 
 /**
- * Decompresses outside the event loop and stops as soon as the result would be larger than allowed, or than the trailer of a gzip
- * member says.
+ * Decompresses outside the event loop and stops as soon as the result would be larger than allowed,
+ * or than the trailer of a gzip member says.
  *
- * @throws InflateError `bytes` where the result would be larger than `maxBytes`, `malformed` where it cannot be decompressed.
+ * @throws InflateError `bytes` where the result would be larger than `maxBytes`, `malformed` where
+ *   it cannot be decompressed.
  */
 export async function inflateBounded(bytes: Uint8Array, compression: Compression, maxBytes: number): Promise<Buffer> {
   const maxOutputBytes = maxInflatedBytes(bytes, compression, maxBytes);

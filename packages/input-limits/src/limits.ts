@@ -3,8 +3,8 @@ export interface Limits {
   /** Size in bytes, after decompression. */
   readonly bytes: number;
   /**
-   * Values that a decoder would build: for protobuf every field that is present, every element of a packed list and every
-   * unknown field; for JSON every value.
+   * Values that a decoder would build: for protobuf every field that is present, every element of a
+   * packed list and every unknown field; for JSON every value.
    */
   readonly elements: number;
   /** Nesting of messages, or of JSON objects and arrays; the outermost is 1. */
@@ -14,7 +14,10 @@ export interface Limits {
 /** Deepest nesting that the protobuf library decodes. */
 export const PROTOBUF_MAX_DEPTH = 100;
 
-/** Reason why an input is rejected. `malformed`: it is not protobuf wire format, or a field has the wrong wire type. */
+/**
+ * Reason why an input is rejected. `malformed`: it is not protobuf wire format, or a field has the
+ * wrong wire type.
+ */
 export type Violation =
   | { readonly kind: "bytes" | "elements" | "depth"; readonly limit: number }
   | { readonly kind: "malformed"; readonly at: number };
@@ -33,7 +36,10 @@ export function violationText(violation: Violation): string {
   }
 }
 
-/** Size of an input. Where `violation` is set, the counts are those up to the place where scanning stopped. */
+/**
+ * Size of an input. Where `violation` is set, the counts are those up to the place where scanning
+ * stopped.
+ */
 export interface Measurement {
   readonly elements: number;
   /** Deepest nesting found. */

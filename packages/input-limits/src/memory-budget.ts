@@ -1,6 +1,8 @@
 import { getHeapStatistics } from "node:v8";
 
-/** Bounds the memory of all inputs that a process reads, decodes and handles at a time, in bytes. */
+/**
+ * Bounds the memory of all inputs that a process reads, decodes and handles at a time, in bytes.
+ */
 export class MemoryBudget {
   readonly capacity: number;
   #used = 0;
@@ -34,7 +36,10 @@ export class Reservation {
     this.#budget = budget;
   }
 
-  /** Raises the reservation to this many bytes, never lowers it; returns false, without a change, when the budget has fewer. */
+  /**
+   * Raises the reservation to this many bytes, never lowers it; returns false, without a change,
+   * when the budget has fewer.
+   */
   growTo(bytes: number): boolean {
     const more = bytes - this.#held;
     if (more <= 0) return true;
@@ -50,7 +55,10 @@ export class Reservation {
   }
 }
 
-/** Bytes that are a share of this process's memory: its heap limit, or its container's limit where that is lower. */
+/**
+ * Bytes that are a share of this process's memory: its heap limit, or its container's limit where
+ * that is lower.
+ */
 export function memoryShare(share: number): number {
   const constrained = process.constrainedMemory();
   const heap = getHeapStatistics().heap_size_limit;

@@ -1,8 +1,8 @@
 import type { Limits, Measurement, Violation } from "./limits.js";
 
 /**
- * Checks JSON text against limits before it is parsed. The parser decides whether the JSON is valid: the count is never
- * less than what a parser builds before it finds an error.
+ * Checks JSON text against limits before it is parsed. The parser decides whether the JSON is
+ * valid: the count is never less than what a parser builds before it finds an error.
  */
 export function scanJson(text: string | Uint8Array, limits: Limits): Violation | undefined {
   return measureJson(text, limits).violation;
@@ -51,7 +51,10 @@ export function measureJson(text: string | Uint8Array, limits: Limits): Measurem
   return { elements, depth: deepest, violation: undefined };
 }
 
-/** Position of the quote that closes the string which opens at `from`; the end of the text where none does. */
+/**
+ * Position of the quote that closes the string which opens at `from`; the end of the text where
+ * none does.
+ */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

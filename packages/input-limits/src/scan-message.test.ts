@@ -14,7 +14,8 @@ test("each present field at any depth is an element", () => {
       b: { value: { case: "collection", value: { literals: [{}, {}, {}] } } },
     },
   });
-  // Two entries with key and value each; scalar, primitive, integer; collection and three empty literals.
+  // Two entries with key and value each; scalar, primitive, integer; collection and three empty
+  // literals.
   expect(measureMessage(LiteralMapSchema, toBinary(LiteralMapSchema, map), ample)).toEqual({
     elements: 13,
     depth: 5,

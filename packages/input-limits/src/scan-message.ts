@@ -6,8 +6,9 @@ import { type FieldEntry, messageTable, type MessageTable } from "./message-tabl
 /**
  * Checks an encoded message against limits without building it.
  *
- * It rejects more than a decoder does: a known field with another wire type, a length that passes the end of the surrounding
- * message, and groups. A decoder that reads such bytes differently could otherwise be given more elements than were counted.
+ * It rejects more than a decoder does: a known field with another wire type, a length that passes
+ * the end of the surrounding message, and groups. A decoder that reads such bytes differently could
+ * otherwise be given more elements than were counted.
  */
 export function scanMessage(desc: DescMessage, bytes: Uint8Array, limits: Limits): Violation | undefined {
   return measureMessage(desc, bytes, limits).violation;

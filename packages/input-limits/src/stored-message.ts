@@ -5,7 +5,10 @@ import { scanMessage } from "./scan-message.js";
 /** Largest blob that is read for decoding, bytes. */
 export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 
-/** Limits of messages in the blob store, where users' code writes: those of admin's largest requests. */
+/**
+ * Limits of messages in the blob store, where users' code writes: those of admin's largest
+ * requests.
+ */
 const STORED_LIMITS: Limits = { bytes: MAX_STORED_BYTES, elements: 4_000_000, depth: PROTOBUF_MAX_DEPTH };
 /** Smaller messages cannot hold enough elements to be worth counting. */
 const SCAN_THRESHOLD_BYTES = 64 * 1024;
@@ -31,7 +34,8 @@ export interface StoredMessage<Schema extends DescMessage> {
  * Reads and decodes a message, after its elements and levels are counted.
  *
  * @returns undefined when the blob does not exist.
- * @throws StoredMessageError beyond the limits on elements and levels, and for malformed bytes; the errors of `get`.
+ * @throws StoredMessageError beyond the limits on elements and levels, and for malformed bytes; the
+ *   errors of `get`.
  */
 export async function readStored<Schema extends DescMessage>(
   blobs: BlobReader,
@@ -61,8 +65,8 @@ export function decodeStored<Schema extends DescMessage>(
 }
 
 /**
- * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are rejected too: a decoder that
- * reads them differently would find more in them than was counted.
+ * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are
+ * rejected too: a decoder that reads them differently would find more in them than was counted.
  *
  * @throws StoredMessageError
  */

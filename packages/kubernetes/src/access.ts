@@ -6,7 +6,10 @@ import type { ConnectionOptions } from "node:tls";
 import { readStaticKubeconfig } from "./static-kubeconfig.js";
 
 export interface AccessOptions {
-  /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either, in a pod, its service account. */
+  /**
+   * Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either,
+   * in a pod, its service account.
+   */
   readonly kubeconfig?: string | undefined;
   /** Context of that file; default its current one. */
   readonly context?: string | undefined;
@@ -22,7 +25,10 @@ export interface AccessOptions {
         readonly certPath?: string | undefined;
       }
     | undefined;
-  /** Folder of the pod's service account, with `token` and `ca.crt`. Default: where Kubernetes mounts it. */
+  /**
+   * Folder of the pod's service account, with `token` and `ca.crt`. Default: where Kubernetes
+   * mounts it.
+   */
   readonly serviceAccountDir?: string | undefined;
 }
 
@@ -39,8 +45,8 @@ const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_TTL_MS = 60_000;
 
 /**
- * Reads the access from a kubeconfig or from the pod's service account. The official client does the loading and the
- * auth providers (exec plugins, OIDC …).
+ * Reads the access from a kubeconfig or from the pod's service account. The official client does
+ * the loading and the auth providers (exec plugins, OIDC …).
  */
 export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
   const { serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;

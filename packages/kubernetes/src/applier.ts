@@ -8,9 +8,14 @@ export interface ApplyOptions extends ObjectName {
   readonly fieldManager: string;
 }
 
-/** Applies objects of kinds that are known only at run time. Every method rejects with KubeError. */
+/**
+ * Applies objects of kinds that are known only at run time. Every method rejects with KubeError.
+ */
 export interface KubeApplier {
-  /** Server-side apply: creates the object, takes over fields that others changed, leaves their own fields alone. */
+  /**
+   * Server-side apply: creates the object, takes over fields that others changed, leaves their own
+   * fields alone.
+   */
   apply<T extends KubeObject>(ref: ResourceRef, options: ApplyOptions): Promise<T>;
   /** Looks up how the API names a kind; undefined when the API does not have it. */
   findResource(apiVersion: string, kind: string): Promise<ResourceRef | undefined>;

@@ -12,7 +12,10 @@ export interface ObjectName {
 export interface GetOptions extends ObjectName {
   /** Return the metadata only. */
   readonly metadataOnly?: boolean;
-  /** A resourceVersion from a watch: the server may answer from its cache with this version or a later one. Absent: the latest. */
+  /**
+   * A resourceVersion from a watch: the server may answer from its cache with this version or a
+   * later one. Absent: the latest.
+   */
   readonly minResourceVersion?: string | undefined;
 }
 
@@ -46,7 +49,10 @@ export interface WatchOptions {
   readonly labelSelector?: string | undefined;
   readonly resourceVersion: string;
   readonly metadataOnly?: boolean | undefined;
-  /** Silence after which the stream counts as dead, ms. Default 100 s: servers send a bookmark each minute. */
+  /**
+   * Silence after which the stream counts as dead, ms. Default 100 s: servers send a bookmark each
+   * minute.
+   */
   readonly idleTimeoutMs?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -89,7 +95,10 @@ export interface KubeClient {
   delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
   /** Streams events after the resourceVersion, until the server or the signal ends the stream. */
   watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>>;
-  /** Streams a container's log, each line after its time (RFC 3339 and a space). Chunks end anywhere. */
+  /**
+   * Streams a container's log, each line after its time (RFC 3339 and a space). Chunks end
+   * anywhere.
+   */
   podLog(options: PodLogOptions): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
@@ -126,8 +135,8 @@ interface DiscoveredResource {
 
 const JSON_TYPE = "application/json";
 /**
- * Skips field validation: otherwise the server decodes each object twice, to warn of unknown fields. No caller reads
- * warnings, and invalid objects are rejected all the same.
+ * Skips field validation: otherwise the server decodes each object twice, to warn of unknown
+ * fields. No caller reads warnings, and invalid objects are rejected all the same.
  */
 const SKIP_FIELD_VALIDATION = "?fieldValidation=Ignore";
 // The second type is for servers that cannot reduce objects to their metadata.

@@ -34,7 +34,10 @@ const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** True when the request cannot have changed anything: it was not sent, or was rejected before it was processed. */
+/**
+ * True when the request cannot have changed anything: it was not sent, or was rejected before it
+ * was processed.
+ */
 export function wasNotApplied(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   if (error.status !== 0) return error.status === 401 || error.status === 429;

@@ -11,13 +11,19 @@ export interface InformerOptions<T extends KubeObject> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly logger: Logger;
-  /** Called in the order of the changes. `previous` is the cached object; on `deleted`, `object` is its last known state. */
+  /**
+   * Called in the order of the changes. `previous` is the cached object; on `deleted`, `object` is
+   * its last known state.
+   */
   readonly onEvent: (event: InformerEvent<T>) => void;
   /** Fetch only the metadata of the objects. */
   readonly metadataOnly?: boolean;
   /** Silence after which a watch counts as dead, ms; default: the client's. */
   readonly idleTimeoutMs?: number;
-  /** Maps an object to the part that the cache keeps; default: all. Objects are readonly, since they are shared. */
+  /**
+   * Maps an object to the part that the cache keeps; default: all. Objects are readonly, since they
+   * are shared.
+   */
   readonly transform?: (object: T) => T;
 }
 
@@ -43,7 +49,10 @@ const RECONNECTS: Backoff = { initialMs: 100, maxMs: 5_000 };
 /** A watch that ends sooner counts as failed. */
 const MIN_WATCH_MS = 1_000;
 
-/** A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or lists again, with backoff. */
+/**
+ * A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or
+ * lists again, with backoff.
+ */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
   const informer = new ListWatch(options);
   informer.start();

@@ -47,7 +47,8 @@ describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
       vi.stubEnv("KUBECONFIG", kubernetes.kubeconfig);
       expect(await names(await createKubeClient({}))).toContain("flyte");
 
-      // Environment of a pod: its own token of the service account, and the API's address in variables.
+      // Environment of a pod: its own token of the service account, and the API's address in
+      // variables.
       writeFileSync(join(folder, "token"), await askToken(kubernetes, "flyte", "propeller"));
       writeFileSync(join(folder, "ca.crt"), kubernetes.ca);
       vi.stubEnv("KUBERNETES_SERVICE_HOST", "127.0.0.1");

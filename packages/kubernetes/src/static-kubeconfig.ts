@@ -16,8 +16,8 @@ const USER_KEYS: ReadonlySet<string> = new Set(["token", "client-certificate", "
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a kubeconfig that holds certificates and tokens only. The official client reads all others (exec plugins, OIDC,
- * proxies …), and costs each process 60 MiB.
+ * Reads a kubeconfig that holds certificates and tokens only. The official client reads all others
+ * (exec plugins, OIDC, proxies …), and costs each process 60 MiB.
  *
  * @returns undefined when the context has a field that this function does not know.
  */

@@ -127,7 +127,8 @@ test("a new key comes before a key that is always busy, and the pool yields to t
   while (!rounds.includes("small")) await new Promise((resolve) => setImmediate(resolve));
   await beside;
   await pool.stop();
-  // At most two turns of the event loop: in each, rounds of 1 ms may use 4 ms, plus the one that exceeds it.
+  // At most two turns of the event loop: in each, rounds of 1 ms may use 4 ms, plus the one that
+  // exceeds it.
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
@@ -154,7 +155,8 @@ test("the pool yields after 4 ms of synchronous work, and after 20 ms while many
     if (turns.at(-1) !== 0) turns.push(0);
   }
   await pool.stop();
-  // Fifteen rounds leave fewer than 16 keys: the tenth ends a long turn, the fifteenth a short one, as do two each after it.
+  // Fifteen rounds leave fewer than 16 keys: the tenth ends a long turn, the fifteenth a short one,
+  // as do two each after it.
   expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
 });
 

@@ -9,15 +9,19 @@ interface QueueEntry {
 
 /** Number of remembered keys before the first sweep. */
 const MIN_SWEEP_SIZE = 1_024;
-/** Time for which a taken key counts as sharing the workers, ms: longer than one step of a chain takes elsewhere. */
+/**
+ * Time for which a taken key counts as sharing the workers, ms: longer than one step of a chain
+ * takes elsewhere.
+ */
 const CONTENTION_WINDOW_MS = 200;
 
 /**
- * A queue of keys that shares the workers' time: the key that has used least of it comes first, among equals the one
- * added first (start-time fair queueing). Virtual time is the start of the turn taken last. A key's turn starts then,
- * or at the end of its last turn when that is later, so a key that has used much waits for others and no key starves.
- * A key is queued at most once; a key added while a worker has it is queued again when the worker is done, so that two
- * workers never have one key.
+ * A queue of keys that shares the workers' time: the key that has used least of it comes first,
+ * among equals the one added first (start-time fair queueing). Virtual time is the start of the
+ * turn taken last. A key's turn starts then, or at the end of its last turn when that is later, so
+ * a key that has used much waits for others and no key starves. A key is queued at most once; a key
+ * added while a worker has it is queued again when the worker is done, so that two workers never
+ * have one key.
  */
 export class WorkQueue {
   /** Time at which each key was added, ms, oldest first. */
@@ -114,14 +118,19 @@ export class WorkQueue {
     }
   }
 
-  /** True when other keys are queued or were worked on a moment ago: the holder of the key should then yield soon. */
+  /**
+   * True when other keys are queued or were worked on a moment ago: the holder of the key should
+   * then yield soon.
+   */
   isContended(key: string): boolean {
     if (this.#queued.size > (this.#queued.has(key) ? 1 : 0)) return true;
     const other = this.#last?.key === key ? this.#lastOther : this.#last;
     return other !== undefined && this.time.now() - other.at < CONTENTION_WINDOW_MS;
   }
 
-  /** Resolves when a key is queued, or when the queue is closed. Another caller may take it first. */
+  /**
+   * Resolves when a key is queued, or when the queue is closed. Another caller may take it first.
+   */
   waitUntilNonEmpty(): Promise<void> {
     if (this.#closed || this.#queued.size > 0) return Promise.resolve();
     return new Promise((resolve) => this.#getters.push(resolve));

@@ -14,9 +14,10 @@ export interface WorkerPoolOptions {
 }
 
 /**
- * Limits the synchronous work of a turn before the pool yields to the event loop's timers and sockets, ms. With few keys
- * the limit is short, because a key waits for the turns of others. With many keys it is longer: messages of one turn are
- * published as one, and each key uses little of a turn.
+ * Limits the synchronous work of a turn before the pool yields to the event loop's timers and
+ * sockets, ms. With few keys the limit is short, because a key waits for the turns of others. With
+ * many keys it is longer: messages of one turn are published as one, and each key uses little of a
+ * turn.
  */
 const MAX_BLOCKING_MS = { fewKeys: 4, manyKeys: 20 };
 /** Number of waiting keys that counts as many. */
@@ -48,7 +49,8 @@ export class WorkerPool {
     const { queue } = this.options;
     while (!queue.closed) {
       if (queue.depth === 0) await queue.waitUntilNonEmpty();
-      // Many workers may arrive at once: none takes a key when the turn is used up, so that the queue chooses only when there is time.
+      // Many workers may arrive at once: none takes a key when the turn is used up, so that the
+      // queue chooses only when there is time.
       else if (this.#usedMs >= this.#maxBlockingMs) await (this.#yielding ??= this.#yield());
       else await this.#process(queue.get() as string);
     }

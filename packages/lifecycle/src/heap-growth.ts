@@ -3,12 +3,15 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 const MIB = 1024 * 1024;
 
-/** Minimum and maximum growth of the heap between two full collections, % of the size after the first. */
+/**
+ * Minimum and maximum growth of the heap between two full collections, % of the size after the
+ * first.
+ */
 const MIN_GROWTH_PERCENT = 60;
 const MAX_GROWTH_PERCENT = 120;
 /**
- * Garbage that any heap may hold: otherwise a busy service with little live data would collect every second. The
- * measured size includes some garbage already.
+ * Garbage that any heap may hold: otherwise a busy service with little live data would collect
+ * every second. The measured size includes some garbage already.
  */
 const GARBAGE_BUDGET_BYTES = 120 * MIB;
 /** Heap size of an idle service, which stays small. */
@@ -21,13 +24,13 @@ export function heapGrowthPercent(usedBytes: number): number {
 }
 
 /**
- * Sets V8's allowed heap growth between two full collections according to the heap's size. By default V8 lets a heap
- * grow to a multiple, which is too much for many services on one machine; a percentage small enough for large heaps
- * would collect small ones all the time.
+ * Sets V8's allowed heap growth between two full collections according to the heap's size. By
+ * default V8 lets a heap grow to a multiple, which is too much for many services on one machine; a
+ * percentage small enough for large heaps would collect small ones all the time.
  *
- * V8 reads the percentage at the end of a full collection. The heap is measured after each small collection, that is
- * before: the size left by the previous full collection would let a fast-growing heap, like that of 100,000 nodes, far
- * exceed its bound.
+ * V8 reads the percentage at the end of a full collection. The heap is measured after each small
+ * collection, that is before: the size left by the previous full collection would let a
+ * fast-growing heap, like that of 100,000 nodes, far exceed its bound.
  *
  * @param setPercent replaces V8's flag in tests.
  * @returns a function that stops it.

@@ -8,7 +8,10 @@ export interface OpsServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Host names that requests may use; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  /**
+   * Host names that requests may use; see
+   * {@link import("@flyte-ts/http-policy").HttpPolicyOptions}.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Timeout for receiving a request, ms. Default 15 s. */
   readonly requestTimeoutMs?: number;
@@ -23,13 +26,19 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-/** Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle connections first and loses no request. */
+/**
+ * Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle
+ * connections first and loses no request.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Requests have no body: a slower one comes from a client that holds connections open. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_CHECK_INTERVAL_MS = 5_000;
 
-/** Serves `/healthz` (liveness), `/readyz` (readiness; `?verbose` lists the dependencies) and `/metrics` (Prometheus). */
+/**
+ * Serves `/healthz` (liveness), `/readyz` (readiness; `?verbose` lists the dependencies) and
+ * `/metrics` (Prometheus).
+ */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = "127.0.0.1", allowedHosts, requestTimeoutMs = REQUEST_TIMEOUT_MS, readiness, metrics, jsonEndpoints = {} } = options;
   const policy = createHttpPolicy({ listenAddress: host, allowedHosts });

@@ -7,8 +7,8 @@ export interface ReadinessOptions {
   /** A monotonic clock, ms. */
   readonly now: () => number;
   /**
-   * Grace period before a failing dependency makes the service not ready, ms: a short outage removes no replica from a
-   * load balancer. Default 5 s.
+   * Grace period before a failing dependency makes the service not ready, ms: a short outage
+   * removes no replica from a load balancer. Default 5 s.
    */
   readonly graceMs?: number;
   /** Timeout of a check, ms. Default 2 s. */
@@ -29,7 +29,10 @@ export interface ReadinessState {
   readonly checks: Readonly<Record<string, CheckState>>;
 }
 
-/** Readiness of a service: false before it has started, while it shuts down, and without a dependency. */
+/**
+ * Readiness of a service: false before it has started, while it shuts down, and without a
+ * dependency.
+ */
 export class Readiness {
   readonly #checks: Readonly<Record<string, Check>>;
   readonly #failingSince = new Map<string, number>();

@@ -6,11 +6,17 @@ import { startHeapGrowthControl } from "./heap-growth.js";
 export interface IdleGcOptions {
   /** Interval of the checks, ms. Default 1 s. */
   readonly intervalMs?: number;
-  /** Minimum growth of the resident set since the last collection that justifies another, bytes. Default 16 MiB. */
+  /**
+   * Minimum growth of the resident set since the last collection that justifies another, bytes.
+   * Default 16 MiB.
+   */
   readonly minGrowthBytes?: number;
   /** Consecutive checks that must find the process idle. Default 5. */
   readonly idleChecks?: number;
-  /** Growth from which on one idle check is enough, bytes: other processes may need the memory soon. Default 64 MiB. */
+  /**
+   * Growth from which on one idle check is enough, bytes: other processes may need the memory soon.
+   * Default 64 MiB.
+   */
   readonly urgentGrowthBytes?: number;
   /** Event loop utilization below which the process counts as idle. Default 0.1. */
   readonly maxIdleUtilization?: number;
@@ -22,18 +28,20 @@ export interface IdleGcOptions {
 const MIB = 1024 * 1024;
 
 /**
- * Size of the pool of small buffers, bytes, instead of Node's 8 KiB: 16 pages with malloc's header, which are mapped
- * separately where `MALLOC_MMAP_THRESHOLD_` is lower and return to the system when none of their buffers is left.
- * Smaller pools stay in malloc's heap and keep free memory between them: 15 to 20 MiB per service after 100,000 tasks.
+ * Size of the pool of small buffers, bytes, instead of Node's 8 KiB: 16 pages with malloc's header,
+ * which are mapped separately where `MALLOC_MMAP_THRESHOLD_` is lower and return to the system when
+ * none of their buffers is left. Smaller pools stay in malloc's heap and keep free memory between
+ * them: 15 to 20 MiB per service after 100,000 tasks.
  */
 const BUFFER_POOL_BYTES = 64 * 1024 - 64;
 
 /**
- * Returns memory to the system after a load. V8 collects when it allocates: a process that became idle keeps what its
- * busiest minute took. When the process is idle and has grown, this runs a full collection, which also returns the
- * pages. Objects held at that moment may be free a little later without new growth: while more is left than the lowest
- * value after a collection, it collects again, with doubling delays. It also enlarges the pool of small buffers, and
- * bounds the heap growth of a busy process.
+ * Returns memory to the system after a load. V8 collects when it allocates: a process that became
+ * idle keeps what its busiest minute took. When the process is idle and has grown, this runs a full
+ * collection, which also returns the pages. Objects held at that moment may be free a little later
+ * without new growth: while more is left than the lowest value after a collection, it collects
+ * again, with doubling delays. It also enlarges the pool of small buffers, and bounds the heap
+ * growth of a busy process.
  *
  * @returns a function that stops it.
  */

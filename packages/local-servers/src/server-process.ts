@@ -42,10 +42,12 @@ export interface ProcessSpec {
 const STOP_TIMEOUT_MS = 8_000;
 
 /**
- * Starts a process and waits until its port accepts connections and it reports ready. It gets its own session, so that
- * Ctrl-C at the terminal reaches only the caller, which stops its servers in order.
+ * Starts a process and waits until its port accepts connections and it reports ready. It gets its
+ * own session, so that Ctrl-C at the terminal reaches only the caller, which stops its servers in
+ * order.
  *
- * @throws ServerStartError with the last output when it ends first, does not become ready in time, or the signal is
+ * @throws ServerStartError with the last output when it ends first, does not become ready in time,
+ *   or the signal is
  * aborted.
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {

@@ -1,4 +1,7 @@
-/** Reports progress to the user: one line when a step starts, completed by its duration when it ends. */
+/**
+ * Reports progress to the user: one line when a step starts, completed by its duration when it
+ * ends.
+ */
 export interface Progress {
   step<T>(what: string, work: () => Promise<T>): Promise<T>;
   line(text: string): void;

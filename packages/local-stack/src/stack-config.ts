@@ -12,16 +12,20 @@ const settings = z.strictObject({
   blobPort: port.default(30_002),
   /** Port of the local cluster's Kubernetes API; 0 chooses a free one and keeps it. */
   clusterPort: port.default(0),
-  /** Use this Kubernetes cluster instead of the local one. Without `host` it should have no nodes: this machine becomes its node. */
+  /**
+   * Use this Kubernetes cluster instead of the local one. Without `host` it should have no nodes:
+   * this machine becomes its node.
+   */
   kubeconfig: z.string().optional(),
   /**
-   * Address at which pods on that cluster's nodes reach this machine: the API and the blob store listen there, and
-   * tasks do not run as local processes. Without `auth` every client of that address has all rights.
+   * Address at which pods on that cluster's nodes reach this machine: the API and the blob store
+   * listen there, and tasks do not run as local processes. Without `auth` every client of that
+   * address has all rights.
    */
   host: z.union([z.ipv4(), z.ipv6()], { error: "the host is an IP address of this machine" }).optional(),
   /**
-   * Address of an S3 service instead of the local blob store; its keys are in the usual variables `AWS_ACCESS_KEY_ID`
-   * and `AWS_SECRET_ACCESS_KEY`.
+   * Address of an S3 service instead of the local blob store; its keys are in the usual variables
+   * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
    */
   s3: z.url({ protocol: /^https?$/, error: "the address of an S3 service is a URL: http://host:port or https://host" }).optional(),
   /** Bucket of all data. The local blob store creates it; in another S3 service it must exist. */
@@ -29,21 +33,32 @@ const settings = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket is named by 3 to 63 small letters, digits, dots and hyphens")
     .default("my-s3-bucket"),
-  /** Run services from their bundles, built by `npm run build`, instead of single modules: they start in half the time. */
+  /**
+   * Run services from their bundles, built by `npm run build`, instead of single modules: they
+   * start in half the time.
+   */
   bundles: z.boolean().default(false),
-  /** Requirements file of pip: its packages are installed into a Python environment of this stack alone, for its tasks. */
+  /**
+   * Requirements file of pip: its packages are installed into a Python environment of this stack
+   * alone, for its tasks.
+   */
   requirements: z.string().optional(),
   /** Number of propeller replicas, which share the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
   /** Ids of optional services to run, such as `[plugin-demo]`. */
   services: z.array(z.string().min(1)).default([]),
-  /** Folders with further plugin services: each folder in them is a built package with a manifest. */
+  /**
+   * Folders with further plugin services: each folder in them is a built package with a manifest.
+   */
   pluginFolders: z.array(z.string().min(1)).default([]),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
   /** Stop after the example, with its outcome as exit status. */
   exit: z.boolean().default(false),
-  /** Require sign-in: admin issues the tokens, and the password of user `admin` is written to a file of the state. */
+  /**
+   * Require sign-in: admin issues the tokens, and the password of user `admin` is written to a file
+   * of the state.
+   */
   auth: z.boolean().default(false),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
 });

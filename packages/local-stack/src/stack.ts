@@ -69,7 +69,9 @@ export interface StackOptions {
   readonly onPlanned?: (plan: PyflyteTarget) => void;
 }
 
-/** Starts servers and services in dependency order, otherwise in parallel, and keeps them running. */
+/**
+ * Starts servers and services in dependency order, otherwise in parallel, and keeps them running.
+ */
 export async function startStack(config: StackConfig, { progress, watchdog, signal, onPlanned }: StackOptions): Promise<Stack> {
   const folders = stackPaths(config.data ?? ".flyte-ts");
   restrictNewFiles();
@@ -80,7 +82,8 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
   });
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    // A part that cannot be stopped does not prevent the others from stopping; the watchdog ends it.
+    // A part that cannot be stopped does not prevent the others from stopping; the watchdog ends
+    // it.
     for (const step of stops.splice(0).reverse()) await step().catch((error: Error) => progress.line(`  ${error.message}`));
     release();
   };
@@ -222,7 +225,10 @@ function diskFullError(cause: unknown, { root, postgres, nats, blobs, cluster }:
   return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
 }
 
-/** Resolves like the promise, unless the signal is aborted first. @throws the signal's reason when it is */
+/**
+ * Resolves like the promise, unless the signal is aborted first. @throws the signal's reason when
+ * it is
+ */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   promise.catch(() => undefined);
   signal.throwIfAborted();

@@ -41,8 +41,9 @@ export interface AckedPublisherOptions {
 }
 
 /**
- * Publishes to streams and awaits their acknowledgements. One subscription and one timer serve all: the client's own
- * requests create a timer and two errors with stacks for each message, a third of a publisher's time.
+ * Publishes to streams and awaits their acknowledgements. One subscription and one timer serve all:
+ * the client's own requests create a timer and two errors with stacks for each message, a third of
+ * a publisher's time.
  */
 export class AckedPublisher {
   readonly #pending = new Map<string, PendingAck>();
@@ -69,7 +70,8 @@ export class AckedPublisher {
   /**
    * Resolves when a stream has stored the message.
    *
-   * @throws PublishNotAcknowledged without an acknowledgement in time, NoStreamError, JetStreamApiError when the server rejected it.
+   * @throws PublishNotAcknowledged without an acknowledgement in time, NoStreamError,
+   *   JetStreamApiError when the server rejected it.
    */
   publish({ subject, data, headers }: OutgoingMessage): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -112,7 +114,10 @@ export class AckedPublisher {
   }
 }
 
-/** Error in the answer, if any. An unreadable answer counts as none: an exception in a callback closes the connection. */
+/**
+ * Error in the answer, if any. An unreadable answer counts as none: an exception in a callback
+ * closes the connection.
+ */
 function ackError(message: Msg): Error | undefined {
   try {
     return parseAckError(message);

@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { decodeBatch } from "./batch.js";
 import { BatchPublisher } from "./batch-publisher.js";
 
-/** A server that acknowledges when the test tells it to; messages of one bundle are recorded together as text. */
+/**
+ * A server that acknowledges when the test tells it to; messages of one bundle are recorded
+ * together as text.
+ */
 function slowServer(most = 128) {
   const came: string[][] = [];
   const store: (() => void)[] = [];

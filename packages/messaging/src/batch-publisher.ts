@@ -36,9 +36,10 @@ const MAX_BATCH_MESSAGES = 32;
 const MAX_BATCH_BYTES = 64 * 1024;
 
 /**
- * Publishes messages in batches per subject: those of one call stack, those of one turn of the event loop
- * while others are in flight, or those queued while `maxInFlight` are in flight. The busier the bus, the larger the batches.
- * Each subject keeps its order; subjects are served round-robin.
+ * Publishes messages in batches per subject: those of one call stack, those of one turn of the
+ * event loop while others are in flight, or those queued while `maxInFlight` are in flight. The
+ * busier the bus, the larger the batches. Each subject keeps its order; subjects are served
+ * round-robin.
  */
 export class BatchPublisher {
   readonly #queues = new Map<string, PendingPublish[]>();
@@ -46,7 +47,10 @@ export class BatchPublisher {
   #draining = false;
   #onCapacity: (() => void) | undefined;
 
-  /** At most `maxInFlight` batches are in flight, each sent by `send`, which resolves when it is stored. */
+  /**
+   * At most `maxInFlight` batches are in flight, each sent by `send`, which resolves when it is
+   * stored.
+   */
   constructor(
     private readonly maxInFlight: number,
     private readonly send: (message: Batch) => Promise<void>,
@@ -61,7 +65,8 @@ export class BatchPublisher {
       else queue.push(pending);
       if (this.#draining) return;
       this.#draining = true;
-      // With nothing in flight a caller may wait for this message alone, like the next node of a chain: send it in this turn.
+      // With nothing in flight a caller may wait for this message alone, like the next node of a
+      // chain: send it in this turn.
       const schedule = this.#inFlight === 0 ? queueMicrotask : setImmediate;
       schedule(() => void this.#drain());
     });

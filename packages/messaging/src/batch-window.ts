@@ -1,4 +1,7 @@
-/** Keeps a gathering handler busy for at most a quarter of the time, unless the pause would exceed its maximum. */
+/**
+ * Keeps a gathering handler busy for at most a quarter of the time, unless the pause would exceed
+ * its maximum.
+ */
 const BATCH_WINDOW_FACTOR = 3;
 
 /** Returns how long to gather messages after a batch of this duration, ms. */

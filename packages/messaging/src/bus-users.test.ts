@@ -9,8 +9,8 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connectBus } from "./index.js";
 
-// Tests the users of deploy/bus/users.json at a real server: this package works with the rights of each.
-// conformance/src/attack/bus/bus-permissions.test.ts tests what each is denied.
+// Tests the users of deploy/bus/users.json at a real server: this package works with the rights of
+// each. conformance/src/attack/bus/bus-permissions.test.ts tests what each is denied.
 const file = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "bus", "users.json");
 const permissions = JSON.parse(readFileSync(file, "utf8")) as Record<string, object>;
 const names = Object.keys(permissions);

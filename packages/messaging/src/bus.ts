@@ -23,7 +23,10 @@ export interface BusMessage {
   ack(): void;
   /** Asks for redelivery after the delay. */
   nak(delayMs?: number): void;
-  /** Stores the message as a dead letter with the reason why no consumer can take it, then acknowledges it. */
+  /**
+   * Stores the message as a dead letter with the reason why no consumer can take it, then
+   * acknowledges it.
+   */
   discard(reason: string): void;
 }
 
@@ -33,8 +36,8 @@ export interface SubscribeOptions {
   readonly durable: string;
   readonly subjects: readonly string[];
   /**
-   * Maximum of unacknowledged messages over all sharers, for backpressure. Batches are fetched whole, so there may
-   * briefly be several times as many.
+   * Maximum of unacknowledged messages over all sharers, for backpressure. Batches are fetched
+   * whole, so there may briefly be several times as many.
    */
   readonly maxInFlight: number;
   /** Maximum number of messages per call of the handler. */
@@ -42,15 +45,19 @@ export interface SubscribeOptions {
   /** Time without an acknowledgement after which a message is redelivered. Default 30 s. */
   readonly ackWaitMs?: number;
   /**
-   * Gathers messages after a batch unless a full batch is waiting, for handlers that cost nearly the same for one
-   * message and for a hundred. The pause is a multiple of the duration of the batch, between `least` and `most` ms, so
-   * that more load makes larger batches. The first message after a pause is handed out at once. Default: no gathering.
+   * Gathers messages after a batch unless a full batch is waiting, for handlers that cost nearly
+   * the same for one message and for a hundred. The pause is a multiple of the duration of the
+   * batch, between `least` and `most` ms, so that more load makes larger batches. The first message
+   * after a pause is handed out at once. Default: no gathering.
    */
   readonly batchWindowMs?: { readonly min: number; readonly max: number };
 }
 
 export interface ExclusiveSubscribeOptions extends SubscribeOptions {
-  /** Time without its process after which the server deletes the consumer and the messages that only it would get. */
+  /**
+   * Time without its process after which the server deletes the consumer and the messages that only
+   * it would get.
+   */
   readonly inactiveThresholdMs: number;
 }
 
@@ -60,7 +67,10 @@ export interface PublishOptions {
 }
 
 export interface ExclusiveSubscription extends Subscription {
-  /** Replaces the subjects of the consumer (at least one). Messages already fetched may still be of others. */
+  /**
+   * Replaces the subjects of the consumer (at least one). Messages already fetched may still be of
+   * others.
+   */
   setSubjects(subjects: readonly string[]): Promise<void>;
 }
 
@@ -70,26 +80,33 @@ export interface Subscription {
 }
 
 /**
- * Carries messages between services. Durable ones go through JetStream, which may lose acknowledged messages in a
- * crash: a message is never the only record of a fact.
+ * Carries messages between services. Durable ones go through JetStream, which may lose acknowledged
+ * messages in a crash: a message is never the only record of a fact.
  */
 export interface Bus {
-  /** Creates the stream or updates it to the specification, and recreates it whenever the server has lost it. */
+  /**
+   * Creates the stream or updates it to the specification, and recreates it whenever the server has
+   * lost it.
+   */
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
-   * Resolves when the stream has stored the message; retries while the server is unreachable. Messages on one subject
-   * keep their order and may be sent as a batch.
+   * Resolves when the stream has stored the message; retries while the server is unreachable.
+   * Messages on one subject keep their order and may be sent as a batch.
    *
-   * @throws BusClosed when the bus is closed first, PublishCancelled when `shouldSend` returned false, MessageTooLarge.
+   * @throws BusClosed when the bus is closed first, PublishCancelled when `shouldSend` returned
+   *   false, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
   /** Sends to the current listeners without acknowledgement; a loss is not reported. */
   publishEphemeral(subject: string, data: Uint8Array): void;
-  /** Hands batches to the handler, one call at a time; when it rejects, the unacknowledged messages are redelivered. */
+  /**
+   * Hands batches to the handler, one call at a time; when it rejects, the unacknowledged messages
+   * are redelivered.
+   */
   subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription>;
   /**
-   * Creates a consumer of this process alone: it starts with messages published from now on, may change its subjects,
-   * and is deleted by `close`.
+   * Creates a consumer of this process alone: it starts with messages published from now on, may
+   * change its subjects, and is deleted by `close`.
    */
   subscribeExclusive(
     options: ExclusiveSubscribeOptions,
@@ -111,15 +128,16 @@ export interface BusOptions {
   /** Counts dead letters. */
   readonly metrics?: Metrics | undefined;
   /**
-   * False for services whose user may not create streams: `ensureStream` then waits until another service has created
-   * it. A user who may change a stream can have the server copy messages from and to any subject. Default true.
+   * False for services whose user may not create streams: `ensureStream` then waits until another
+   * service has created it. A user who may change a stream can have the server copy messages from
+   * and to any subject. Default true.
    */
   readonly createsStreams?: boolean;
 }
 
 /**
- * Maximum number of unacknowledged publishes. Without a bound all would time out in their own queue, be sent again, and
- * never finish; a round trip takes 1 ms.
+ * Maximum number of unacknowledged publishes. Without a bound all would time out in their own
+ * queue, be sent again, and never finish; a round trip takes 1 ms.
  */
 const MAX_IN_FLIGHT = 128;
 

@@ -3,7 +3,8 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { maxInflatedBytes } from "@flyte-ts/input-limits";
 import { MAX_DECOMPRESSED_BYTES } from "./limits.js";
 
-// Messages larger than the server accepts are compressed: the text of a task's template shrinks to a fifth or less.
+// Messages larger than the server accepts are compressed: the text of a task's template shrinks to
+// a fifth or less.
 
 const ENCODING_HEADER = "Flyte-Encoding";
 const GZIP = "gzip";
@@ -11,7 +12,10 @@ const GZIP = "gzip";
 /** Bytes reserved in the server's limit for subject and headers. */
 const HEADERS_BYTES = 4 * 1024;
 
-/** The message, also compressed, exceeds the server's limit (`max_payload`), or a consumer's limit of decompression. */
+/**
+ * The message, also compressed, exceeds the server's limit (`max_payload`), or a consumer's limit
+ * of decompression.
+ */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }
@@ -22,8 +26,8 @@ export class UnpackError extends Error {
 }
 
 /**
- * Longest subject that is sent, bytes. A server closes the connection of a client that exceeds `max_control_line` (4
- * KiB), which also holds the reply subject.
+ * Longest subject that is sent, bytes. A server closes the connection of a client that exceeds
+ * `max_control_line` (4 KiB), which also holds the reply subject.
  */
 const MAX_SUBJECT_BYTES = 2_048;
 

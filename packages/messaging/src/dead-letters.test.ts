@@ -153,7 +153,10 @@ describe("a message that crashes its consumers", () => {
   const subject = "work.poison";
   const quick = { ...options(subject), ackWaitMs: 500 };
 
-  /** Acknowledges messages until "poison" arrives; then the process dies with all messages that it holds. */
+  /**
+   * Acknowledges messages until "poison" arrives; then the process dies with all messages that it
+   * holds.
+   */
   async function victim(seen: string[]): Promise<boolean> {
     const connection = await connect({ servers: server.url });
     await connection.close();
@@ -252,7 +255,10 @@ describe("a message that crashes its consumers", () => {
     expect(await notesMade()).toBe(0);
   });
 
-  /** Publishes a message that a process naks until it counts as suspected, and ends its subscription. */
+  /**
+   * Publishes a message that a process naks until it counts as suspected, and ends its
+   * subscription.
+   */
   async function publishHandedBack(): Promise<void> {
     const one = await process();
     let naks = 0;

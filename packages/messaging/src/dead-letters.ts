@@ -44,7 +44,10 @@ interface DeadLettersDeps {
   readonly metrics: Metrics | undefined;
 }
 
-/** Stores copies of messages in the dead-letter stream, each on its own subject: `flyte.dead.<consumer>.<id>`. */
+/**
+ * Stores copies of messages in the dead-letter stream, each on its own subject:
+ * `flyte.dead.<consumer>.<id>`.
+ */
 export class DeadLetters {
   readonly #count: Counter<"consumer" | "kind"> | undefined;
   #streamReady: Promise<void> | undefined;
@@ -63,7 +66,10 @@ export class DeadLetters {
         }));
   }
 
-  /** Creates the stream, so that services that may not create streams find it. Retries while the server is unreachable. */
+  /**
+   * Creates the stream, so that services that may not create streams find it. Retries while the
+   * server is unreachable.
+   */
   ensureStream(): Promise<void> {
     this.#streamReady ??= this.deps.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
       this.#streamReady = undefined;
@@ -72,7 +78,10 @@ export class DeadLetters {
     return this.#streamReady;
   }
 
-  /** Stores a copy. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged after the timeout. */
+  /**
+   * Stores a copy. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged
+   * after the timeout.
+   */
   async store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
     await this.#publishCopy(letter, kind, reason);
     const { durable, subject, data, deliveries } = letter;

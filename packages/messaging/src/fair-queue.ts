@@ -4,7 +4,10 @@ interface NamedQueue<T> {
   next: number;
 }
 
-/** Queues by name, served round-robin: each keeps its order, and a long one does not delay the others. */
+/**
+ * Queues by name, served round-robin: each keeps its order, and a long one does not delay the
+ * others.
+ */
 export class FairQueue<T> {
   readonly #queues = new Map<string, NamedQueue<T>>();
   #size = 0;

@@ -12,7 +12,10 @@ export class MessageLimitError extends Error {
   override readonly name = "MessageLimitError";
 }
 
-/** Checks the message's limits before it is decoded, and returns it. @throws MessageLimitError, naming the limit. */
+/**
+ * Checks the message's limits before it is decoded, and returns it. @throws MessageLimitError,
+ * naming the limit.
+ */
 export function checkMessageLimits(schema: DescMessage, data: Uint8Array): Uint8Array {
   if (data.length <= SCAN_THRESHOLD_BYTES) return data;
   const violation = scanMessage(schema, data, MESSAGE_LIMITS);

@@ -9,7 +9,10 @@ import type { OutgoingMessage } from "./acked-publisher.js";
 
 /** Delivery count from which a message is suspected of crashing its consumers. */
 const SUSPECT_DELIVERIES = 3;
-/** Process age up to which it suspects messages, ms: a crashing message reaches a process that has just started. */
+/**
+ * Process age up to which it suspects messages, ms: a crashing message reaches a process that has
+ * just started.
+ */
 const SUSPICION_PERIOD_MS = 600_000;
 /** Maximum number of taken messages to remember. */
 const MAX_ACCEPTED = 100_000;
@@ -29,13 +32,17 @@ interface PoisonMessageGuardDeps {
 }
 
 /**
- * Bounds how often a message may crash its consumers. A message that was delivered before, and that this process has
- * not taken yet, is handled alone, with a marker until it is settled. The marker is renewed meanwhile: an
- * outage of the handler's dependencies may last long. A process that gets a message whose marker was neither cleared nor
- * renewed for twice the acknowledgement time makes it a dead letter.
+ * Bounds how often a message may crash its consumers. A message that was delivered before, and that
+ * this process has not taken yet, is handled alone, with a marker until it is settled. The marker
+ * is renewed meanwhile: an outage of the handler's dependencies may last long. A process that gets
+ * a message whose marker was neither cleared nor renewed for twice the acknowledgement time makes
+ * it a dead letter.
  */
 export class PoisonMessageGuard {
-  /** Messages that this process took and survived: their redelivery only means that settling took long. */
+  /**
+   * Messages that this process took and survived: their redelivery only means that settling took
+   * long.
+   */
   readonly #accepted = new BoundedSet<number>(MAX_ACCEPTED);
   /** Messages in progress, with the timers that renew their markers. */
   readonly #markerTimers = new Map<number, NodeJS.Timeout>();
@@ -65,7 +72,10 @@ export class PoisonMessageGuard {
     return true;
   }
 
-  /** Marks a suspect as in progress, to handle it alone; undefined when it became a dead letter, or is redelivered later. */
+  /**
+   * Marks a suspect as in progress, to handle it alone; undefined when it became a dead letter, or
+   * is redelivered later.
+   */
   async beginProcessing(message: Delivery): Promise<Delivery | undefined> {
     const { markers, ackWaitMs } = this.deps;
     const letter = this.#toDeadLetter(message);

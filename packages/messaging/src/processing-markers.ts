@@ -3,9 +3,10 @@ import type { OutgoingMessage } from "./acked-publisher.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
 /**
- * Markers of suspected messages that processes handle. A marker is a subject without content, read from the list of subjects
- * in the stream's information: a user that could read stored content could have the server send it to any subject as
- * the answer to a request, and so speak for other services.
+ * Markers of suspected messages that processes handle. A marker is a subject without content, read
+ * from the list of subjects in the stream's information: a user that could read stored content
+ * could have the server send it to any subject as the answer to a request, and so speak for other
+ * services.
  */
 export const PROCESSING_MARKER_STREAM: StreamSpec = {
   name: "FLYTE_HELD",
@@ -38,7 +39,10 @@ export class ProcessingMarkers {
 
   constructor(private readonly deps: ProcessingMarkersDeps) {}
 
-  /** Creates the stream, so that services that may not create streams find it. Retries while the server is unreachable. */
+  /**
+   * Creates the stream, so that services that may not create streams find it. Retries while the
+   * server is unreachable.
+   */
   ensureStream(): Promise<void> {
     this.#streamReady ??= this.deps.streams.ensure(PROCESSING_MARKER_STREAM).catch((error: unknown) => {
       this.#streamReady = undefined;
@@ -47,7 +51,10 @@ export class ProcessingMarkers {
     return this.#streamReady;
   }
 
-  /** Records that a process handles the message. @throws JetStreamApiError when the server rejects it, PublishNotAcknowledged after the timeout. */
+  /**
+   * Records that a process handles the message. @throws JetStreamApiError when the server rejects
+   * it, PublishNotAcknowledged after the timeout.
+   */
   mark(message: MarkedMessage): Promise<void> {
     return this.#publishMarker(message, "held");
   }
@@ -57,7 +64,9 @@ export class ProcessingMarkers {
     return this.#publishMarker(message, "settled");
   }
 
-  /** Time since which a process handles the message, ms since the epoch; undefined when none does. */
+  /**
+   * Time since which a process handles the message, ms since the epoch; undefined when none does.
+   */
   async markedSince(message: MarkedMessage): Promise<number | undefined> {
     await this.ensureStream();
     const { state } = await this.deps.manager.streams.info(PROCESSING_MARKER_STREAM.name, { subjects_filter: `${subjectOf(message)}.>` });

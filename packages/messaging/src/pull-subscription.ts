@@ -49,7 +49,10 @@ export interface NatsDeps {
 
 const DEFAULT_ACK_WAIT_MS = 30_000;
 
-/** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
+/**
+ * A durable pull consumer that outlives reconnects, restarts of the server and the loss of its
+ * consumer.
+ */
 export class PullSubscription implements ExclusiveSubscription {
   #subjects: readonly string[];
   /** One lane per subject, so that many messages on one do not delay another. */
@@ -183,7 +186,10 @@ export class PullSubscription implements ExclusiveSubscription {
     this.#processing = undefined;
   }
 
-  /** Queues a delivery; one that is compressed, or must be handled alone, is opened only when it is next. */
+  /**
+   * Queues a delivery; one that is compressed, or must be handled alone, is opened only when it is
+   * next.
+   */
   #enqueue(message: Delivery): void {
     const { subject } = message;
     const suspect = this.#poisonGuard.isSuspect(message);

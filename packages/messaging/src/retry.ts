@@ -9,7 +9,10 @@ export class BusClosed extends Error {
 
 const BACKOFF: Backoff = { initialMs: 50, maxMs: 1_000 };
 
-/** Retries until success or until the connection is closed: failures here mean that the server is unreachable or starting. */
+/**
+ * Retries until success or until the connection is closed: failures here mean that the server is
+ * unreachable or starting.
+ */
 export function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
   const attemptIfOpen = async () => {
     if (!wanted()) throw new PublishCancelled();

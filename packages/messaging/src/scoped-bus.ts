@@ -8,8 +8,9 @@ export interface BusScope {
 }
 
 /**
- * Wraps a bus for one party, which names subjects and consumers as if it were alone. Streams are shared, and messages
- * keep the subjects on which they came. Without a scope this is the bus itself.
+ * Wraps a bus for one party, which names subjects and consumers as if it were alone. Streams are
+ * shared, and messages keep the subjects on which they came. Without a scope this is the bus
+ * itself.
  */
 export function scopedBus(bus: Bus, scope: BusScope | undefined): Bus {
   if (scope === undefined) return bus;

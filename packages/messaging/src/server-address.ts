@@ -6,8 +6,8 @@ export interface ServerAddress {
 }
 
 /**
- * Parses `nats://user:password@host:4222`; servers of a cluster are separated by commas, and the first user named is
- * that of all.
+ * Parses `nats://user:password@host:4222`; servers of a cluster are separated by commas, and the
+ * first user named is that of all.
  *
  * @throws Error for an invalid address; the message omits it, since it may hold a password
  */

@@ -1,6 +1,9 @@
 import type { Logger } from "@flyte-ts/telemetry";
 
-/** Time after which an unstored message counts as a fault of the server, ms; shorter outages are none. */
+/**
+ * Time after which an unstored message counts as a fault of the server, ms; shorter outages are
+ * none.
+ */
 const UNHEALTHY_AFTER_MS = 3_000;
 /** Time after which a failure no longer counts, ms: publishers retry much sooner. */
 const FAILURE_TTL_MS = 30_000;
@@ -13,9 +16,9 @@ interface OngoingFailure {
 }
 
 /**
- * Tracks which messages the server fails to store, by the first two tokens of their subjects (`flyte.task`): each
- * stream may fail by itself. A stream whose write has failed, as on a full disk, stores nothing more until the server
- * restarts.
+ * Tracks which messages the server fails to store, by the first two tokens of their subjects
+ * (`flyte.task`): each stream may fail by itself. A stream whose write has failed, as on a full
+ * disk, stores nothing more until the server restarts.
  */
 export class StreamHealth {
   readonly #failures = new Map<string, OngoingFailure>();

@@ -23,8 +23,9 @@ interface StreamProbeDeps {
 }
 
 /**
- * Stores a small message at intervals. A service that mostly consumes would otherwise not notice that the server stores
- * nothing any more. The publisher records failures; this only triggers a publish.
+ * Stores a small message at intervals. A service that mostly consumes would otherwise not notice
+ * that the server stores nothing any more. The publisher records failures; this only triggers a
+ * publish.
  */
 export class StreamProbe {
   readonly subject: string;

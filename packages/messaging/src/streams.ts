@@ -7,8 +7,8 @@ export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];
   /**
-   * `workqueue`: a message is deleted when its one consumer acknowledged it; `interest`: when every durable consumer of
-   * that time did; `limits`: after `maxAgeMs`.
+   * `workqueue`: a message is deleted when its one consumer acknowledged it; `interest`: when every
+   * durable consumer of that time did; `limits`: after `maxAgeMs`.
    */
   readonly retention: "workqueue" | "interest" | "limits";
   /** Maximum age of a message, acknowledged or not. Default 0: no limit. */
@@ -32,7 +32,10 @@ interface StreamsDeps {
   readonly createsStreams: boolean;
 }
 
-/** The streams that this process needs. After a server lost its data, they are recreated once a publisher or consumer misses one. */
+/**
+ * The streams that this process needs. After a server lost its data, they are recreated once a
+ * publisher or consumer misses one.
+ */
 export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
   #recreating: Promise<void> | undefined;

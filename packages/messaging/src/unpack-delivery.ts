@@ -17,8 +17,8 @@ export class PackedDelivery {
 }
 
 /**
- * Stores a part of a message as a dead letter; `index` is its index in the batch, undefined for a single message.
- * Resolves when it is stored.
+ * Stores a part of a message as a dead letter; `index` is its index in the batch, undefined for a
+ * single message. Resolves when it is stored.
  */
 export type StoreDeadLetter = (data: Uint8Array, index: number | undefined, reason: string) => Promise<void>;
 
@@ -26,8 +26,8 @@ export type StoreDeadLetter = (data: Uint8Array, index: number | undefined, reas
 const REDELIVERY_DELAY_MS = 5_000;
 
 /**
- * Splits a delivery into its messages. It is acknowledged when the last of them is settled, and redelivered whole when
- * one is refused: handlers receive messages more than once anyway.
+ * Splits a delivery into its messages. It is acknowledged when the last of them is settled, and
+ * redelivered whole when one is refused: handlers receive messages more than once anyway.
  *
  * @throws UnpackError when it is damaged or exceeds a limit.
  */
@@ -68,7 +68,10 @@ function batchMessages(message: Delivery): readonly Uint8Array[] | undefined {
   return messages;
 }
 
-/** Settles the delivery once `count` messages are settled; `refusedFor` is the delay of a redelivery, ms. */
+/**
+ * Settles the delivery once `count` messages are settled; `refusedFor` is the delay of a
+ * redelivery, ms.
+ */
 function acknowledgeWhenAllSettled(message: Delivery, count: number): (nakDelayMs?: number) => void {
   let unsettled = count;
   let redelivery: { delayMs: number } | undefined;

@@ -4,7 +4,10 @@ import { RetryableSendError, PermanentSendError } from "./send-errors.js";
 export interface SmtpOptions {
   readonly host: string;
   readonly port: number;
-  /** `implicit`: TLS from the first byte; `starttls`: STARTTLS is required; `opportunistic`: STARTTLS where the server offers it. */
+  /**
+   * `implicit`: TLS from the first byte; `starttls`: STARTTLS is required; `opportunistic`:
+   * STARTTLS where the server offers it.
+   */
   readonly tls: "implicit" | "starttls" | "opportunistic" | "none";
   readonly verifyCertificate: boolean;
   readonly user?: string | undefined;
@@ -33,7 +36,8 @@ export function isMailAddress(text: string): boolean {
 /**
  * Hands a mail to the server.
  *
- * @throws SendRefused when the server will never accept it, as for an unknown recipient; SendLater otherwise.
+ * @throws SendRefused when the server will never accept it, as for an unknown recipient; SendLater
+ *   otherwise.
  */
 export async function sendMail({ messageId, from, to, subject, html }: Mail, options: SmtpOptions): Promise<void> {
   if (!isMailAddress(to)) throw new PermanentSendError("the recipient is not a mail address");
@@ -64,7 +68,10 @@ export async function sendMail({ messageId, from, to, subject, html }: Mail, opt
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** Only the server's answer about this mail is permanent; the operator can mend a wrong password, for example. */
+/**
+ * Only the server's answer about this mail is permanent; the operator can mend a wrong password,
+ * for example.
+ */
 function failureOf(cause: unknown, host: string): Error {
   const { code, responseCode, message } = cause as { code?: string; responseCode?: number; message?: string };
   const text = `mail server ${host}: ${message ?? String(cause)}`;

@@ -9,7 +9,10 @@ export interface PostOptions {
   readonly allow: AllowAddress;
   /** Allow `http:`, without encryption. */
   readonly allowHttp: boolean;
-  /** Maximum number of redirects; 0 for none. Only 307 and 308 are followed: the others would change the request. */
+  /**
+   * Maximum number of redirects; 0 for none. Only 307 and 308 are followed: the others would change
+   * the request.
+   */
   readonly redirects: number;
   /** Timeout until the answer's headers, ms. */
   readonly timeoutMs: number;
@@ -22,7 +25,8 @@ export interface Post {
   readonly body: string;
 }
 
-// Separate agents: the environment may configure the global ones for a proxy, which would then choose the address.
+// Separate agents: the environment may configure the global ones for a proxy, which would then
+// choose the address.
 const agents = { "http:": new HttpAgent({ keepAlive: false }), "https:": new HttpsAgent({ keepAlive: false }) } as const;
 /** Number of bytes shown of an error answer. */
 const SHOWN_BYTES = 200;

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 networks outside the public internet (IANA special-purpose registry), and one cloud's metadata host in a public range. */
+/**
+ * IPv4 networks outside the public internet (IANA special-purpose registry), and one cloud's
+ * metadata host in a public range.
+ */
 const NOT_PUBLIC_4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -20,7 +23,10 @@ const NOT_PUBLIC_4: readonly (readonly [string, number])[] = [
   ["168.63.129.16", 32],
 ];
 
-/** Networks within 2000::/3, outside of which nothing is public: protocol and documentation addresses, and tunnels to IPv4 addresses. */
+/**
+ * Networks within 2000::/3, outside of which nothing is public: protocol and documentation
+ * addresses, and tunnels to IPv4 addresses.
+ */
 const NOT_PUBLIC_6: readonly (readonly [string, number])[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -38,9 +44,10 @@ function listOf(subnets: readonly (readonly [string, number])[]): BlockList {
 }
 
 /**
- * True for an address of the public internet. Loopback, private, link-local, carrier and documentation networks are
- * not, nor are multicast and the metadata services of clouds. IPv6 addresses that embed IPv4 ones (mapped, NAT64, 6to4,
- * Teredo) never are: no name resolves to one for an honest reason.
+ * True for an address of the public internet. Loopback, private, link-local, carrier and
+ * documentation networks are not, nor are multicast and the metadata services of clouds. IPv6
+ * addresses that embed IPv4 ones (mapped, NAT64, 6to4, Teredo) never are: no name resolves to one
+ * for an honest reason.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

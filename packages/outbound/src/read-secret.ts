@@ -8,7 +8,10 @@ export const secretSourceSchema = z
 
 export type SecretSource = z.infer<typeof secretSourceSchema>;
 
-/** Reads a secret, each time anew, so that it can be rotated. @throws Error that names the file or the variable. */
+/**
+ * Reads a secret, each time anew, so that it can be rotated. @throws Error that names the file or
+ * the variable.
+ */
 export async function readSecret({ file, env }: SecretSource, environment: Readonly<Record<string, string | undefined>>): Promise<string> {
   const text = file !== undefined ? await readFile(file, "utf8") : (environment[env ?? ""] ?? "");
   const secret = text.trim();

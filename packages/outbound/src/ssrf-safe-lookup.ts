@@ -12,8 +12,9 @@ export type ResolveAll = (
 ) => void;
 
 /**
- * A resolver for sockets: they connect to the very addresses that were checked, so that a name which resolves
- * differently a moment later has no effect. A name with any forbidden address is refused.
+ * A resolver for sockets: they connect to the very addresses that were checked, so that a name
+ * which resolves differently a moment later has no effect. A name with any forbidden address is
+ * refused.
  */
 export function createSafeLookup(allow: AllowAddress, resolve: ResolveAll = systemLookup): LookupFunction {
   return (hostname, options, callback) => {

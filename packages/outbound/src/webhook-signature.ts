@@ -20,7 +20,10 @@ export function secretBytes(secret: string): Uint8Array {
 }
 
 export interface SignedMessage {
-  /** Without a dot: dots separate the signed fields, and a dot in the id would make the split ambiguous. */
+  /**
+   * Without a dot: dots separate the signed fields, and a dot in the id would make the split
+   * ambiguous.
+   */
   readonly id: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
@@ -45,7 +48,10 @@ export function signatureHeaders(message: SignedMessage, secrets: readonly Uint8
   };
 }
 
-/** True when one of the signatures in the header is by one of the secrets. A message whose id holds a dot has no valid signature. */
+/**
+ * True when one of the signatures in the header is by one of the secrets. A message whose id holds
+ * a dot has no valid signature.
+ */
 export function isSignedBy(message: SignedMessage, header: string, secrets: readonly Uint8Array[]): boolean {
   if (message.id.includes(".")) return false;
   const given = header

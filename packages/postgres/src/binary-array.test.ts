@@ -21,7 +21,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the elements as the server reads them, and whether it considers the array equal to the one that node-postgres writes as text. */
+/**
+ * Returns the elements as the server reads them, and whether it considers the array equal to the
+ * one that node-postgres writes as text.
+ */
 async function readBack(type: string, array: Buffer, values: readonly unknown[]): Promise<{ same: boolean; elements: unknown[] }> {
   const { rows } = await db.query<{ element: unknown }>({
     name: `elements-${type}`,

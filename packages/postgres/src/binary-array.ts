@@ -1,13 +1,16 @@
-// Arrays in PostgreSQL's binary wire format. node-postgres writes arrays as text, with several strings per element and
-// bytes as hexadecimal digits; it sends a Buffer as it is, in binary. The statement must cast the parameter to the
-// array type ($1::text[]): the server accepts no other. An absent element is NULL.
+// Arrays in PostgreSQL's binary wire format. node-postgres writes arrays as text, with several
+// strings per element and bytes as hexadecimal digits; it sends a Buffer as it is, in binary. The
+// statement must cast the parameter to the array type ($1::text[]): the server accepts no other. An
+// absent element is NULL.
 
 /** An element that may be absent. */
 type Maybe<T> = T | null | undefined;
 
 /** OIDs in pg_type, which the array names. */
 const OID = { boolean: 16, bytea: 17, bigint: 20, integer: 23, text: 25 } as const;
-/** Number of dimensions, flag for NULLs, element type, size of the one dimension, its first index. */
+/**
+ * Number of dimensions, flag for NULLs, element type, size of the one dimension, its first index.
+ */
 const HEADER_BYTES = 20;
 /** Length before each element; NULL has nothing else. */
 const LENGTH_BYTES = 4;
@@ -23,7 +26,10 @@ class OutOfRange extends RangeError {
   readonly code = "22003";
 }
 
-/** A `text[]`. Halves of surrogate pairs become U+FFFD; the server refuses NUL characters (`isUnstorableText`). */
+/**
+ * A `text[]`. Halves of surrogate pairs become U+FFFD; the server refuses NUL characters
+ * (`isUnstorableText`).
+ */
 export function textArray(values: readonly Maybe<string>[]): Buffer {
   let bytes = 0;
   for (const value of values) if (!isAbsent(value)) bytes += textBytes(value);
@@ -56,7 +62,8 @@ export function byteaArray(values: readonly Maybe<Uint8Array>[]): Buffer {
 /**
  * A `bigint[]`.
  *
- * @throws RangeError with the `code` 22003 for a value that is no 64-bit integer, or an inexact number.
+ * @throws RangeError with the `code` 22003 for a value that is no 64-bit integer, or an inexact
+ *   number.
  */
 export function bigintArray(values: readonly Maybe<bigint | number>[]): Buffer {
   return fixedArray(BIGINT, values);

@@ -23,14 +23,14 @@ export interface Queryable {
 
 export interface Database extends Queryable {
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. When the connection is
-   * lost during COMMIT the outcome is unknown and the error says so (`CommitUnknown`); callers repeat with the same
-   * keys.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. When
+   * the connection is lost during COMMIT the outcome is unknown and the error says so
+   * (`CommitUnknown`); callers repeat with the same keys.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /**
-   * Calls `onNotify` for NOTIFY on the channel, across reconnects; also once after each (re)connect, since
-   * notifications may have been missed.
+   * Calls `onNotify` for NOTIFY on the channel, across reconnects; also once after each
+   * (re)connect, since notifications may have been missed.
    */
   listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
   migrate(options: MigrateOptions): Promise<void>;
@@ -46,9 +46,15 @@ export interface PoolOptions {
   readonly applicationName?: string;
 }
 
-/** Idle time after which a connection is closed, ms: its server process may hold some MiB after a large load. */
+/**
+ * Idle time after which a connection is closed, ms: its server process may hold some MiB after a
+ * large load.
+ */
 const IDLE_MS = 10_000;
-/** Age at which a connection is replaced, s: frequent polls, twice a second, keep some from ever being idle that long. */
+/**
+ * Age at which a connection is replaced, s: frequent polls, twice a second, keep some from ever
+ * being idle that long.
+ */
 const LIFETIME_S = 30;
 
 /** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
@@ -125,7 +131,8 @@ async function transaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>
     try {
       await client.query("COMMIT");
     } catch (cause) {
-      // A refusal by the server (a deferred constraint, a serialization failure) has a code and means: not committed.
+      // A refusal by the server (a deferred constraint, a serialization failure) has a code and
+      // means: not committed.
       if (cause instanceof pg.DatabaseError && !cause.code?.startsWith("57")) throw cause;
       broken = cause as Error;
       throw new CommitOutcomeUnknownError("the connection was lost while the transaction was being committed", { cause });

@@ -5,8 +5,8 @@ const DUPLICATE_DATABASE = "42P04";
 const UNIQUE_VIOLATION = "23505";
 
 /**
- * Creates the database that a URL names unless it exists; the user needs the right to. Services may call it
- * concurrently: one creates it.
+ * Creates the database that a URL names unless it exists; the user needs the right to. Services may
+ * call it concurrently: one creates it.
  */
 export async function ensureDatabase(url: string): Promise<void> {
   if (await exists(url)) return;
@@ -18,7 +18,8 @@ export async function ensureDatabase(url: string): Promise<void> {
   try {
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
   } catch (error) {
-    // Two concurrent creates: the catalog's unique index refuses the second after both found no database.
+    // Two concurrent creates: the catalog's unique index refuses the second after both found no
+    // database.
     if (!(error instanceof pg.DatabaseError && (error.code === DUPLICATE_DATABASE || error.code === UNIQUE_VIOLATION))) throw error;
   } finally {
     await client.end();

@@ -15,7 +15,9 @@ export function isInvalidText(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "22021" || error.code === "22P05");
 }
 
-/** True when the database was unreachable or is shutting down: the request itself is not at fault. */
+/**
+ * True when the database was unreachable or is shutting down: the request itself is not at fault.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? "");
   const code = (error as { code?: string } | undefined)?.code;

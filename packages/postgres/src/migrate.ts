@@ -34,12 +34,13 @@ interface Applied {
 const LOCK = 7_031_990_416;
 
 /**
- * Applies the missing migrations in order, each in a transaction of its own with the row that records it. Replicas that
- * start together wait for each other. A file changed after it was applied is refused: two databases with the same
- * migrations must have the same schema. Migrations of newer builds stay: they only add, except for contract steps, for
- * which a build must be new enough.
+ * Applies the missing migrations in order, each in a transaction of its own with the row that
+ * records it. Replicas that start together wait for each other. A file changed after it was applied
+ * is refused: two databases with the same migrations must have the same schema. Migrations of newer
+ * builds stay: they only add, except for contract steps, for which a build must be new enough.
  *
- * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or when this build is
+ * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or
+ *   when this build is
  * too old for the database.
  */
 export async function migrate(url: string, { directory, logger }: MigrateOptions): Promise<void> {
@@ -82,7 +83,9 @@ function readMigrations(directory: string): Migration[] {
   });
 }
 
-/** Refuses a build that is older than a contract step allows: it would use what the step removed. */
+/**
+ * Refuses a build that is older than a contract step allows: it would use what the step removed.
+ */
 function assertBuildSupportsSchema(files: readonly Migration[], applied: readonly Applied[]): void {
   const newest = files.at(-1)?.name ?? "";
   const step = applied.find(({ contract_after: after }) => after !== null && newest.slice(0, 4) < after);

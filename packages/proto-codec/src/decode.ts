@@ -21,9 +21,9 @@ interface Reader {
 const readers = new WeakMap<DescMessage, Reader>();
 
 /**
- * Decodes the same message as `fromBinary` of the protobuf library, faster, for messages of which there are very many.
- * The library builds a message property by property, each of which gives the object a new shape, and decodes tags into
- * arrays.
+ * Decodes the same message as `fromBinary` of the protobuf library, faster, for messages of which
+ * there are very many. The library builds a message property by property, each of which gives the
+ * object a new shape, and decodes tags into arrays.
  *
  * Message fields that are not set are present, as undefined.
  *

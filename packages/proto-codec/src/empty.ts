@@ -3,12 +3,12 @@ import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf"
 export type Fields = Record<string, unknown>;
 
 /**
- * Returns a factory of messages in which nothing is set: like those of the library, except that message fields are
- * present, as undefined.
+ * Returns a factory of messages in which nothing is set: like those of the library, except that
+ * message fields are present, as undefined.
  *
- * They are copies of one object, and have their final shape from the beginning. The object is built from JSON: one that
- * gets more than a dozen properties by computed names, as the library's do, becomes a hash table, which is larger and
- * slower.
+ * They are copies of one object, and have their final shape from the beginning. The object is built
+ * from JSON: one that gets more than a dozen properties by computed names, as the library's do,
+ * becomes a hash table, which is larger and slower.
  */
 export function messageFactory<Desc extends DescMessage>(schema: Desc): () => MessageShape<Desc> {
   const unset = create(schema) as unknown as Fields;

@@ -23,8 +23,9 @@ const scalars = scalarWriters(scratch);
 const writers = new WeakMap<DescMessage, Write>();
 
 /**
- * Encodes the same bytes as `toBinary` of the protobuf library in a third of the time, for messages of which there are
- * very many. The library allocates memory per message and doubles it until the message fits, which makes garbage.
+ * Encodes the same bytes as `toBinary` of the protobuf library in a third of the time, for messages
+ * of which there are very many. The library allocates memory per message and doubles it until the
+ * message fits, which makes garbage.
  *
  * @throws the errors of `toBinary`.
  */

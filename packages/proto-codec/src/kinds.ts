@@ -1,6 +1,9 @@
 import type { DescField } from "@bufbuild/protobuf";
 
-/** False for messages that the library represents differently in a field: wrappers as scalars, Struct as JSON. */
+/**
+ * False for messages that the library represents differently in a field: wrappers as scalars,
+ * Struct as JSON.
+ */
 export function isRegularMessage(field: DescField): boolean {
   if ("delimitedEncoding" in field && field.delimitedEncoding) return false;
   const name = field.message?.typeName ?? "";

@@ -18,7 +18,10 @@ export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.DOUBLE]: WireType.Bit64,
 };
 
-/** Writers of the scalars in frequent messages. They throw when a value is not of the library's type. */
+/**
+ * Writers of the scalars in frequent messages. They throw when a value is not of the library's
+ * type.
+ */
 export function scalarWriters(writer: ProtoWriter): Readonly<Partial<Record<ScalarType, WriteValue>>> {
   return {
     [ScalarType.STRING]: (value) => {

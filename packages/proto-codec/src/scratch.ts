@@ -10,7 +10,9 @@ export class ProtoWriter {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #at = 0;
 
-  /** Returns the bytes written since the last call. Small messages share their memory with others. */
+  /**
+   * Returns the bytes written since the last call. Small messages share their memory with others.
+   */
   take(): Uint8Array {
     const taken = Buffer.allocUnsafe(this.#at);
     this.#bytes.copy(taken, 0, 0, this.#at);

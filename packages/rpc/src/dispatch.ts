@@ -14,18 +14,23 @@ export interface DispatchOptions {
 
 /** Runs a method's function within the interceptors. Rejects with RpcErrors only. */
 export interface Dispatch {
-  /** For methods with one answer; `request` is a message, or an iterable where the client streams. */
+  /**
+   * For methods with one answer; `request` is a message, or an iterable where the client streams.
+   */
   unary(request: unknown, context: CallContext): Promise<Message | EncodedMessage>;
   /** For methods with a stream of answers. */
   stream(request: unknown, context: CallContext, emit: Emit): Promise<void>;
   /**
-   * Rejects with an error found before the request was decoded, passed through the interceptors, which count and log
-   * it. The guard is not called.
+   * Rejects with an error found before the request was decoded, passed through the interceptors,
+   * which count and log it. The guard is not called.
    */
   refuse(error: RpcError, context: CallContext): Promise<never>;
 }
 
-/** Sends one message of a stream; resolves when the next may be sent. The signal is the call's, after the interceptors. */
+/**
+ * Sends one message of a stream; resolves when the next may be sent. The signal is the call's,
+ * after the interceptors.
+ */
 export type Emit = (message: Message | EncodedMessage, signal: AbortSignal) => Promise<void>;
 
 export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors, guard }: DispatchOptions): Dispatch {

@@ -1,8 +1,8 @@
 import { fromBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
 
 /**
- * An encoded answer, for handlers that have most of it encoded: gRPC sends the bytes unchecked, so they must be a
- * message of the schema.
+ * An encoded answer, for handlers that have most of it encoded: gRPC sends the bytes unchecked, so
+ * they must be a message of the schema.
  */
 export class EncodedMessage<Desc extends DescMessage = DescMessage> {
   constructor(

@@ -9,15 +9,20 @@ export interface HttpContext {
   readonly path: string;
   readonly query: URLSearchParams;
   /**
-   * Reads the whole body. It counts against the server's memory for requests until the response closes.
+   * Reads the whole body. It counts against the server's memory for requests until the response
+   * closes.
    *
-   * @throws RpcError RESOURCE_EXHAUSTED: a {@link import("./intake.js").RequestTooLarge} for a longer body, another
+   * @throws RpcError RESOURCE_EXHAUSTED: a {@link import("./intake.js").RequestTooLarge} for a
+   *   longer body, another
    * when other requests use too much memory. CANCELLED when the request breaks off.
    */
   readonly readBody: (maxBytes: number) => Promise<Uint8Array>;
 }
 
-/** A path outside the RPCs: uploads, the console, live streams. It takes precedence over the RPCs' own routes. */
+/**
+ * A path outside the RPCs: uploads, the console, live streams. It takes precedence over the RPCs'
+ * own routes.
+ */
 export interface HttpRoute {
   /** A whole path, or a prefix when it ends with `/`. */
   readonly path: string;
@@ -26,7 +31,10 @@ export interface HttpRoute {
   readonly handle: (request: IncomingMessage, response: ServerResponse, context: HttpContext) => void | Promise<void>;
 }
 
-/** A request before its body is read. Header names are case-insensitive, as in {@link import("./service.js").CallContext}. */
+/**
+ * A request before its body is read. Header names are case-insensitive, as in
+ * {@link import("./service.js").CallContext}.
+ */
 export interface HttpRequestHead {
   readonly method: string;
   readonly path: string;

@@ -19,8 +19,9 @@ export interface RpcErrorOptions {
 export const MAX_MESSAGE_BYTES = 32_000;
 
 /**
- * Failure of a call: a code from a closed list, a text for people, typed details. Handlers throw it and clients receive
- * it. Any other error of a handler reaches the client as INTERNAL with a constant text.
+ * Failure of a call: a code from a closed list, a text for people, typed details. Handlers throw it
+ * and clients receive it. Any other error of a handler reaches the client as INTERNAL with a
+ * constant text.
  */
 export class RpcError extends Error {
   override readonly name = "RpcError";
@@ -59,7 +60,10 @@ export class RpcError extends Error {
 /** Text of undeclared failures; the cause is in the server's log. */
 export const INTERNAL_MESSAGE = "internal error";
 
-/** Converts any thrown value; one that is not an RpcError becomes INTERNAL and keeps the value as its cause. */
+/**
+ * Converts any thrown value; one that is not an RpcError becomes INTERNAL and keeps the value as
+ * its cause.
+ */
 export function toRpcError(thrown: unknown): RpcError {
   return thrown instanceof RpcError ? thrown : new RpcError(Code.INTERNAL, INTERNAL_MESSAGE, { cause: thrown });
 }
@@ -69,7 +73,10 @@ export function isUnexpected(error: RpcError): boolean {
   return error.code === Code.INTERNAL || error.code === Code.UNKNOWN;
 }
 
-/** Creates an RpcError from the end of a call; `statusDetails` is the trailer grpc-status-details-bin. */
+/**
+ * Creates an RpcError from the end of a call; `statusDetails` is the trailer
+ * grpc-status-details-bin.
+ */
 export function receivedError(
   code: number,
   message: string,
@@ -85,7 +92,9 @@ export function receivedError(
   return new RpcError(known === Code.OK ? Code.UNKNOWN : known, message, { cause, ...(received && { received }) });
 }
 
-/** Cuts a text to this many bytes of UTF-8, never within a character; lone surrogates become U+FFFD. */
+/**
+ * Cuts a text to this many bytes of UTF-8, never within a character; lone surrogates become U+FFFD.
+ */
 export function truncateUtf8(text: string, maxBytes: number): string {
   const whole = text.toWellFormed();
   if (whole.length * 3 <= maxBytes) return whole;

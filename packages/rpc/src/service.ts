@@ -22,9 +22,14 @@ export interface CallContext {
   /** X-Request-ID of the caller, or a generated one (`a-` and 20 characters). For logs only. */
   readonly requestId: string;
   readonly method: DescMethod;
-  /** Metadata of a gRPC call, headers of a REST call. Names are case-insensitive; a repeated one gives its first value. */
+  /**
+   * Metadata of a gRPC call, headers of a REST call. Names are case-insensitive; a repeated one
+   * gives its first value.
+   */
   readonly metadata: { get(name: string): string | undefined };
-  /** Aborted when the client disconnects, its deadline has passed, or the server abandons the call. */
+  /**
+   * Aborted when the client disconnects, its deadline has passed, or the server abandons the call.
+   */
   readonly signal: AbortSignal;
   /** Remote address of the connection, `host:port`. */
   readonly peer: string;
@@ -36,8 +41,8 @@ export interface CallContext {
 type Response<Desc extends DescMessage> = MessageShape<Desc> | MessageInitShape<Desc>;
 
 /**
- * Implementation of one method. A response may be a message or arguments of `create`; those of unary and
- * server-streaming methods may also be encoded already.
+ * Implementation of one method. A response may be a message or arguments of `create`; those of
+ * unary and server-streaming methods may also be encoded already.
  */
 export type MethodImplementation<Method extends DescMethod> = Method["methodKind"] extends "unary"
   ? (
@@ -78,8 +83,8 @@ export interface ServedService {
 export type ResponseHeaders = (method: DescMethod, answer: Message) => Readonly<Record<string, string>>;
 
 /**
- * Methods by their lowerCamelCase names whose gRPC requests the service decodes itself, for example in part. Their
- * errors are the caller's.
+ * Methods by their lowerCamelCase names whose gRPC requests the service decodes itself, for example
+ * in part. Their errors are the caller's.
  */
 export type RequestDecoders<Service extends DescService = DescService> = {
   readonly [Name in keyof Service["method"]]?: (bytes: Uint8Array) => MessageShape<Service["method"][Name]["input"]>;
@@ -99,15 +104,18 @@ export function implement<Service extends DescService>(
   return { service, implementation: methods, decoders };
 }
 
-/** A service with REST routes but without an implementation: without auth, Flyte answers so for `/me`. */
+/**
+ * A service with REST routes but without an implementation: without auth, Flyte answers so for
+ * `/me`.
+ */
 export function unimplementedService(service: DescService): ServedService {
   return { service, implementation: undefined };
 }
 
 /**
- * Wraps every unary call and every stream, for telemetry and auth. It may throw an {@link
- * import("./rpc-error.js").RpcError}, or pass on a changed context. For a stream, `next` ends when the last message has
- * been sent.
+ * Wraps every unary call and every stream, for telemetry and auth. It may throw an
+ * {@link import("./rpc-error.js").RpcError}, or pass on a changed context. For a stream, `next`
+ * ends when the last message has been sent.
  */
 export type Interceptor = (call: InterceptedCall, next: (context: CallContext) => Promise<unknown>) => Promise<unknown>;
 

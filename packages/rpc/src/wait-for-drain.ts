@@ -18,7 +18,8 @@ export interface DrainOptions {
 /**
  * Resolves when a full writer drains or is closed.
  *
- * @throws RpcError RESOURCE_EXHAUSTED when it read nothing for `stallTimeoutMs`; the signal's reason when it is aborted.
+ * @throws RpcError RESOURCE_EXHAUSTED when it read nothing for `stallTimeoutMs`; the signal's
+ *   reason when it is aborted.
  */
 export function waitForDrain(writer: Writer, { signal, stallTimeoutMs }: DrainOptions): Promise<void> {
   return new Promise((resolve, reject) => {

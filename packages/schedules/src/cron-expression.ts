@@ -35,10 +35,11 @@ const descriptors: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a schedule as Flyte's scheduler does (the standard form of robfig/cron v3): five fields (minute, hour, day of
- * month, month, day of week; lists, ranges, steps, names), `@hourly` and similar, or `@every 1h30m`; each optionally
- * after `CRON_TZ=Europe/Berlin` or `TZ=…`. A day must match both day fields when one of them contains `*` or `?`
- * (without a step above 1), otherwise either.
+ * Parses a schedule as Flyte's scheduler does (the standard form of robfig/cron v3): five fields
+ * (minute, hour, day of month, month, day of week; lists, ranges, steps, names), `@hourly` and
+ * similar, or `@every 1h30m`; each optionally after `CRON_TZ=Europe/Berlin` or `TZ=…`. A day must
+ * match both day fields when one of them contains `*` or `?` (without a step above 1), otherwise
+ * either.
  */
 export function parseCron(text: string): CronParse {
   if (text === "") return refused("the expression is empty");

@@ -2,7 +2,9 @@
 export interface CronField {
   /** Indexed by value; 1 where it matches. */
   readonly admits: Uint8Array;
-  /** True when it contains `*` or `?` without a step: this decides how the two day fields combine. */
+  /**
+   * True when it contains `*` or `?` without a step: this decides how the two day fields combine.
+   */
   readonly isStar: boolean;
 }
 
@@ -27,7 +29,10 @@ export const cronFieldRules = {
   dayOfWeek: { name: "day of week", min: 0, max: 6, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
 } as const satisfies Record<string, FieldRule>;
 
-/** Parses a field: comma-separated ranges. Returns a text that describes the problem when it is invalid. */
+/**
+ * Parses a field: comma-separated ranges. Returns a text that describes the problem when it is
+ * invalid.
+ */
 export function parseCronField(text: string, rule: FieldRule): CronField | string {
   const admits = new Uint8Array(rule.max + 1);
   let isStar = false;
@@ -48,7 +53,10 @@ interface Range {
   readonly isStar: boolean;
 }
 
-/** Parses `*`, `?`, `5`, `1-5`, `1-5/2`, `5/10` (from 5 to the end), names for months and days. Anything after `*-` is ignored. */
+/**
+ * Parses `*`, `?`, `5`, `1-5`, `1-5/2`, `5/10` (from 5 to the end), names for months and days.
+ * Anything after `*-` is ignored.
+ */
 function parseRange(part: string, rule: FieldRule): Range | string {
   const [range = "", stepText, ...tooMany] = part.split("/");
   if (tooMany.length > 0) return "too many slashes";

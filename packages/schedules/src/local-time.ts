@@ -40,8 +40,8 @@ export function localTime(second: number, zone: TimeZone): LocalTime {
 }
 
 /**
- * Converts a local time to a second of the epoch; months and days may be out of range. A time that clocks skip or show
- * twice gives one of the two readings, the same as Go's `time.Date`.
+ * Converts a local time to a second of the epoch; months and days may be out of range. A time that
+ * clocks skip or show twice gives one of the two readings, the same as Go's `time.Date`.
  */
 export function secondOf(
   { year, month, day, hour = 0, minute = 0 }: { year: number; month: number; day: number; hour?: number; minute?: number },

@@ -6,11 +6,11 @@ import type { TimeZone } from "./time-zone.js";
 const YEARS = 5;
 
 /**
- * Returns the first second after `after` (whole seconds of the epoch) that matches the fields in the zone's local time;
- * undefined when there is none within five years.
+ * Returns the first second after `after` (whole seconds of the epoch) that matches the fields in
+ * the zone's local time; undefined when there is none within five years.
  *
- * The search is that of robfig/cron v3, field by field from the month down, because its behavior at clock changes
- * follows from it: skipped times are left out, repeated times come twice.
+ * The search is that of robfig/cron v3, field by field from the month down, because its behavior at
+ * clock changes follows from it: skipped times are left out, repeated times come twice.
  */
 export function nextCronTime(fields: CronFields, after: number, zone: TimeZone): number | undefined {
   const { minute: minutes, hour: hours, month: months } = fields;

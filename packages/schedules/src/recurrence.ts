@@ -7,11 +7,17 @@ const END_OF_TIME = 8_640_000_000_000_000;
 
 /** Due times, ms since the epoch, each a whole second. */
 export interface Recurrence {
-  /** Returns the first due time after a time; undefined when there is none (within five years, for cron fields). */
+  /**
+   * Returns the first due time after a time; undefined when there is none (within five years, for
+   * cron fields).
+   */
   next(after: number): number | undefined;
 }
 
-/** Recurs every `intervalMs` (whole seconds) after `from`, whose fraction of a second is dropped; not at `from` itself. */
+/**
+ * Recurs every `intervalMs` (whole seconds) after `from`, whose fraction of a second is dropped;
+ * not at `from` itself.
+ */
 export function intervalRecurrence(intervalMs: number, from: number): Recurrence {
   const anchor = Math.floor(from / 1000) * 1000;
   return {
@@ -22,7 +28,10 @@ export function intervalRecurrence(intervalMs: number, from: number): Recurrence
   };
 }
 
-/** Recurs as an expression says; `@every` counts from `from`, `zone` applies when the expression names none. */
+/**
+ * Recurs as an expression says; `@every` counts from `from`, `zone` applies when the expression
+ * names none.
+ */
 export function cronRecurrence(
   expression: CronExpression,
   { zones, zone, from }: { zones: TimeZones; zone: string; from: number },
@@ -38,8 +47,9 @@ export function cronRecurrence(
 }
 
 /**
- * Returns the last due time after `after` and not after `until`; undefined when there is none. Searches back from
- * `until` in growing steps, so that years of missed minutes cost no more than an hour of them.
+ * Returns the last due time after `after` and not after `until`; undefined when there is none.
+ * Searches back from `until` in growing steps, so that years of missed minutes cost no more than an
+ * hour of them.
  */
 export function latestOccurrence(recurrence: Recurrence, after: number, until: number): number | undefined {
   let last: number | undefined;

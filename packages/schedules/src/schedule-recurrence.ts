@@ -6,9 +6,9 @@ import type { TimeZones } from "./time-zone.js";
 const MINUTE = 60_000;
 
 /**
- * Recurrence of a launch plan's schedule. `from` is its activation (ms since the epoch), from which fixed rates count;
- * `zone` applies to cron expressions that name none. Undefined when it is never due: no expression, a rate of 0 or of
- * an unknown unit.
+ * Recurrence of a launch plan's schedule. `from` is its activation (ms since the epoch), from which
+ * fixed rates count; `zone` applies to cron expressions that name none. Undefined when it is never
+ * due: no expression, a rate of 0 or of an unknown unit.
  */
 export function scheduleRecurrence(
   { ScheduleExpression: expression }: Schedule,

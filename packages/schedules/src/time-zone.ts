@@ -23,8 +23,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * Caches a zone's offsets from UTC. The platform's table is queried once per period of about four months: a query takes
- * microseconds, and a schedule needs millions.
+ * Caches a zone's offsets from UTC. The platform's table is queried once per period of about four
+ * months: a query takes microseconds, and a schedule needs millions.
  */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat;

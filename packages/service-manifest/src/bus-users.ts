@@ -7,7 +7,10 @@ export interface BusPermissions {
 }
 
 const ALL_STREAMS = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"] as const;
-/** Streams that every creator of streams creates: their content is private, and their state is of no use to it. */
+/**
+ * Streams that every creator of streams creates: their content is private, and their state is of no
+ * use to it.
+ */
 const BOOKKEEPING = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD"] as const;
 /** Bookkeeping streams whose state creators read. */
 const READABLE_BOOKKEEPING: ReadonlySet<string> = new Set(["FLYTE_HELD"]);
@@ -18,16 +21,19 @@ export function busServices(services: readonly ServiceManifest[]): readonly Serv
 }
 
 /**
- * Derives the permissions of each bus user from the manifests. A user publishes and receives its own messages, handles
- * its own consumers and nothing else; streams are created by the services that declare it. Stored messages are read by
- * none.
+ * Derives the permissions of each bus user from the manifests. A user publishes and receives its
+ * own messages, handles its own consumers and nothing else; streams are created by the services
+ * that declare it. Stored messages are read by none.
  */
 export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<string, BusPermissions>> {
   const users = busServices(services).map((service) => ({ id: service.id, access: busAccess(service) }));
   return Object.fromEntries(users.map(({ id, access }) => [id, permissions(id, access, users)]));
 }
 
-/** Returns the declared access, to which a plugin service adds one consumer for each task type, and its announcements. */
+/**
+ * Returns the declared access, to which a plugin service adds one consumer for each task type, and
+ * its announcements.
+ */
 export function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess {
   if (bus === undefined) throw new Error("the service does not use the message bus");
   if (taskTypes.length === 0) return bus;

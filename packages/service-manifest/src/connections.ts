@@ -1,7 +1,9 @@
 import type { ServiceManifest } from "./manifest-schema.js";
 import { NETWORK_PEERS, type NetworkPeer } from "./network-peers.js";
 
-/** Returns each setting that names a peer, as a path with `*` for any key, with the kind of peer. */
+/**
+ * Returns each setting that names a peer, as a path with `*` for any key, with the kind of peer.
+ */
 export function connectionsOf({ requires, connects, auth, plane }: ServiceManifest): Readonly<Record<string, NetworkPeer>> {
   const { database, bus, blobStore, kubernetes, admin, catalog } = requires;
   const isRemote = plane === "data";

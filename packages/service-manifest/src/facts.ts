@@ -10,7 +10,9 @@ export interface StackFacts {
   readonly catalogPort: number;
   /** Kubeconfig of the data plane. */
   readonly kubeconfig: string;
-  /** True: this machine runs the pods as local processes. False: nodes of another cluster run them. */
+  /**
+   * True: this machine runs the pods as local processes. False: nodes of another cluster run them.
+   */
   readonly runsPods: boolean;
   readonly bucket: string;
   /** Callers must authenticate. */

@@ -15,8 +15,8 @@ export interface LocatedService {
 const FILE = basename(dirname(fileURLToPath(import.meta.url))) === "src" ? "src/manifest.ts" : "dist/manifest.js";
 
 /**
- * Loads the manifest of every service in the folder `services` of a checkout, and of the packages in further folders.
- * Loading a manifest starts nothing.
+ * Loads the manifest of every service in the folder `services` of a checkout, and of the packages
+ * in further folders. Loading a manifest starts nothing.
  *
  * @throws Error when two services have the same id, or a manifest is wrong
  */

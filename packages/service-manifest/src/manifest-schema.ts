@@ -35,11 +35,14 @@ const permissionSchema = z
     verbs: nonEmptyTexts,
     /** Says why the service needs the rule; the generated role carries it as a comment. */
     reason: z.string().min(1),
-    /** Verb → the rare event that uses it. The test that observes a running stack does not expect these verbs. */
+    /**
+     * Verb → the rare event that uses it. The test that observes a running stack does not expect
+     * these verbs.
+     */
     rareVerbs: z.record(z.string(), z.string()).default({}),
     /**
-     * API group and version, such as `ray.io/v1`, of another operator's resource. The rule applies where the cluster
-     * serves it: `flyte-ts doctor` does not ask for it elsewhere.
+     * API group and version, such as `ray.io/v1`, of another operator's resource. The rule applies
+     * where the cluster serves it: `flyte-ts doctor` does not ask for it elsewhere.
      */
     whenServed: z
       .string()
@@ -54,11 +57,16 @@ const busSchema = z.strictObject({
   /** Subjects of its own messages. */
   publishes: texts.default([]),
   subscribes: texts.default([]),
-  /** Streams that it creates and updates; JetStream's API is closed to it for all others, except for their state. */
+  /**
+   * Streams that it creates and updates; JetStream's API is closed to it for all others, except for
+   * their state.
+   */
   createsStreams: texts.default([]),
   /** Reads the state of these streams beside those that it creates. */
   readsStreams: texts.default([]),
-  /** Durable consumers whose messages it receives; `*` stands for names that are chosen at run time. */
+  /**
+   * Durable consumers whose messages it receives; `*` stands for names that are chosen at run time.
+   */
   consumes: z
     .array(z.strictObject({ stream: z.string(), durable: z.string() }).readonly())
     .readonly()
@@ -82,8 +90,8 @@ const requirementsSchema = z.strictObject({
       /** Name in the local stack, if it differs. */
       stackName: z.string().optional(),
       /**
-       * Position in a backup. A database may be saved after those to whose rows it refers, never before: a restored
-       * one may then hold facts that the others lack, but not the reverse.
+       * Position in a backup. A database may be saved after those to whose rows it refers, never
+       * before: a restored one may then hold facts that the others lack, but not the reverse.
        */
       backupPosition: z.int(),
     })
@@ -92,7 +100,10 @@ const requirementsSchema = z.strictObject({
   bus: busSchema.optional(),
   /** Credentials for the blob store. */
   blobStore: z.strictObject({ presigns: z.boolean().default(false) }).optional(),
-  /** `own`: the cluster in which it runs, by the account of its pod. `data-planes`: clusters that its settings name. */
+  /**
+   * `own`: the cluster in which it runs, by the account of its pod. `data-planes`: clusters that
+   * its settings name.
+   */
   kubernetes: z.enum(["own", "data-planes"]).optional(),
   /** Calls admin as this client. */
   admin: z.strictObject({ clientId: z.string().min(1) }).optional(),
@@ -115,7 +126,10 @@ const workloadSchema = z.strictObject({
     requests: z.strictObject({ cpu: z.string(), memory: z.string() }),
     limits: z.strictObject({ memory: z.string() }),
   }),
-  /** Setting, as in an environment variable without its prefix (`LEAD__NAMESPACE`) → field of the pod. */
+  /**
+   * Setting, as in an environment variable without its prefix (`LEAD__NAMESPACE`) → field of the
+   * pod.
+   */
   podFields: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string()).default({}),
 });
 
@@ -126,8 +140,8 @@ export const manifestSchema = z
     id: kebabCase,
     description: z.string().min(1),
     /**
-     * Decides where the service is deployed. `local`: on one machine only. `sidecar`: an image that runs in pods of
-     * tasks.
+     * Decides where the service is deployed. `local`: on one machine only. `sidecar`: an image that
+     * runs in pods of tasks.
      */
     plane: z.enum(["control", "data", "local", "sidecar"]),
     /** True: a deployment has the service only if it is switched on there. */
@@ -143,7 +157,9 @@ export const manifestSchema = z
       })
       .prefault({}),
     ports: z.array(portSchema).readonly().default([]),
-    /** Default port of health and metrics outside of containers. Absent: the program serves none. */
+    /**
+     * Default port of health and metrics outside of containers. Absent: the program serves none.
+     */
     opsPort: port.optional(),
     requires: requirementsSchema.prefault({}),
     /** Settings, beside those of its requirements, that name a peer to which it connects. */

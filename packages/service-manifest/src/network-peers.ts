@@ -1,10 +1,14 @@
-/** Peers outside of flyte-ts and the TCP ports at which network policies let services reach them. */
+/**
+ * Peers outside of flyte-ts and the TCP ports at which network policies let services reach them.
+ */
 export const NETWORK_PEERS = {
   database: [5432],
   bus: [4222],
   /** Identity providers, webhooks, APIs of other providers. */
   https: [443],
-  /** By its Service, or by the port of its machines: a policy applies to the end of a connection. */
+  /**
+   * By its Service, or by the port of its machines: a policy applies to the end of a connection.
+   */
   kubernetes: [443, 6443],
   /** Clouds, and S3 services with a port of their own. */
   blobs: [443, 9000],

@@ -9,7 +9,10 @@ export interface PermissionSet {
   readonly rules: readonly PermissionRule[];
 }
 
-/** Groups the rules of each service: those that it always has, and those of each component. Services without rules have no set. */
+/**
+ * Groups the rules of each service: those that it always has, and those of each component. Services
+ * without rules have no set.
+ */
 export function permissionSets(services: readonly ServiceManifest[]): readonly PermissionSet[] {
   return services.flatMap((service) => {
     const account = serviceNames(service).kubernetes;

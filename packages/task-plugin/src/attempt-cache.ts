@@ -46,8 +46,8 @@ export interface AttemptCacheOptions {
 }
 
 /**
- * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe for plugins that can
- * report its end again.
+ * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe
+ * for plugins that can report its end again.
  */
 export class AttemptCache {
   readonly #active = new Map<string, AttemptRecord>();

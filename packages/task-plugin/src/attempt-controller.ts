@@ -36,21 +36,26 @@ const MAX_CACHED_EVENT_BYTES = 4 * 1024;
 /**
  * Passes requests to the plugin and publishes the resulting events. The rules:
  *
- * - One call of the plugin at a time per attempt; of requests that arrive meanwhile only the newest is kept.
+ * - One call of the plugin at a time per attempt; of requests that arrive meanwhile only the newest
+ *   is kept.
  * - The desired state only moves RUN → ABORT → FINALIZE; an outdated request starts nothing.
  * - An attempt's phase never goes back, and within a phase the version only grows.
- * - A repeated request is answered with the current state, by the same event where it is kept; before a terminal event, with
+ * - A repeated request is answered with the current state, by the same event where it is kept;
+ *   before a terminal event, with
  * RUNNING, when the request shows that propeller missed it.
  * - A message is acknowledged when the plugin controls the attempt and the event is stored.
  *
- * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it did not acknowledge
- * is redelivered. It shows as an event of an attempt that propeller considers ended; propeller answers such an event
- * with ABORT.
+ * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it
+ * did not acknowledge is redelivered. It shows as an event of an attempt that propeller considers
+ * ended; propeller answers such an event with ABORT.
  */
 export class AttemptController implements PluginHost {
   readonly #cache: AttemptCache;
   readonly #inProgress = new Set<Promise<void>>();
-  /** Accepted requests that are not yet handled, with the time, ms, at which the first of their attempt was accepted; oldest first. */
+  /**
+   * Accepted requests that are not yet handled, with the time, ms, at which the first of their
+   * attempt was accepted; oldest first.
+   */
   readonly #pendingSince = new Map<AttemptRecord, number>();
 
   constructor(private readonly deps: AttemptControllerDeps) {
@@ -77,7 +82,10 @@ export class AttemptController implements PluginHost {
     this.#start({ request, message, retries: message.deliveries - 1 });
   }
 
-  /** Accepts a request to stop all attempts of a workflow. It is acknowledged when none is left that may run. */
+  /**
+   * Accepts a request to stop all attempts of a workflow. It is acknowledged when none is left that
+   * may run.
+   */
   acceptAbortAll(request: TaskRequest, message: BusMessage): void {
     this.#track(this.#abortAll(request, message));
   }
@@ -210,9 +218,10 @@ export class AttemptController implements PluginHost {
   }
 
   /**
-   * Retries the request later. RUN and ABORT are kept here and their messages acknowledged, so that many attempts
-   * waiting for a quota do not exhaust the consumer's limit; a crash loses them, and propeller resends them. FINALIZE
-   * has no answer whose absence would show, so its message stays on the bus.
+   * Retries the request later. RUN and ABORT are kept here and their messages acknowledged, so that
+   * many attempts waiting for a quota do not exhaust the consumer's limit; a crash loses them, and
+   * propeller resends them. FINALIZE has no answer whose absence would show, so its message stays
+   * on the bus.
    */
   async #requeue(record: AttemptRecord, { request, message, retries }: Delivery, error: unknown): Promise<void> {
     const { logger, metrics, random, clock } = this.deps;
@@ -301,7 +310,10 @@ function isNewer(published: PublishedStatus | undefined, request: TaskRequest, n
   return step > 0 || (step === 0 && !isTerminalStatus(next.status) && published.fingerprint !== next.fingerprint);
 }
 
-/** Exceeds every published version of this phase, also of an earlier process as far as propeller knows it. */
+/**
+ * Exceeds every published version of this phase, also of an earlier process as far as propeller
+ * knows it.
+ */
 function nextPhaseVersion(published: PublishedStatus | undefined, request: TaskRequest, status: TaskStatus): number {
   if (published?.phase === status.phase) return published.phaseVersion + 1;
   return request.knownPhase === TaskExecution_Phase[status.phase] ? request.knownPhaseVersion + 1 : 0;

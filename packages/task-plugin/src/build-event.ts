@@ -24,8 +24,8 @@ export interface TaskEventOptions {
 }
 
 /**
- * Builds the event that reports an attempt's status to propeller and admin; the fields are those of a Go propeller's
- * events. Written out field by field for speed, as there are very many.
+ * Builds the event that reports an attempt's status to propeller and admin; the fields are those of
+ * a Go propeller's events. Written out field by field for speed, as there are very many.
  */
 export function buildTaskEvent(request: TaskRequest, status: TaskStatus, options: TaskEventOptions): TaskEvent {
   const { phaseVersion, pluginIdentifier, producerId, now } = options;

@@ -5,7 +5,10 @@ import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugi
 const emptyRequest = messageFactory(TaskRequestSchema);
 const emptyTemplate = messageFactory(TaskTemplateSchema);
 
-/** The part of a request that events are built from, which a plugin has to keep to report an attempt later. */
+/**
+ * The part of a request that events are built from, which a plugin has to keep to report an attempt
+ * later.
+ */
 export function eventFields(request: TaskRequest): TaskRequest {
   const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, partOfArray } =
     request;

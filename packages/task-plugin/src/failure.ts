@@ -6,7 +6,9 @@ export interface FailureDetails {
   readonly code: string;
   readonly message: string;
   readonly kind: FailureKind;
-  /** Remove the attempt's objects before a retry (for an image that cannot be pulled, for example). */
+  /**
+   * Remove the attempt's objects before a retry (for an image that cannot be pulled, for example).
+   */
   readonly cleanup?: boolean;
   /** Time of the failure, by the clock of the worker that reported it. */
   readonly timestamp?: Date;

@@ -2,7 +2,10 @@ import { collectionLiteral, literalMap } from "@flyte-ts/domain/literal";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** Contents of the file at `inputUri`: the request's inputs, in lists of one where an array's program expects lists. */
+/**
+ * Contents of the file at `inputUri`: the request's inputs, in lists of one where an array's
+ * program expects lists.
+ */
 export function inputsForFile({ arrayItem }: Pick<TaskRequest, "arrayItem">, inputs: LiteralMap): LiteralMap {
   if (arrayItem?.lists !== true) return inputs;
   return mapUnboundInputs(inputs, arrayItem.boundInputs, (literal) => collectionLiteral([literal]));

@@ -4,9 +4,10 @@ import type { Aborted, TerminalStatus, TaskStatus } from "./status.js";
 /** Services of the runtime for a plugin. */
 export interface PluginHost {
   /**
-   * Publishes a change of an attempt that no request caused: a pod ended, a timer fired. Sends nothing when the status
-   * is not new, or when the attempt is being aborted (then only `abort` answers). `request` may be a stored or reduced
-   * one: only the fields of events are read. Resolves when the event is stored.
+   * Publishes a change of an attempt that no request caused: a pod ended, a timer fired. Sends
+   * nothing when the status is not new, or when the attempt is being aborted (then only `abort`
+   * answers). `request` may be a stored or reduced one: only the fields of events are read.
+   * Resolves when the event is stored.
    */
   publishStatus(request: TaskRequest, status: TaskStatus): Promise<void>;
 }
@@ -15,11 +16,11 @@ export interface PluginHost {
 export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
 
 /**
- * Runs attempts of tasks to their end. The three methods are called one at a time per attempt, may be repeated, and may
- * meet an attempt that an earlier process started.
+ * Runs attempts of tasks to their end. The three methods are called one at a time per attempt, may
+ * be repeated, and may meet an attempt that an earlier process started.
  *
- * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other error, retries the
- * request later.
+ * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other
+ * error, retries the request later.
  */
 export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
@@ -32,19 +33,26 @@ export interface Plugin {
   /** Called once, after the last request. */
   stop?(): Promise<void> | void;
   /**
-   * Starts the attempt unless it has started, and returns its status. Must start it at most once: names and other
-   * external effects derive from the request.
+   * Starts the attempt unless it has started, and returns its status. Must start it at most once:
+   * names and other external effects derive from the request.
    */
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
-  /** Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached before. */
+  /**
+   * Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached
+   * before.
+   */
   abort(request: TaskRequest): Promise<Aborted | TerminalStatus> | Aborted | TerminalStatus;
   /**
-   * Lists the attempts owned by a resource that may still run, as requests with the fields that `abort` and events
-   * need. One without a known task has no `id.taskId`; it is aborted without an event. Called for a resource that can
-   * no longer be parsed. Omit it only when attempts leave nothing running.
+   * Lists the attempts owned by a resource that may still run, as requests with the fields that
+   * `abort` and events need. One without a known task has no `id.taskId`; it is aborted without an
+   * event. Called for a resource that can no longer be parsed. Omit it only when attempts leave
+   * nothing running.
    */
   listAttempts?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
-  /** Called when the end has been recorded: removes the attempt's objects, as `delete_resources` says. */
+  /**
+   * Called when the end has been recorded: removes the attempt's objects, as `delete_resources`
+   * says.
+   */
   finalize?(request: TaskRequest): Promise<void> | void;
 }
 

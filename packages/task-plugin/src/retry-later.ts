@@ -9,8 +9,8 @@ export interface RetryLaterOptions {
 }
 
 /**
- * The request cannot be handled now, but the attempt has not failed: the quota is exhausted, Kubernetes does not
- * answer. The request is retried later.
+ * The request cannot be handled now, but the attempt has not failed: the quota is exhausted,
+ * Kubernetes does not answer. The request is retried later.
  */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";

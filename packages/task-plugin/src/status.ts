@@ -14,7 +14,10 @@ export interface StatusDetails {
   readonly logContext?: LogContext;
   readonly externalResources?: readonly ExternalResourceInfo[];
   readonly customInfo?: JsonObject;
-  /** Stored by propeller and returned with the next request; at most 4 KiB. Absent: the stored one is kept. */
+  /**
+   * Stored by propeller and returned with the next request; at most 4 KiB. Absent: the stored one
+   * is kept.
+   */
   readonly pluginState?: Uint8Array;
 }
 

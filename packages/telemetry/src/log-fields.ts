@@ -1,4 +1,7 @@
-/** Names of log fields, the same in every service, so that one query finds all lines about an execution. */
+/**
+ * Names of log fields, the same in every service, so that one query finds all lines about an
+ * execution.
+ */
 export interface LogFields {
   /** `project/domain/name`. */
   readonly execution?: string;

@@ -15,7 +15,10 @@ export class LogSampler {
 
   constructor(private readonly options: LogSamplerOptions) {}
 
-  /** Number of lines of this key suppressed since the last one; undefined when this one is suppressed too. */
+  /**
+   * Number of lines of this key suppressed since the last one; undefined when this one is
+   * suppressed too.
+   */
   sample(key: string): number | undefined {
     const now = this.options.now();
     const last = this.#last.get(key);

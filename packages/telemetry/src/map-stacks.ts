@@ -10,8 +10,8 @@ const MAP_TTL_MS = 10_000;
 
 /**
  * Makes stack traces name positions in the sources, where a source map lies beside the code. Node's
- * `--enable-source-maps` reads every map when the code is loaded: 100 ms and 30 MiB in the largest service. This reads
- * a map when a stack that needs it is first formatted.
+ * `--enable-source-maps` reads every map when the code is loaded: 100 ms and 30 MiB in the largest
+ * service. This reads a map when a stack that needs it is first formatted.
  */
 export function installSourceMapSupport(): void {
   const maps = new Map<string, CompactSourceMap | undefined>();

@@ -2,7 +2,10 @@ import { retry, type RetryOptions } from "@flyte-ts/async";
 import type { Span, SpanSink } from "./span.js";
 
 export interface OtlpOptions {
-  /** Base address of an OTLP/HTTP receiver, such as `http://collector:4318`; spans go to `/v1/traces` below it. */
+  /**
+   * Base address of an OTLP/HTTP receiver, such as `http://collector:4318`; spans go to
+   * `/v1/traces` below it.
+   */
   readonly endpoint: string;
   /** `service.name` of the spans. */
   readonly service: string;
@@ -23,7 +26,10 @@ const SPAN_KINDS = { internal: 1, server: 2 } as const;
 const STATUS_OK = 1;
 const STATUS_ERROR = 2;
 
-/** Sends spans as OTLP/HTTP JSON, in batches in the background. An unreachable or slow receiver costs spans, never anything else. */
+/**
+ * Sends spans as OTLP/HTTP JSON, in batches in the background. An unreachable or slow receiver
+ * costs spans, never anything else.
+ */
 export class OtlpExporter implements SpanSink {
   #queue: Span[] = [];
   #sending: Promise<void> = Promise.resolve();

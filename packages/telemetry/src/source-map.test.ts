@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { CompactSourceMap } from "./source-map.js";
 
 test("finds what Node's own reader of maps finds", () => {
-  // Two sources, lines without segments, steps back, numbers of several digits, and a segment without a source.
+  // Two sources, lines without segments, steps back, numbers of several digits, and a segment
+  // without a source.
   const file = { version: 3, sources: ["a.ts", "b.ts"], names: ["n"], mappings: "AAAA,IAAIA,gBCgCQ;;A,EDDJC,qBAAuB;AAAA;gBAyBd" };
   const compact = new CompactSourceMap(file);
   const own = new SourceMap(file as never);

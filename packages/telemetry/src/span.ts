@@ -32,14 +32,17 @@ export interface ExecutionId {
 }
 
 /**
- * Trace id of an execution. It derives from the execution's name, as the span ids do, so that services share a trace
- * without passing a context.
+ * Trace id of an execution. It derives from the execution's name, as the span ids do, so that
+ * services share a trace without passing a context.
  */
 export function traceIdOf({ project, domain, name }: ExecutionId): string {
   return hexDigest(`${project}/${domain}/${name}`, 32);
 }
 
-/** Span id of a part of an execution: of the workflow itself, `node/{id}`, `attempt/{node}/{number}`. */
+/**
+ * Span id of a part of an execution: of the workflow itself, `node/{id}`,
+ * `attempt/{node}/{number}`.
+ */
 export function spanIdOf(traceId: string, part: string): string {
   return hexDigest(`${traceId} ${part}`, 16);
 }

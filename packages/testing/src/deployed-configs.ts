@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const deploy = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy");
 
 /**
- * Lists the settings of a service in `deploy/` as command-line arguments: the service must accept each. `file` is their
- * file name, such as `admin.yaml`.
+ * Lists the settings of a service in `deploy/` as command-line arguments: the service must accept
+ * each. `file` is their file name, such as `admin.yaml`.
  */
 export function deployedConfigs(file: string): readonly (readonly [place: string, argv: readonly string[]])[] {
   const kubernetes = join(deploy, "kubernetes");

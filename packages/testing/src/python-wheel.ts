@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Writes a wheel of one Python module of that name, version 1.0, which pip installs without a registry. @returns its file */
+/**
+ * Writes a wheel of one Python module of that name, version 1.0, which pip installs without a
+ * registry. @returns its file
+ */
 export function writeWheel(folder: string, name: string, source: string): string {
   const content = join(folder, `${name}-wheel`);
   const distInfo = join(content, `${name}-1.0.dist-info`);

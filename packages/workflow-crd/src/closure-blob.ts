@@ -5,8 +5,8 @@ import { fieldValues } from "./parse/encoded-fields.js";
 const COMPILED_WORKFLOW = 1;
 
 /**
- * Encodes the blob that `workflowClosureReference` names: a `flyteidl.admin.WorkflowClosure`, which Go FlyteAdmin writes and
- * Go FlytePropeller reads.
+ * Encodes the blob that `workflowClosureReference` names: a `flyteidl.admin.WorkflowClosure`, which
+ * Go FlyteAdmin writes and Go FlytePropeller reads.
  *
  * @param compiled the bytes of a `flyteidl.core.CompiledWorkflowClosure`.
  */
@@ -15,8 +15,9 @@ export function wrapClosure(compiled: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Returns the bytes of the `flyteidl.core.CompiledWorkflowClosure` in a closure blob. The blob is a `flyteidl.admin.WorkflowClosure`,
- * or, as earlier versions of flyte-ts wrote it, the compiled closure itself.
+ * Returns the bytes of the `flyteidl.core.CompiledWorkflowClosure` in a closure blob. The blob is a
+ * `flyteidl.admin.WorkflowClosure`, or, as earlier versions of flyte-ts wrote it, the compiled
+ * closure itself.
  *
  * @throws Error when the bytes are not a protobuf message.
  */
@@ -28,8 +29,8 @@ export function unwrapClosure(blob: Uint8Array): Uint8Array {
 }
 
 /**
- * Distinguishes the two forms by the field 1.1.1.1: in a wrapped closure it is the workflow's identifier (a message),
- * in a bare one the identifier's resource type (a varint).
+ * Distinguishes the two forms by the field 1.1.1.1: in a wrapped closure it is the workflow's
+ * identifier (a message), in a bare one the identifier's resource type (a varint).
  */
 export function isWrappedClosure(blob: Uint8Array): boolean {
   let message: Uint8Array | undefined = blob;

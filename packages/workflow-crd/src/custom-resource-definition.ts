@@ -1,8 +1,8 @@
 import { FLYTE_WORKFLOW_RESOURCE, KIND } from "./resource.js";
 
 /**
- * An atomic part, always written whole. The API server tracks ownership of such a part in one line of managedFields
- * rather than one per field, which halves the cost of a create.
+ * An atomic part, always written whole. The API server tracks ownership of such a part in one line
+ * of managedFields rather than one per field, which halves the cost of a create.
  */
 const ATOMIC_OBJECT = {
   type: "object",

@@ -1,4 +1,7 @@
-/** Interns lists of ids, most of which are short and alike: lists of one id are shared, and no list reserves more memory than it needs. */
+/**
+ * Interns lists of ids, most of which are short and alike: lists of one id are shared, and no list
+ * reserves more memory than it needs.
+ */
 export class ListInterner {
   readonly #single = new Map<string, readonly [string]>();
 

@@ -1,6 +1,7 @@
 /**
- * True when `metadata.managedFields`, the API server's record of field ownership, holds plain updates alone: then it
- * has no use. Server-side apply needs it to know which fields its manager owns.
+ * True when `metadata.managedFields`, the API server's record of field ownership, holds plain
+ * updates alone: then it has no use. Server-side apply needs it to know which fields its manager
+ * owns.
  */
 export function hasOnlyUpdateManagers(managedFields: unknown): boolean {
   return (

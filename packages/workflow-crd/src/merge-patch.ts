@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ownField, setOwnField } from "./own-field.js";
 
-/** Applies a merge patch (RFC 7386); `target` is not changed and may share parts with the result. */
+/**
+ * Applies a merge patch (RFC 7386); `target` is not changed and may share parts with the result.
+ */
 export function applyMergePatch(target: JsonValue, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch;
   const result: JsonObject = isObject(target) ? { ...target } : {};

@@ -9,7 +9,10 @@ import type { Error as FlyteError } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { LoadedSlice } from "./slice/codec.js";
 import type { WorkflowStatus } from "./status.js";
 
-/** The immutable part of a parsed FlyteWorkflow resource. Shared by all readers and therefore deeply readonly. */
+/**
+ * The immutable part of a parsed FlyteWorkflow resource. Shared by all readers and therefore deeply
+ * readonly.
+ */
 export interface WorkflowModel {
   /** `namespace/name`, the key in queues and messages. */
   readonly key: string;
@@ -72,7 +75,9 @@ export interface ResourceQuantities {
 export interface PlatformResources {
   /** Requests of containers that set neither request nor limit. */
   readonly defaults: ResourceQuantities;
-  /** Minimum limits of containers that set none; without them the limit is the request, as in Flyte. */
+  /**
+   * Minimum limits of containers that set none; without them the limit is the request, as in Flyte.
+   */
   readonly defaultLimits?: ResourceQuantities | undefined;
   readonly limits: ResourceQuantities;
 }

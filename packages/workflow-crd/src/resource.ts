@@ -11,7 +11,10 @@ export const FLYTE_WORKFLOW_RESOURCE = {
 export const API_VERSION = "flyte.lyft.com/v1alpha1";
 export const KIND = "FlyteWorkflow";
 
-/** Kind in owner references of a workflow's objects: spelled as in Go Flyte, since readers of its pods compare it. */
+/**
+ * Kind in owner references of a workflow's objects: spelled as in Go Flyte, since readers of its
+ * pods compare it.
+ */
 export const OWNER_KIND = "flyteworkflow";
 
 /** Keeps a deleted resource until its nodes are aborted and its end is recorded. */

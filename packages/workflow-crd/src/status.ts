@@ -1,7 +1,7 @@
 /**
- * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users know (Go Flyte 1.16; contract §4). Times
- * are RFC 3339. Fields marked "Ours" are extensions of flyte-ts, present only while they are needed, so that a finished
- * resource equals Go Flyte's.
+ * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users know (Go Flyte 1.16;
+ * contract §4). Times are RFC 3339. Fields marked "Ours" are extensions of flyte-ts, present only
+ * while they are needed, so that a finished resource equals Go Flyte's.
  */
 export interface WorkflowStatus {
   /** See `workflowPhases` of the domain package. */
@@ -19,7 +19,10 @@ export interface WorkflowStatus {
   defVersion?: number;
   /** Ours: number of events published so far, so that their order survives a restart. */
   eventSequence?: number;
-  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/guides/upgrade.md. */
+  /**
+   * Ours: minimum status version of builds that act on it. Absent when every build may: unknown
+   * fields are kept. See docs/guides/upgrade.md.
+   */
   requires?: number;
   /** Ours: the id of the node whose failure made the workflow fail. */
   failedNode?: string;
@@ -27,15 +30,18 @@ export interface WorkflowStatus {
   abortReason?: string;
   /** Ours: the last published blocker of the execution; empty once there is none. */
   notice?: string;
-  /** Ours: references to the statuses of nodes when they are too large for the resource; `nodeStatus` is then absent. */
+  /**
+   * Ours: references to the statuses of nodes when they are too large for the resource;
+   * `nodeStatus` is then absent.
+   */
   slices?: SliceRoot;
   /** Ours: beside `slices`, number of nodes by phase, for people. */
   nodeCounts?: Record<string, number>;
 }
 
 /**
- * References the blobs that hold the node statuses of a large workflow. The referenced blobs are the status: they are
- * immutable, and writing the root writes all.
+ * References the blobs that hold the node statuses of a large workflow. The referenced blobs are
+ * the status: they are immutable, and writing the root writes all.
  */
 export interface SliceRoot {
   version: typeof SLICE_VERSION;
@@ -47,10 +53,16 @@ export interface SliceRoot {
   names: Record<string, string>;
 }
 
-/** Status version that this build understands: see `requires`. Raised one build before a build that writes it. */
+/**
+ * Status version that this build understands: see `requires`. Raised one build before a build that
+ * writes it.
+ */
 export const STATUS_VERSION = 1;
 
-/** Version of the root and of the slices; resources with greater ones are left to newer builds, others are rejected. */
+/**
+ * Version of the root and of the slices; resources with greater ones are left to newer builds,
+ * others are rejected.
+ */
 export const SLICE_VERSION = 1;
 
 export interface NodeStatus {
@@ -75,7 +87,10 @@ export interface NodeStatus {
   arrayNodeStatus?: ArrayNodeStatus;
   /** Phase 1: executing; 2: failing, with the error. */
   workflowNodeStatus?: { phase: number; executionError?: GoErrorJson };
-  /** Phase 1: the graph that the task created runs; 2: it fails; 4: the task has ended and its graph is to be read. */
+  /**
+   * Phase 1: the graph that the task created runs; 2: it fails; 4: the task has ended and its graph
+   * is to be read.
+   */
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
   error?: ExecutionErrorJson;
@@ -85,13 +100,19 @@ export interface NodeStatus {
   outputUri?: string;
   /** Ours: earliest start of the next attempt. */
   retryAt?: string;
-  /** Ours, on a terminal node, until admin has recorded the execution's end: the node's catalog result. */
+  /**
+   * Ours, on a terminal node, until admin has recorded the execution's end: the node's catalog
+   * result.
+   */
   catalog?: CatalogStatusJson;
-  /** Ours, on a terminal node, until admin has recorded the execution's end: name of the execution that it started. */
+  /**
+   * Ours, on a terminal node, until admin has recorded the execution's end: name of the execution
+   * that it started.
+   */
   childExecution?: string;
   /**
-   * Ours, on a terminal node, until admin has recorded the execution's end: URI of its deck; without a scheme, below
-   * the folder of the attempt.
+   * Ours, on a terminal node, until admin has recorded the execution's end: URI of its deck;
+   * without a scheme, below the folder of the attempt.
    */
   deckUri?: string;
 }

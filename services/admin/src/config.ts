@@ -30,7 +30,10 @@ const settings = z.strictObject({
       grpcPort: port.default(8089),
       /** Port for REST and, for clients that use one address for both, gRPC. */
       httpPort: port.default(8088),
-      /** Maximum request size, bytes. A graph of 100,000 nodes has about 10 MB; Flyte's default is 4 MiB. */
+      /**
+       * Maximum request size, bytes. A graph of 100,000 nodes has about 10 MB; Flyte's default is 4
+       * MiB.
+       */
       maxMessageBytes: z
         .number()
         .int()
@@ -44,11 +47,17 @@ const settings = z.strictObject({
           certFile: z.string().min(1),
           /** PEM file. */
           keyFile: z.string().min(1),
-          /** Interval between checks of the files for changes, seconds: a renewed certificate needs no restart. */
+          /**
+           * Interval between checks of the files for changes, seconds: a renewed certificate needs
+           * no restart.
+           */
           reloadSeconds: z.number().positive().max(86_400).default(60),
         })
         .optional(),
-      /** Permits unauthenticated callers from other hosts: required with `auth.mode: open` when `host` is not a loopback address. */
+      /**
+       * Permits unauthenticated callers from other hosts: required with `auth.mode: open` when
+       * `host` is not a loopback address.
+       */
       openToNetwork: z.boolean().default(false),
       drain: drainSettings,
     })

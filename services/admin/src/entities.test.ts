@@ -128,7 +128,8 @@ describe("registering", () => {
     const plan = await failure(admin.createLaunchPlan(launchPlan("once", "once", "v1", { a: "b" })));
     expect(plan.code).toBe(Code.INVALID_ARGUMENT);
     expect(plan.message).toContain("/labels/values/a:");
-    // Names of launch plans can be listed for all projects; those of tasks and workflows only for one domain.
+    // Names of launch plans can be listed for all projects; those of tasks and workflows only for
+    // one domain.
     expect((await admin.listLaunchPlanIds({ limit: 100 })).entities.map(({ name }) => name)).toContain("once");
     expect((await failure(admin.listWorkflowIds({ limit: 100 }))).code).toBe(Code.INVALID_ARGUMENT);
     const stored = await admin.getWorkflow({ id: named(ResourceType.WORKFLOW, "once") });

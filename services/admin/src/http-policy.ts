@@ -3,9 +3,9 @@ import { createHttpPolicy, type HttpPolicy } from "@flyte-ts/http-policy";
 import type { AdminConfig } from "./config.js";
 
 /**
- * Creates the policy by which admin's ports filter requests by host and origin. The public URL is allowed as host and
- * origin. Beyond loopback an admin with authentication serves any host: a page that reaches it by DNS rebinding sends
- * neither token nor cookie.
+ * Creates the policy by which admin's ports filter requests by host and origin. The public URL is
+ * allowed as host and origin. Beyond loopback an admin with authentication serves any host: a page
+ * that reaches it by DNS rebinding sends neither token nor cookie.
  */
 export function adminHttpPolicy({ server, auth }: Pick<AdminConfig, "server" | "auth">): HttpPolicy {
   const { host, allowedHosts, allowedOrigins } = server;

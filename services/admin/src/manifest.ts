@@ -79,7 +79,8 @@ export const manifest = defineService({
   settings: {
     kubernetes: { server: { host: "0.0.0.0", grpcPort: 8089, httpPort: 8088 } },
     compose: {
-      // Callers do not authenticate: the address of the gateway is published on the loopback interface only.
+      // Callers do not authenticate: the address of the gateway is published on the loopback
+      // interface only.
       server: { host: "0.0.0.0", grpcPort: 30_080, httpPort: 30_080, openToNetwork: true, allowedHosts: ["api", "admin"] },
       storage: { container: "s3://my-s3-bucket" },
       clusters: [{ name: "local", kubeconfig: "/kubeconfig/config" }],

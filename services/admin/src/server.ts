@@ -97,8 +97,8 @@ function secretsOf({ db, config, env }: AdminDeps): DeriveSecret {
 }
 
 /**
- * Maps an unavailable database to UNAVAILABLE, so that callers retry; all calls are idempotent. A NUL character that no
- * check has rejected becomes INVALID_ARGUMENT.
+ * Maps an unavailable database to UNAVAILABLE, so that callers retry; all calls are idempotent. A
+ * NUL character that no check has rejected becomes INVALID_ARGUMENT.
  */
 export const mapInfrastructureErrors: Interceptor = async ({ context }, next) => {
   try {

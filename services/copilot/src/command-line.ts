@@ -38,7 +38,10 @@ export class UsageError extends Error {
 
 const stringFlag = { type: "string" } as const;
 
-/** Parses the arguments that the plugin service writes into the pod. Names of flags are those of flytecopilot. @throws UsageError */
+/**
+ * Parses the arguments that the plugin service writes into the pod. Names of flags are those of
+ * flytecopilot. @throws UsageError
+ */
 export function parseCommand(argv: readonly string[]): Command {
   const [name, ...args] = argv;
   switch (name) {

@@ -5,7 +5,9 @@ import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { CopilotError } from "./copilot-error.js";
 
-/** Encodes error.pb in the form that readers of an attempt's end expect. The failure is retryable. */
+/**
+ * Encodes error.pb in the form that readers of an attempt's end expect. The failure is retryable.
+ */
 export function errorDocument(code: string, error: unknown, at: Date): Uint8Array {
   const message = error instanceof Error ? error.message : String(error);
   const document = create(ErrorDocumentSchema, {

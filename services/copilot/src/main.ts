@@ -8,7 +8,8 @@ import { blobStoreConfigFromEnv } from "./store/config-from-env.js";
 // The first process of a container gets only signals that it handles.
 const { promise: terminated, resolve } = Promise.withResolvers<void>();
 process.on("SIGTERM", () => resolve());
-// In a pod of containers the task runs as another user than this process, and reads, changes and removes downloaded files.
+// In a pod of containers the task runs as another user than this process, and reads, changes and
+// removes downloaded files.
 process.umask(fileMask(process.env));
 const log = (text: string) => void process.stdout.write(`${text}\n`);
 try {

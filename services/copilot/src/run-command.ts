@@ -22,7 +22,10 @@ const POLL_INTERVAL_MS = 20;
 /** Part of the upload timeout reserved for reporting its failure. */
 const ERROR_REPORT_SHARE = 0.1;
 
-/** Runs the command. Returns the exit status: 0 also for a failed upload that was reported, since the error document then decides. */
+/**
+ * Runs the command. Returns the exit status: 0 also for a failed upload that was reported, since
+ * the error document then decides.
+ */
 export function runCommand(command: Command, dependencies: CopilotDependencies): Promise<number> {
   switch (command.name) {
     case "download":

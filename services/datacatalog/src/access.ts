@@ -24,7 +24,9 @@ const ofReservation = reportRule("engine", ({ reservationId }: { reservationId?:
   projectScope(reservationId?.datasetId),
 );
 
-/** Propellers are the catalog's only clients: they report facts of their own, which are not audited. */
+/**
+ * Propellers are the catalog's only clients: they report facts of their own, which are not audited.
+ */
 const rules: RulesOf<typeof DataCatalog> = {
   createDataset: reportRule("engine", ({ dataset }) => projectScope(dataset?.id)),
   getDataset: ofDataset,

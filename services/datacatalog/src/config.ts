@@ -11,7 +11,10 @@ import {
 } from "@flyte-ts/config";
 import { z } from "zod";
 
-/** Access to the catalog: with `required` a token needs the role `engine` in the project and domain of the dataset. */
+/**
+ * Access to the catalog: with `required` a token needs the role `engine` in the project and domain
+ * of the dataset.
+ */
 const authSchema = z.strictObject({
   mode: z.enum(["open", "required"]).default("open"),
   headerKey: headerKeySchema,
@@ -35,7 +38,10 @@ const settings = z.strictObject({
         .int()
         .positive()
         .default(16 * 1024 * 1024),
-      /** Must be set to listen beyond loopback with `auth.mode: open`, that is without authentication. */
+      /**
+       * Must be set to listen beyond loopback with `auth.mode: open`, that is without
+       * authentication.
+       */
       openToNetwork: z.boolean().default(false),
       ...httpPolicySettings,
       drain: drainSettings,
@@ -45,7 +51,10 @@ const settings = z.strictObject({
   database: databaseSettings({ name: "datacatalog", maxConnections: 10 }),
   storage: z
     .strictObject({
-      /** Address for large outputs: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
+      /**
+       * Address for large outputs: `s3://bucket`, `gs://bucket`, `abfs://container` or
+       * `file:///folder`.
+       */
       container: z.string().default("s3://my-s3-bucket"),
       prefix: z.string().default("metadata"),
       /** Maximum size of outputs in the database, bytes; larger ones go to the blob store. */
@@ -67,7 +76,10 @@ const settings = z.strictObject({
     .prefault({}),
 });
 
-/** Configuration of the data catalog. Defaults are those of Flyte 1.16 where it has the same setting. */
+/**
+ * Configuration of the data catalog. Defaults are those of Flyte 1.16 where it has the same
+ * setting.
+ */
 export const datacatalogConfigSchema = settings
   .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
     path: ["server", "host"],

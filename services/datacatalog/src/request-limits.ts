@@ -6,7 +6,10 @@ import { type RequestLimits, SMALL_REQUEST } from "@flyte-ts/rpc";
 const LARGE: ReadonlySet<DescMethod> = new Set([DataCatalog.method.createArtifact, DataCatalog.method.updateArtifact]);
 const LARGE_ELEMENTS = 1_000_000;
 
-/** Limits of the catalog's requests: outputs may be as large as configured, all other requests only name objects. */
+/**
+ * Limits of the catalog's requests: outputs may be as large as configured, all other requests only
+ * name objects.
+ */
 export function catalogLimits(maxMessageBytes: number): RequestLimits {
   const large = { ...SMALL_REQUEST, bytes: maxMessageBytes, elements: LARGE_ELEMENTS };
   return (method) => (LARGE.has(method) ? large : SMALL_REQUEST);

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
 
-// Tests the blob store client of all services (AWS SDK) against this server, where conformance/src/blobs does not cover
-// it.
+// Tests the blob store client of all services (AWS SDK) against this server, where
+// conformance/src/blobs does not cover it.
 let server: ServerFixture;
 let blobs: BlobStore;
 const config = () => ({

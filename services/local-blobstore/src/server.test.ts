@@ -54,7 +54,8 @@ test("a header that was added after signing is refused", async () => {
 
 test("a signed header that is named again and again is refused", async () => {
   const { headers } = sign({ method: "GET", path: "/bucket/k", headers: { "x-pad": "p".repeat(12_000) } }, `127.0.0.1:${server.port}`);
-  // Otherwise its value would be added to the text to be signed for each name, before the signature is rejected.
+  // Otherwise its value would be added to the text to be signed for each name, before the signature
+  // is rejected.
   const authorization = (headers["authorization"] ?? "").replace("SignedHeaders=", `SignedHeaders=${"x-pad;".repeat(2_500)}`);
   const answer = await sendRaw(server.port, { method: "GET", path: "/bucket/k", headers: { ...headers, authorization } });
   expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining("SignedHeaders contains a duplicate")]);

@@ -20,8 +20,8 @@ export interface BlobstoreOptions {
   readonly credentials: Credentials;
   readonly buckets: readonly string[];
   /**
-   * Accepted host names of requests, and origins of web pages whose scripts may read responses; see {@link
-   * import("@flyte-ts/http-policy").HttpPolicyOptions}.
+   * Accepted host names of requests, and origins of web pages whose scripts may read responses; see
+   * {@link import("@flyte-ts/http-policy").HttpPolicyOptions}.
    */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly allowedOrigins?: readonly string[];
@@ -117,7 +117,8 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   let closing = false;
   const serve = (exchange: Exchange): void => {
     const { message, response } = exchange;
-    // A client that keeps sending requests would otherwise keep its connection, and this server, open.
+    // A client that keeps sending requests would otherwise keep its connection, and this server,
+    // open.
     if (closing) response.setHeader("connection", "close");
     response.once("close", () => {
       if (closing) server.closeIdleConnections();
@@ -203,8 +204,8 @@ function sendError(error: S3Error, { message, response, drainTimeoutMs }: Failed
     "",
   );
   if (!message.complete) {
-    // A client may read the response only after it has sent the whole body: a small rest is drained, otherwise the
-    // connection is closed.
+    // A client may read the response only after it has sent the whole body: a small rest is
+    // drained, otherwise the connection is closed.
     if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= MAX_DRAIN_BYTES)
       drain(message, drainTimeoutMs);
     else response.setHeader("connection", "close");

@@ -6,8 +6,8 @@ import { replaceFile } from "@flyte-ts/host";
 const TOKEN_PATTERN = /^[\w-]{16,256}$/;
 
 /**
- * Reads the API token from a file, or creates one. Replaces an incomplete token, as a power failure or a full disk
- * leaves it: an empty secret would admit every caller.
+ * Reads the API token from a file, or creates one. Replaces an incomplete token, as a power failure
+ * or a full disk leaves it: an empty secret would admit every caller.
  */
 export function readOrCreateToken(file: string): string {
   const kept = read(file);

@@ -8,7 +8,10 @@ const folder = join(homedir(), ".flyte-ts", "cluster");
 /** Settings of the pods on this machine. */
 export const podSettings = {
   nodeName: z.string().default("local"),
-  /** Resources that pods may request in total. Default: four CPUs per core, and twice the machine's memory. */
+  /**
+   * Resources that pods may request in total. Default: four CPUs per core, and twice the machine's
+   * memory.
+   */
   allocatable: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
   /** Labels of the node. */
   nodeLabels: z.record(z.string(), z.string()).default({}),
@@ -30,8 +33,8 @@ export const podSettings = {
     .positive()
     .default(64 << 20),
   /**
-   * Fork server for flytekit's entry points: a Python process with preloaded modules that forks for each container.
-   * Disabled, every container starts a new Python.
+   * Fork server for flytekit's entry points: a Python process with preloaded modules that forks for
+   * each container. Disabled, every container starts a new Python.
    */
   warmPython: z
     .strictObject({
@@ -57,13 +60,24 @@ export const configSchema = z.strictObject({
   host: z.string().default("127.0.0.1"),
   /** 0 takes any free port; the kubeconfig contains it. */
   port: port.default(0),
-  /** Host name or address in the kubeconfig, by which clients reach this machine. Default: `host`. */
+  /**
+   * Host name or address in the kubeconfig, by which clients reach this machine. Default: `host`.
+   */
   advertisedHost: z.string().optional(),
-  /** Accepted host names of requests, besides loopback and the listening address. Default: `advertisedHost`. */
+  /**
+   * Accepted host names of requests, besides loopback and the listening address. Default:
+   * `advertisedHost`.
+   */
   allowedHosts: httpPolicySettings.allowedHosts,
-  /** `open`: no authentication. `token`: requests carry a secret, which the kubeconfig includes in the server's path. */
+  /**
+   * `open`: no authentication. `token`: requests carry a secret, which the kubeconfig includes in
+   * the server's path.
+   */
   access: z.enum(["open", "token"]).default("open"),
-  /** Secret of `access: token`. Default: generated at the first start and kept in the data directory. */
+  /**
+   * Secret of `access: token`. Default: generated at the first start and kept in the data
+   * directory.
+   */
   token: secret.optional(),
   /** With `access: token`, a secret in the path that grants access to pod logs only, for links. */
   logToken: secret.optional(),

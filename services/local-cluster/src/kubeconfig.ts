@@ -8,7 +8,10 @@ export interface KubeconfigTarget {
   readonly token: string | undefined;
 }
 
-/** Writes the kubeconfig. Over plain HTTP kubectl sends no bearer token, therefore the server's path contains it. */
+/**
+ * Writes the kubeconfig. Over plain HTTP kubectl sends no bearer token, therefore the server's path
+ * contains it.
+ */
 export function writeKubeconfig(path: string, { host, port, token }: KubeconfigTarget): void {
   const address = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const server = `http://${address.includes(":") ? `[${address}]` : address}:${port}${token === undefined ? "" : `/${token}`}`;

@@ -53,7 +53,10 @@ export function falseCacheClaim({ event, outputs }: ExecutionEvent, catalog: Cat
   return sameLiterals(outputs, stored) ? undefined : `${id?.nodeId ?? ""} has outputs that were not stored under ${key}`;
 }
 
-/** Outcomes of an earlier run of the same workflow, from its events, with some of them changed since. */
+/**
+ * Outcomes of an earlier run of the same workflow, from its events, with some of them changed
+ * since.
+ */
 export class PriorExecution {
   readonly #nodes = new Map<string, { inputs?: LiteralMap; outputs?: LiteralMap; succeeded: boolean }>();
   readonly #changed = new Map<string, boolean>();

@@ -29,7 +29,10 @@ import { isOver, ResourceStore } from "./world/resource-store.js";
 import type { Schedule } from "./world/schedule.js";
 import { SliceStore } from "./world/slice-store.js";
 
-/** One execution: its resource, its rows in admin, the processes working on it, its own plugin service and its pods. */
+/**
+ * One execution: its resource, its rows in admin, the processes working on it, its own plugin
+ * service and its pods.
+ */
 export class Execution implements ServedExecution {
   readonly #random: Random;
   readonly #schedule: Schedule;
@@ -164,7 +167,8 @@ export class Execution implements ServedExecution {
     return {
       ...defaultEngineConfig(random.next),
       maxStartsPerObservation: this.world.options.seed % 10 === 0 ? 1 : 16,
-      // In some worlds an observation processes almost nothing, so that others arrive between the parts of its consequences.
+      // In some worlds an observation processes almost nothing, so that others arrive between the
+      // parts of its consequences.
       maxReconcilesPerObservation: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 10_000,
       maxInlineOutputBytes: random.chance(0.2) ? 8 : 8_192,
       maxTotalInlineOutputBytes: random.chance(0.2) ? 16 : 131_072,
@@ -180,7 +184,10 @@ export class Execution implements ServedExecution {
     };
   }
 
-  /** Schedules the other occurrences: an abort, foreign writes, resyncs, repairs, and the end of the unfair phase. */
+  /**
+   * Schedules the other occurrences: an abort, foreign writes, resyncs, repairs, and the end of the
+   * unfair phase.
+   */
   #plan(): void {
     const { after } = { after: this.#schedule.after.bind(this.#schedule) };
     const random = this.#random;

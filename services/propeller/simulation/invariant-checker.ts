@@ -88,7 +88,10 @@ export class InvariantChecker {
     }
   }
 
-  /** True when the abort request was unanswered and may have been abandoned: a process that learns of the pod must stop it. */
+  /**
+   * True when the abort request was unanswered and may have been abandoned: a process that learns
+   * of the pod must stop it.
+   */
   #givenUp({ key }: Pod): boolean {
     return this.world.announcements !== undefined && this.#stopped.has(key) && !this.#ended.has(key);
   }
@@ -144,8 +147,8 @@ export class InvariantChecker {
   }
 
   /**
-   * Items of lists, and outputs that a node does not have, may be missing: workflows are random. So may those of a
-   * branch whose arm never ran.
+   * Items of lists, and outputs that a node does not have, may be missing: workflows are random. So
+   * may those of a branch whose arm never ran.
    */
   #bound({ outputResult }: NodeExecutionEvent): void {
     if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
@@ -157,7 +160,8 @@ export class InvariantChecker {
   podStarts(pod: Pod, others: readonly Pod[]): void {
     this.note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
     if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key) || this.#givenUp(pod)) {
-      // A restarted plugin service started an ended attempt for a delayed request; it must be stopped, see noOrphans.
+      // A restarted plugin service started an ended attempt for a delayed request; it must be
+      // stopped, see noOrphans.
       this.#zombies.add(pod.key);
       return;
     }

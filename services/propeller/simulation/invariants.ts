@@ -3,38 +3,52 @@ import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 
 /** Guarantees of the engine under all faults. */
 export type Invariant =
-  /** An array has at most the allowed number of items running, and its outputs are those of its items, in order. */
+  /**
+   * An array has at most the allowed number of items running, and its outputs are those of its
+   * items, in order.
+   */
   | "arraysInBounds"
   /** No attempt of a node starts while another of it may be alive. */
   | "oneLivePod"
   /** Neither nodes nor the workflow return to an earlier phase, and ended ones do not change. */
   | "phasesForward"
-  /** An execution publishes one terminal event, equal to the resource's end, only after that is durable. */
+  /**
+   * An execution publishes one terminal event, equal to the resource's end, only after that is
+   * durable.
+   */
   | "oneTerminalEvent"
   /**
-   * Liveness. From `FAULTS_END_MS` on the schedule is fair: messages arrive, calls get results, processes stay up, stopped
-   * ones return; only a task type without plugin may stay unserved. Then every admitted execution ends and is recorded
-   * within `PATIENCE` from the start, whatever happened to its attempts before. All waits are finite in these worlds:
-   * tasks have deadlines or end by themselves, signals have them too, and attempts of unserved types fail by
-   * `pluginUnavailableTimeout`. A world that takes more than `MAX_STEPS` counts as endless: it loops.
+   * Liveness. From `FAULTS_END_MS` on the schedule is fair: messages arrive, calls get results,
+   * processes stay up, stopped ones return; only a task type without plugin may stay unserved. Then
+   * every admitted execution ends and is recorded within `PATIENCE` from the start, whatever
+   * happened to its attempts before. All waits are finite in these worlds: tasks have deadlines or
+   * end by themselves, signals have them too, and attempts of unserved types fail by
+   * `pluginUnavailableTimeout`. A world that takes more than `MAX_STEPS` counts as endless: it
+   * loops.
    */
   | "everyExecutionEnds"
   /**
-   * No attempt or child of an execution runs when the resource says that it has ended. Where plugin services go away,
-   * unanswered aborts may be abandoned; then the attempts must be gone finally, as must those that a restarted service
-   * starts for a delayed request.
+   * No attempt or child of an execution runs when the resource says that it has ended. Where plugin
+   * services go away, unanswered aborts may be abandoned; then the attempts must be gone finally,
+   * as must those that a restarted service starts for a delayed request.
    */
   | "noOrphans"
   /** Admin's rows reach the end that the resource has, before the resource is released. */
   | "nothingLost"
   /**
-   * The resource and the blob store alone contain the complete end of the execution and of each of its nodes, until
-   * admin has recorded the end.
+   * The resource and the blob store alone contain the complete end of the execution and of each of
+   * its nodes, until admin has recorded the end.
    */
   | "endsComplete"
-  /** Each node finds the outputs that it binds, whatever was lost before: every succeeded node has output all its values. */
+  /**
+   * Each node finds the outputs that it binds, whatever was lost before: every succeeded node has
+   * output all its values.
+   */
   | "inputsThere"
-  /** At most one of several equal serialized calls computes at a time, unless its reservation expired. */
+  /**
+   * At most one of several equal serialized calls computes at a time, unless its reservation
+   * expired.
+   */
   | "oneComputes"
   /** Outputs reported as cached or as found in the cache are there. */
   | "cacheIsTrue"

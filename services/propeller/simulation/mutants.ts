@@ -20,7 +20,10 @@ export function isEngineBug(bug: string | undefined): bug is EngineBug {
   return bug !== undefined && bug in ENGINE_MUTANTS;
 }
 
-/** Finds ready nodes by a scan of the whole graph after each end: an independent check of the counters. */
+/**
+ * Finds ready nodes by a scan of the whole graph after each end: an independent check of the
+ * counters.
+ */
 export class RescanningReadiness implements ReadinessTracking {
   #isDue = false;
 

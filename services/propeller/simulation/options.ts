@@ -27,11 +27,17 @@ export interface SimulationOptions {
   readonly workflow?: WorkflowSpec;
   /** Overrides the faults that the seed gives. */
   readonly faults?: Partial<Faults>;
-  /** Number of propellers that share the executions, overriding the seed; 0: each execution has its own process. */
+  /**
+   * Number of propellers that share the executions, overriding the seed; 0: each execution has its
+   * own process.
+   */
   readonly propellers?: number;
   /** Lets plugin services come and go, overriding the seed. */
   readonly announced?: boolean;
-  /** Excludes caches and recovered executions, and by default several propellers and changing plugin services. */
+  /**
+   * Excludes caches and recovered executions, and by default several propellers and changing plugin
+   * services.
+   */
   readonly plain?: boolean;
   /** Called with every event of the first execution and the blob store's contents at that time. */
   readonly onEvent?: (event: ExecutionEvent, blobs: ReadonlyMap<string, LiteralMap>) => void;

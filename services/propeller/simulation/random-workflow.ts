@@ -10,7 +10,10 @@ import {
 } from "./fixtures/workflow.js";
 import type { Random } from "./random.js";
 
-/** A workflow of a random shape: chains, fans, diamonds, branches, sub-workflows, failure nodes, retries, deadlines, both policies. */
+/**
+ * A workflow of a random shape: chains, fans, diamonds, branches, sub-workflows, failure nodes,
+ * retries, deadlines, both policies.
+ */
 export function randomWorkflow(random: Random): WorkflowSpec {
   const graphs: Record<string, GraphSpec> = {};
   const subs = random.int(3);

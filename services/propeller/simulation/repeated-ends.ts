@@ -14,7 +14,9 @@ interface ObservedEnd {
   readonly outputs: LiteralMap | undefined;
 }
 
-/** Records the published ends of nodes, to compare them with those that the resource alone contains. */
+/**
+ * Records the published ends of nodes, to compare them with those that the resource alone contains.
+ */
 export class EndRepeatChecker {
   /** By unique id, as first published. */
   readonly #firstEnds = new Map<string, ObservedEnd>();
@@ -26,7 +28,8 @@ export class EndRepeatChecker {
     if (event.case !== "node") return;
     const { phase, id } = event.value;
     const nodeId = id?.nodeId ?? "";
-    // Aborts and arms not chosen are in no status; both follow from the end of their graph or branch.
+    // Aborts and arms not chosen are in no status; both follow from the end of their graph or
+    // branch.
     if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
     const end: ObservedEnd = { event: event.value, outputs };
     const first = this.#firstEnds.get(nodeId);
@@ -73,7 +76,8 @@ function factsOf({ event, outputs }: ObservedEnd): Readonly<Record<string, unkno
     deck: deckUri,
     child: targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId?.name : undefined,
     "cache status": task?.cacheStatus ?? CatalogCacheStatus.CACHE_DISABLED,
-    // Propeller names the checkpoint of a failed attempt once: it is a hint for an execution that recovers this one.
+    // Propeller names the checkpoint of a failed attempt once: it is a hint for an execution that
+    // recovers this one.
     checkpoint: outputResult.case === "error" ? undefined : task?.checkpointUri,
   };
 }
@@ -102,8 +106,8 @@ function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { ta
 }
 
 /**
- * True when an event names existing outputs. Those of a start node are the inputs of its graph. Events of gates and
- * branches name an address even without outputs.
+ * True when an event names existing outputs. Those of a start node are the inputs of its graph.
+ * Events of gates and branches name an address even without outputs.
  */
 function namesOutputs(
   { outputResult, specNodeId, targetEntity }: NodeExecutionEvent,

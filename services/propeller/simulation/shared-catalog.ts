@@ -57,7 +57,9 @@ export class CatalogAndRecovery {
     });
   }
 
-  /** The workflow as this world runs it; `run` runs it once before, to have an execution to recover. */
+  /**
+   * The workflow as this world runs it; `run` runs it once before, to have an execution to recover.
+   */
   workflow(spec: WorkflowSpec, run: (onEvent: NonNullable<SimulationOptions["onEvent"]>) => void): WorkflowSpec {
     const former = this.#prior;
     if (former !== undefined) run((event, blobs) => former.take(event, blobs));

@@ -33,7 +33,10 @@ export interface SimulationResult {
   readonly tookMs: number;
 }
 
-/** Time by which every execution must have ended, ms: longer than the longest deadlines of a random workflow in sequence. */
+/**
+ * Time by which every execution must have ended, ms: longer than the longest deadlines of a random
+ * workflow in sequence.
+ */
 const MAX_SIMULATED_MS = 2 * 3_600_000;
 
 const MAX_STEPS = 200_000;

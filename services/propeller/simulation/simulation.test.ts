@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { simulate, type SimulationResult } from "./simulate.js";
 
-// SIM_SEED=n replays one world and prints its trace; SIM_SEEDS and SIM_FROM set the number of worlds, and the first one.
+// SIM_SEED=n replays one world and prints its trace; SIM_SEEDS and SIM_FROM set the number of
+// worlds, and the first one.
 const only = process.env["SIM_SEED"];
 const from = Number(process.env["SIM_FROM"] ?? 1);
 const count = Number(process.env["SIM_SEEDS"] ?? 2_000);

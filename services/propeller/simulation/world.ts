@@ -28,7 +28,10 @@ export interface World {
   readonly service: AdminService;
   /** The propellers that share the executions; undefined where each has its own process. */
   readonly fleet: Fleet | undefined;
-  /** Plugin services that come and go and send heartbeats; undefined where they are always available. */
+  /**
+   * Plugin services that come and go and send heartbeats; undefined where they are always
+   * available.
+   */
   readonly announcements: PluginHeartbeats | undefined;
   violate(invariant: Invariant, text: string): void;
   log(text: () => string): void;

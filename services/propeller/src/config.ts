@@ -17,7 +17,10 @@ export const propellerConfigSchema = z.strictObject({
   logLevel,
   ops: opsSettings(10_255),
   nats: natsSettings,
-  /** Name of this data plane in admin's `clusters`, when several share the bus; its plugin services use the same name. */
+  /**
+   * Name of this data plane in admin's `clusters`, when several share the bus; its plugin services
+   * use the same name.
+   */
   cluster: z.string().default(""),
   /** Admin, called for nodes: child executions, signals, interfaces of launch plans. */
   admin: z
@@ -42,7 +45,10 @@ export const propellerConfigSchema = z.strictObject({
         .int()
         .positive()
         .default(256 * 1024 * 1024),
-      /** Maximum size of a compiled graph in an event, bytes; larger ones are in the blob store only. */
+      /**
+       * Maximum size of a compiled graph in an event, bytes; larger ones are in the blob store
+       * only.
+       */
       maxEventBytes: z
         .number()
         .int()
@@ -55,7 +61,10 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** Address of its gRPC API, as for admin; absent: caching is off. */
       endpoint: z.string().optional(),
-      /** Credentials, for a catalog with authentication; `tokenEndpoint` is required, since the catalog does not publish it. */
+      /**
+       * Credentials, for a catalog with authentication; `tokenEndpoint` is required, since the
+       * catalog does not publish it.
+       */
       auth: serviceAuthSchema.required({ tokenEndpoint: true }).optional(),
       timeoutMs: milliseconds.min(100).default(5_000),
       /** Maximum of concurrent calls. */
@@ -64,7 +73,10 @@ export const propellerConfigSchema = z.strictObject({
       maxCacheAgeMs: milliseconds.default(0),
       /** Timeout of a catalog lookup, after which the node runs without it, ms. */
       patienceMs: milliseconds.default(10_000),
-      /** Interval of reservation heartbeats, ms; others may take the reservation after three missed ones. */
+      /**
+       * Interval of reservation heartbeats, ms; others may take the reservation after three missed
+       * ones.
+       */
       heartbeatMs: milliseconds.min(100).default(10_000),
     })
     .prefault({}),
@@ -82,7 +94,10 @@ export const propellerConfigSchema = z.strictObject({
   /** Destination of workflow, node and attempt events. */
   events: z
     .strictObject({
-      /** `nats`: over the bus, for this project's admin; `grpc`: by the public API, for any Flyte admin. */
+      /**
+       * `nats`: over the bus, for this project's admin; `grpc`: by the public API, for any Flyte
+       * admin.
+       */
       sink: z.enum(["nats", "grpc"]).default("nats"),
       grpc: z
         .strictObject({
@@ -105,8 +120,8 @@ export const propellerConfigSchema = z.strictObject({
       /** Restricts propeller to the workflows of this namespace; absent: all. */
       namespace: z.string().optional(),
       /**
-       * Namespace of a project and domain, the same as admin's `namespaceTemplate`. A FlyteWorkflow outside its
-       * execution's namespace is rejected.
+       * Namespace of a project and domain, the same as admin's `namespaceTemplate`. A FlyteWorkflow
+       * outside its execution's namespace is rejected.
        */
       namespaceTemplate: z.string().default("{{ project }}-{{ domain }}"),
       /** Create the FlyteWorkflow resource definition when it is missing. */
@@ -123,9 +138,9 @@ export const propellerConfigSchema = z.strictObject({
     })
     .prefault({}),
   /**
-   * Maximum of concurrent reconciles. A worker reads a workflow that is new here and processes its observations. Reads
-   * wait for I/O, so thousands of workers help when thousands of workflows arrive at once; the rest of a reconcile is
-   * computation, which one process does serially.
+   * Maximum of concurrent reconciles. A worker reads a workflow that is new here and processes its
+   * observations. Reads wait for I/O, so thousands of workers help when thousands of workflows
+   * arrive at once; the rest of a reconcile is computation, which one process does serially.
    */
   workers: z.number().int().positive().default(100),
   /** Maximum of concurrent requests to the Kubernetes API, whatever the number of workers. */
@@ -138,9 +153,15 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** Discovery time before a task type without heartbeat counts as unserved, ms. */
       listenMs: milliseconds.default(25_000),
-      /** Time without heartbeat (sent every 10 s) after which a plugin service is reported as stale, ms. */
+      /**
+       * Time without heartbeat (sent every 10 s) after which a plugin service is reported as stale,
+       * ms.
+       */
       silentAfterMs: milliseconds.default(35_000),
-      /** Time without response after which a request is reported as waiting for its plugin service, ms; 0: never. */
+      /**
+       * Time without response after which a request is reported as waiting for its plugin service,
+       * ms; 0: never.
+       */
       unansweredAfterMs: milliseconds.default(60_000),
       /** Time after which an attempt fails whose plugin is missing or silent, ms; 0: never. */
       deadlineMs: milliseconds.default(0),
@@ -151,7 +172,9 @@ export const propellerConfigSchema = z.strictObject({
   /** Deletes resources of finished workflows; one replica does it. */
   garbageCollector: z
     .strictObject({
-      /** Retention of the resources, minutes; those of one hour are deleted together. 0: forever. */
+      /**
+       * Retention of the resources, minutes; those of one hour are deleted together. 0: forever.
+       */
       ttlMinutes: z
         .number()
         .int()
@@ -170,31 +193,43 @@ export const propellerConfigSchema = z.strictObject({
       /** Time without renewal after which a replica is replaced, ms. */
       leaseMs: milliseconds.min(1_000).default(10_000),
       /**
-       * Stable identity, unique among live replicas, such as a StatefulSet's pod name: a restarted replica takes over
-       * its old leases at once.
+       * Stable identity, unique among live replicas, such as a StatefulSet's pod name: a restarted
+       * replica takes over its old leases at once.
        */
       slot: z.string().optional(),
     })
     .prefault({}),
   engine: z
     .strictObject({
-      /** `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` when that is empty. */
+      /**
+       * `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` when
+       * that is empty.
+       */
       producerId: z.string().optional(),
       /** Maximum attempts of a task that sets none. */
       defaultMaxAttempts: z.number().int().positive().default(1),
       /** Attempts that may be lost to system failures before the next one is fatal. */
       maxSystemFailures: z.number().int().min(0).default(3),
-      /** Number of system failures after which attempts no longer run on interruptible nodes; 0 or less counts back from the last attempt. */
+      /**
+       * Number of system failures after which attempts no longer run on interruptible nodes; 0 or
+       * less counts back from the last attempt.
+       */
       interruptibleFailureThreshold: z.number().int().default(-1),
       /** Timeout of one attempt when the node sets none, ms; 0: none. */
       defaultExecutionDeadlineMs: milliseconds.default(0),
       /** Timeout of a node over all attempts when it sets none, ms; 0: none. */
       defaultActiveDeadlineMs: milliseconds.default(0),
-      /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
+      /**
+       * Maximum of node instances of one execution, both after expansion of its sub-workflows and
+       * at one time.
+       */
       maxInstances: z.number().int().positive().default(200_000),
       /** Maximum nesting depth of sub-workflows, including the workflow itself. */
       maxDepth: z.number().int().positive().default(100),
-      /** Size above which node statuses move to slices in the blob store, bytes; etcd accepts 1.5 MiB in all. */
+      /**
+       * Size above which node statuses move to slices in the blob store, bytes; etcd accepts 1.5
+       * MiB in all.
+       */
       inlineStatusLimitBytes: z
         .number()
         .int()

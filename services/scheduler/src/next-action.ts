@@ -19,8 +19,9 @@ export interface ScheduleState {
 }
 
 /**
- * Runs are started in order, one at a time. While none is missed each is started, however late. When the oldest one is
- * missed the policy applies: all are started; or the last due one; or that one only if it is not missed itself.
+ * Runs are started in order, one at a time. While none is missed each is started, however late.
+ * When the oldest one is missed the policy applies: all are started; or the last due one; or that
+ * one only if it is not missed itself.
  */
 export function nextAction(
   { recurrence, catchUp }: Pick<Schedule, "recurrence" | "catchUp">,

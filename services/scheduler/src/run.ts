@@ -10,7 +10,10 @@ import {
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Schedule } from "./schedule.js";
 
-/** Request to start the run of a schedule for a time (ms since the epoch): equal for equal runs, including its name. */
+/**
+ * Request to start the run of a schedule for a time (ms since the epoch): equal for equal runs,
+ * including its name.
+ */
 export function runRequest(
   { launchPlan, kickoffInput }: Pick<Schedule, "launchPlan" | "kickoffInput">,
   at: number,

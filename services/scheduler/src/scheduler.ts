@@ -21,7 +21,9 @@ export interface SchedulerDeps {
   readonly logger: Logger;
 }
 
-/** Initial delay before another replica's claim is checked again, ms; it grows until the claim ends. */
+/**
+ * Initial delay before another replica's claim is checked again, ms; it grows until the claim ends.
+ */
 const LEASE_POLL_MS = 1_000;
 /** Remaining time of a claim below which no run is started, ms. */
 const LEASE_MARGIN_MS = 1_000;
@@ -47,9 +49,10 @@ interface Entry {
 }
 
 /**
- * One replica. It knows all schedules, and starts a due run when it gets the claim on it: a row of the schedule's
- * progress that one replica holds at a time. It first creates the execution, under a name derived from schedule and
- * time, then records the progress; after a crash in between another replica repeats the start, which has no effect.
+ * One replica. It knows all schedules, and starts a due run when it gets the claim on it: a row of
+ * the schedule's progress that one replica holds at a time. It first creates the execution, under a
+ * name derived from schedule and time, then records the progress; after a crash in between another
+ * replica repeats the start, which has no effect.
  */
 export class Scheduler {
   #entries = new Map<string, Entry>();

@@ -13,18 +13,25 @@ export interface Watermark {
 export type LeaseResult =
   /** Only this replica may start the run, for the claim's duration. */
   | { readonly acquired: true }
-  /** Another replica is starting the run, or has; undefined when the schedule is no longer known. */
+  /**
+   * Another replica is starting the run, or has; undefined when the schedule is no longer known.
+   */
   | { readonly acquired: false; readonly watermark: Watermark | undefined };
 
 type Known = Pick<Schedule, "key" | "launchPlan" | "activatedAt">;
 
 /** Progress of schedules, shared by all replicas and durable. */
 export interface WatermarkStore {
-  /** Registers the schedules, from their activation on, and returns the progress of each by its key. */
+  /**
+   * Registers the schedules, from their activation on, and returns the progress of each by its key.
+   */
   ensureRows(schedules: readonly Known[]): Promise<ReadonlyMap<string, Watermark>>;
   /** Claims the start of the run after `watermark`. The holder of a claim may claim again. */
   acquireLease(schedule: Known, watermark: number): Promise<LeaseResult>;
-  /** Records that all runs due until `through` are done, which ends a claim. No effect when that is recorded already. */
+  /**
+   * Records that all runs due until `through` are done, which ends a claim. No effect when that is
+   * recorded already.
+   */
   advance(schedule: Known, through: number): Promise<void>;
   /** Deletes rows untouched for `days` that belong to none of these. */
   prune(others: readonly Known[], days: number): Promise<void>;

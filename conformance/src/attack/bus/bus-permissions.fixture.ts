@@ -119,7 +119,10 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
   "plugin-echo": [/^STREAM\.INFO\.FLYTE_/],
 };
 
-/** Reports whether the service of a user needs to publish on a subject of {@link PUBLISHED_SUBJECTS}. */
+/**
+ * Reports whether the service of a user needs to publish on a subject of
+ * {@link PUBLISHED_SUBJECTS}.
+ */
 export function mayPublish(user: User, subject: string): boolean {
   if (PUBLISHED_BY_USER[user].includes(subject) || subject === `flyte.probe.${user}`) return true;
   const own = CONSUMERS.filter((consumer) => consumer.user === user);

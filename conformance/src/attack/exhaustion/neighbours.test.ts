@@ -180,7 +180,8 @@ test.each(HOSTILE)(
     );
     expect(processIds()).toBe(processes);
     expect(abortMs).toBeLessThan(ABORT_MS);
-    // A ratio means little on a machine that is busy with other tests: the short form only prints it.
+    // A ratio means little on a machine that is busy with other tests: the short form only prints
+    // it.
     expect(Math.min(...beside)).toBeLessThanOrEqual(FULL ? MAX_SLOWDOWN * quietMs : Number.POSITIVE_INFINITY);
   },
 );

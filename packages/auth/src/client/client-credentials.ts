@@ -19,7 +19,10 @@ export type ServiceAuth = z.infer<typeof serviceAuthSchema>;
 
 const DISCOVERY_MS = 10_000;
 
-/** Metadata for each call of a service, for {@link openChannel}; undefined when it has no credentials. */
+/**
+ * Metadata for each call of a service, for {@link openChannel}; undefined when it has no
+ * credentials.
+ */
 export function clientCredentials(
   endpoint: string,
   auth: ServiceAuth | undefined,

@@ -17,8 +17,8 @@ const answerSchema = z.looseObject({ access_token: z.string().min(1), expires_in
 const TIMEOUT_MS = 10_000;
 
 /**
- * Age from which a refused token is replaced, ms: it has been accepted before, so another may be. For a younger one
- * another would not help.
+ * Age from which a refused token is replaced, ms: it has been accepted before, so another may be.
+ * For a younger one another would not help.
  */
 const MIN_TOKEN_AGE_MS = 10_000;
 
@@ -26,10 +26,14 @@ export interface ClientToken {
   /**
    * Returns the cached token until a fifth of its lifetime is left, then a new one.
    *
-   * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when the provider does not answer.
+   * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when the
+   *   provider does not answer.
    */
   readonly current: () => Promise<string>;
-  /** Reports that a call with the token was refused, as after a revocation: the next call gets another token. */
+  /**
+   * Reports that a call with the token was refused, as after a revocation: the next call gets
+   * another token.
+   */
   readonly onRejected: () => void;
 }
 

@@ -3,7 +3,10 @@ import type { providerSchema } from "../config-schema.js";
 import { createProvider, type Provider } from "./oidc-discovery.js";
 import type { Issuer } from "./verify-token.js";
 
-/** Creates the issuers of a configuration's providers. `audience` applies where a provider names none. */
+/**
+ * Creates the issuers of a configuration's providers. `audience` applies where a provider names
+ * none.
+ */
 export function issuersFrom(
   providers: readonly z.infer<typeof providerSchema>[],
   { audience, clock }: { readonly audience: readonly string[]; readonly clock: () => Date },

@@ -32,7 +32,10 @@ export interface ProviderOptions {
   readonly clock: () => Date;
 }
 
-/** An external identity provider. Its metadata and keys are fetched on first use and when the cached ones expire. */
+/**
+ * An external identity provider. Its metadata and keys are fetched on first use and when the cached
+ * ones expire.
+ */
 export interface Provider {
   readonly metadata: () => Promise<ProviderMetadata>;
   readonly keys: JWTVerifyGetKey;
@@ -80,7 +83,10 @@ async function fetchMetadata({ issuer, metadataUrl, fetch: send = fetch }: Provi
   return metadata;
 }
 
-/** Refuses keys over plain HTTP, which an attacker could replace, unless the issuer itself is reached so, as on one machine. */
+/**
+ * Refuses keys over plain HTTP, which an attacker could replace, unless the issuer itself is
+ * reached so, as on one machine.
+ */
 function requireSafe(text: string, issuer: string): URL {
   const url = new URL(text);
   if (url.protocol === "https:" || (url.protocol === "http:" && issuer.startsWith("http:"))) return url;

@@ -4,7 +4,10 @@ interface Metadata {
   get(name: string): string | undefined;
 }
 
-/** Token of a call: an access token, or the ID token that a gateway obtained for a browser (contract §8.4). */
+/**
+ * Token of a call: an access token, or the ID token that a gateway obtained for a browser (contract
+ * §8.4).
+ */
 export interface PresentedToken {
   readonly scheme: "bearer" | "id";
   readonly token: string;

@@ -30,7 +30,10 @@ export interface Identity {
   readonly expiresAt: number;
 }
 
-/** Checks an access token. @throws RpcError UNAUTHENTICATED with the reason; UNAVAILABLE when the keys cannot be fetched. */
+/**
+ * Checks an access token. @throws RpcError UNAUTHENTICATED with the reason; UNAVAILABLE when the
+ * keys cannot be fetched.
+ */
 export type VerifyToken = (token: string) => Promise<Identity>;
 
 export interface VerifyOptions {
@@ -38,7 +41,10 @@ export interface VerifyOptions {
   readonly clock: () => Date;
   /** Tolerated difference between clocks, seconds. Default 5. */
   readonly clockSkewSeconds?: number;
-  /** Time for which an accepted token is not verified again, ms. Default one minute. Its expiry is checked every time. */
+  /**
+   * Time for which an accepted token is not verified again, ms. Default one minute. Its expiry is
+   * checked every time.
+   */
   readonly cacheTtlMs?: number;
 }
 

@@ -3,9 +3,15 @@ import { BlobError } from "../errors.js";
 export interface AzureConfig {
   /** Name of the storage account. Absent: the environment's. */
   readonly account?: string | undefined;
-  /** Key of the account. Absent: the environment's, else the identity of the pod or the user (Microsoft Entra). */
+  /**
+   * Key of the account. Absent: the environment's, else the identity of the pod or the user
+   * (Microsoft Entra).
+   */
   readonly accountKey?: string | undefined;
-  /** Address of the account's blob service. Absent: the public cloud's, `https://ACCOUNT.blob.core.windows.net`. */
+  /**
+   * Address of the account's blob service. Absent: the public cloud's,
+   * `https://ACCOUNT.blob.core.windows.net`.
+   */
   readonly endpoint?: string | undefined;
   /** Address in signed URLs, for clients that reach the service by another one. */
   readonly publicEndpoint?: string | undefined;
@@ -26,9 +32,10 @@ export interface AzureAccount {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Selects the account: from the configuration, else from the variables of Azure's tools and of adlfs, which flytekit
- * uses: `AZURE_STORAGE_CONNECTION_STRING`, `AZURE_STORAGE_ACCOUNT_NAME` (or `AZURE_STORAGE_ACCOUNT`),
- * `AZURE_STORAGE_ACCOUNT_KEY` (or `AZURE_STORAGE_KEY`). A key of another account is not used.
+ * Selects the account: from the configuration, else from the variables of Azure's tools and of
+ * adlfs, which flytekit uses: `AZURE_STORAGE_CONNECTION_STRING`, `AZURE_STORAGE_ACCOUNT_NAME` (or
+ * `AZURE_STORAGE_ACCOUNT`), `AZURE_STORAGE_ACCOUNT_KEY` (or `AZURE_STORAGE_KEY`). A key of another
+ * account is not used.
  *
  * @throws BlobError when no account is named.
  */

@@ -15,7 +15,10 @@ interface Connection {
   readonly close: () => void;
 }
 
-/** Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is slow. */
+/**
+ * Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is
+ * slow.
+ */
 export class AzureDriver implements BlobDriver {
   readonly #config: AzureConfig;
   #connecting: Lazy<Connection> | undefined;
@@ -108,8 +111,8 @@ export class AzureDriver implements BlobDriver {
     location: BlobLocation,
     { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: PresignPutOptions,
   ): Promise<PresignedRequest> {
-    // An Azure signature covers no headers, hence no MD5. With create (c) but without write (w) permission the URL
-    // creates a blob and replaces none.
+    // An Azure signature covers no headers, hence no MD5. With create (c) but without write (w)
+    // permission the URL creates a blob and replaces none.
     const permissions = contentMd5 === undefined && !createOnly ? "cw" : "c";
     const metadataHeaders = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
     return {

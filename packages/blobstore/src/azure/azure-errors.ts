@@ -1,6 +1,9 @@
 import { mapBlobErrors, isLocalFileError, isTransientStatus } from "../map-errors.js";
 
-/** The service's error code, such as `BlobNotFound`; else the connection's. An answer to HEAD has it only among its headers. */
+/**
+ * The service's error code, such as `BlobNotFound`; else the connection's. An answer to HEAD has it
+ * only among its headers.
+ */
 export function codeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const { code, details } = error as { code?: string; details?: { errorCode?: string } };
@@ -12,7 +15,9 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === "number" ? status : undefined;
 }
 
-/** Returns the answer, or undefined when the blob does not exist. A missing container is an error. */
+/**
+ * Returns the answer, or undefined when the blob does not exist. A missing container is an error.
+ */
 export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await response;
@@ -22,7 +27,10 @@ export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | u
   }
 }
 
-/** Errors without a status are transient (no answer), except those of local files and of missing or unauthorized identities. */
+/**
+ * Errors without a status are transient (no answer), except those of local files and of missing or
+ * unauthorized identities.
+ */
 function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return isTransientStatus(status);

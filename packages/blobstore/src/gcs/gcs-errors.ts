@@ -9,7 +9,10 @@ export function statusOf(error: unknown): number | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "");
 
-/** Returns the answer, or undefined when the blob does not exist. A missing bucket is an error, which only its text distinguishes. */
+/**
+ * Returns the answer, or undefined when the blob does not exist. A missing bucket is an error,
+ * which only its text distinguishes.
+ */
 export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await response;
@@ -19,7 +22,10 @@ export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | u
   }
 }
 
-/** Errors without a status are transient (no answer), except those of local files and of missing credentials. */
+/**
+ * Errors without a status are transient (no answer), except those of local files and of missing
+ * credentials.
+ */
 function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return isTransientStatus(status);

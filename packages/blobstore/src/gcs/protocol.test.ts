@@ -9,7 +9,8 @@ import { BlobError, BlobUnavailableError } from "../errors.js";
 import { type Received, type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 import { verifyV4 } from "./verify-v4.fixture.js";
 
-// Tests what the emulator lacks: the difference between missing buckets and blobs, checks of credentials and signatures, failures.
+// Tests what the emulator lacks: the difference between missing buckets and blobs, checks of
+// credentials and signatures, failures.
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-gcs-"));
 const keyFile = join(folder, "key.json");
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });

@@ -3,8 +3,8 @@ import { BlobTooLargeError } from "../errors.js";
 import { statusOf } from "./gcs-errors.js";
 
 /**
- * Reads a blob of at most `maxBytes`. Requests one byte more, so that the answer shows whether the blob is larger;
- * breaking off a stream would close the SDK's other connections.
+ * Reads a blob of at most `maxBytes`. Requests one byte more, so that the answer shows whether the
+ * blob is larger; breaking off a stream would close the SDK's other connections.
  *
  * @throws BlobTooLargeError, and the SDK's errors.
  */

@@ -1,6 +1,9 @@
 import { createHash, createVerify, type KeyObject } from "node:crypto";
 
-/** True when a URL is signed as Google documents it (V4, GOOG4-RSA-SHA256), for this method and these headers. */
+/**
+ * True when a URL is signed as Google documents it (V4, GOOG4-RSA-SHA256), for this method and
+ * these headers.
+ */
 export function verifyV4(
   signed: string,
   method: string,

@@ -14,7 +14,9 @@ const MAX_PARTS = 10_000;
 /** Number of parts in memory and in flight. */
 const UPLOAD_CONCURRENCY = 2;
 
-/** Uploads a file of any size as one object, in parts when it is large. A failed upload is aborted. */
+/**
+ * Uploads a file of any size as one object, in parts when it is large. A failed upload is aborted.
+ */
 export async function uploadFile(
   { sdk, client }: Connection,
   target: { readonly Bucket: string; readonly Key: string },
@@ -67,7 +69,9 @@ async function uploadParts(
   });
 }
 
-/** Fills `bytes` from the file at `start`. @throws Error when the file has become shorter meanwhile. */
+/**
+ * Fills `bytes` from the file at `start`. @throws Error when the file has become shorter meanwhile.
+ */
 async function readPart(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     const { bytesRead } = await file.read(bytes, done, bytes.byteLength - done, start + done);

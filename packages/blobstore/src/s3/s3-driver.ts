@@ -31,7 +31,9 @@ interface Connection {
   readonly client: Sdk.S3Client;
 }
 
-/** Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow. */
+/**
+ * Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow.
+ */
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
   readonly #connecting = new Lazy(async (): Promise<Connection> => {
@@ -202,7 +204,8 @@ export class S3Driver implements BlobDriver {
     return mapErrors(uri, () =>
       getSignedUrl(client, command, {
         expiresIn: Math.round(expiresInSeconds),
-        // The service stores metadata only from headers; by default the signer would move it into the query.
+        // The service stores metadata only from headers; by default the signer would move it into
+        // the query.
         unhoistableHeaders: new Set(signedHeaders.map((name) => name.toLowerCase())),
       }),
     );
@@ -250,7 +253,10 @@ function unquote(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }
 
-/** Decodes a key, in which a plus is a space, as in forms. Services that do not know the encoding send keys as they are. */
+/**
+ * Decodes a key, in which a plus is a space, as in forms. Services that do not know the encoding
+ * send keys as they are.
+ */
 function decodeKey(key: string, encoding: string | undefined): string {
   return encoding === "url" ? decodeURIComponent(key.replaceAll("+", "%20")) : key;
 }

@@ -18,11 +18,16 @@ export async function undefinedIfMissing<T>(response: Promise<T>): Promise<T | u
   }
 }
 
-/** True when the service does not implement the request, as some that support S3's protocol in part. */
+/**
+ * True when the service does not implement the request, as some that support S3's protocol in part.
+ */
 export const isNotImplemented = (error: unknown): boolean =>
   [405, 501].includes(statusOf(error) ?? 0) || nameOf(error) === "NotImplemented";
 
-/** Errors without a status are transient (the connection failed or broke), except those of local files. */
+/**
+ * Errors without a status are transient (the connection failed or broke), except those of local
+ * files.
+ */
 export function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   return (

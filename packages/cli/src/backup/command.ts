@@ -14,8 +14,9 @@ const NOTHING_NAMED =
 const logger = () => createLogger({ service: "backup", level: "silent" });
 
 /**
- * `flyte-ts backup`: saves databases first, then the resources of the data planes, so that resources are never older
- * than their rows. All services may keep running. Resolves to the exit status.
+ * `flyte-ts backup`: saves databases first, then the resources of the data planes, so that
+ * resources are never older than their rows. All services may keep running. Resolves to the exit
+ * status.
  */
 export async function backupCommand(argv: readonly string[], write: Write): Promise<number> {
   const config = loadConfig(backupConfigSchema, { service: "backup", argv, env: process.env });
@@ -63,7 +64,10 @@ async function writeBackup(dir: string, { databases, clusters, write }: Contents
   writeManifest(dir, { ...manifest, endedAt: new Date().toISOString() });
 }
 
-/** `flyte-ts restore`: restores the named parts of a backup, to empty databases and to data planes whose services do not run yet. */
+/**
+ * `flyte-ts restore`: restores the named parts of a backup, to empty databases and to data planes
+ * whose services do not run yet.
+ */
 export async function restoreCommand(argv: readonly string[], write: Write): Promise<number> {
   const config = loadConfig(restoreConfigSchema, { service: "restore", argv, env: process.env });
   const [databases, clusters] = [databasesOf(config), clustersOf(config)];

@@ -18,7 +18,9 @@ export const DATABASES: readonly string[] = (await loadServices(repositoryRoot))
   .map(({ id }) => id);
 
 const targetSettings = {
-  /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
+  /**
+   * Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped.
+   */
   databases: z.strictObject(Object.fromEntries(DATABASES.map((name) => [name, z.string().optional()]))).prefault({}),
   /** The only data plane. */
   kubeconfig: z.string().optional(),

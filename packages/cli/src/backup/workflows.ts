@@ -43,7 +43,10 @@ async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (clien
   }
 }
 
-/** Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; returns their number. */
+/**
+ * Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; returns their
+ * number.
+ */
 export function exportWorkflows(cluster: NamedCluster, file: string): Promise<number> {
   return withClient(cluster, async (client) => {
     const { items } = await client.list(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true });

@@ -14,7 +14,10 @@ export interface ClusterCheck {
   readonly timeoutMs: number;
 }
 
-/** Checks whether a Kubernetes API answers, has the FlyteWorkflow definition, and which services could use these credentials. */
+/**
+ * Checks whether a Kubernetes API answers, has the FlyteWorkflow definition, and which services
+ * could use these credentials.
+ */
 export async function checkCluster({ access, namespace, timeoutMs }: ClusterCheck): Promise<readonly Finding[]> {
   let client: KubeClient | undefined;
   try {

@@ -10,7 +10,10 @@ import type { Finding } from "./finding.js";
 
 const MARKS = { ok: "ok     ", warning: "warning", error: "error  " } as const;
 
-/** `flyte-ts doctor`: checks the configured endpoints, prints findings and remedies. Resolves to the exit status: 1 when a check failed. */
+/**
+ * `flyte-ts doctor`: checks the configured endpoints, prints findings and remedies. Resolves to the
+ * exit status: 1 when a check failed.
+ */
 export async function doctorCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const args = argv.map((arg) => (arg === "--inCluster" ? "--inCluster=true" : arg));
   const config = loadConfig(doctorConfigSchema, { service: "doctor", argv: args, env: process.env });

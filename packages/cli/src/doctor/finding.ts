@@ -16,7 +16,10 @@ export const failed = (subject: string, detail: string, hint: string): Finding =
 /** Clock skew above this makes signed requests, tokens and Leases fail eventually, ms. */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
-/** @param differenceMs time by which the other clock is ahead; `blurMs` is the error of that measurement */
+/**
+ * @param differenceMs time by which the other clock is ahead; `blurMs` is the error of that
+ *   measurement
+ */
 export function clockFinding(subject: string, differenceMs: number, uncertaintyMs: number): Finding {
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   if (Math.abs(differenceMs) - uncertaintyMs <= MAX_CLOCK_SKEW_MS)

@@ -8,7 +8,10 @@ import { runImport } from "./run-import.js";
 
 const CONNECT_TIMEOUT_MS = 15_000;
 
-/** `flyte-ts import`: resolves to the exit status, which is 0 also when something was skipped; the report lists it. */
+/**
+ * `flyte-ts import`: resolves to the exit status, which is 0 also when something was skipped; the
+ * report lists it.
+ */
 export async function importCommand(argv: readonly string[]): Promise<number> {
   const config = loadConfig(importConfigSchema, { service: "import", argv: normalizeBooleanFlags(argv, ["executions"]), env: process.env });
   const from = createFlyteClient(channelOptions(config.from, config.fromTokenFile));

@@ -4,11 +4,17 @@ const list = z.union([z.array(z.string()), z.string().transform((text) => text.s
 
 /** Flags of `flyte-ts import`. */
 export const importConfigSchema = z.strictObject({
-  /** gRPC address of the source admin, `host:port` or with `http://` or `https://`; only its published API is used. */
+  /**
+   * gRPC address of the source admin, `host:port` or with `http://` or `https://`; only its
+   * published API is used.
+   */
   from: z.string(),
   /** gRPC address of the target admin. */
   to: z.string(),
-  /** Files with an access token for each admin that needs one; read again for each call, since tokens are renewed. */
+  /**
+   * Files with an access token for each admin that needs one; read again for each call, since
+   * tokens are renewed.
+   */
   fromTokenFile: z.string().optional(),
   toTokenFile: z.string().optional(),
   /** Projects to import; absent: all. */
@@ -17,8 +23,8 @@ export const importConfigSchema = z.strictObject({
   /** Also import ended executions, with their nodes and attempts. */
   executions: z.boolean().default(false),
   /**
-   * Launch plans to activate as in the source: those without a schedule, all, or none. With `all` schedules fire in the
-   * target and, until it is stopped, in the source.
+   * Launch plans to activate as in the source: those without a schedule, all, or none. With `all`
+   * schedules fire in the target and, until it is stopped, in the source.
    */
   activate: z.enum(["unscheduled", "all", "none"]).default("unscheduled"),
   /** Number of concurrent calls. */

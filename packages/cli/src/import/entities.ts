@@ -40,7 +40,10 @@ export async function importEntities(context: ImportContext, projectDomains: rea
   );
 }
 
-/** Registers one after the other; those with missing dependencies are retried until a round makes no progress. */
+/**
+ * Registers one after the other; those with missing dependencies are retried until a round makes no
+ * progress.
+ */
 async function registerUntilStable(context: ImportContext, registrations: readonly Registration[]): Promise<void> {
   let remaining = registrations;
   for (;;) {
@@ -70,7 +73,10 @@ async function registerOne({ report }: ImportContext, { kind, register }: Regist
   return undefined;
 }
 
-/** Admins may answer with the description of another kind of entity when the requested kind has none. */
+/**
+ * Admins may answer with the description of another kind of entity when the requested kind has
+ * none.
+ */
 async function readDescription({ from }: ImportContext, id: Identifier): Promise<{ readonly description?: DescriptionEntity }> {
   const description = await undefinedIfNotFound(() => from.admin.getDescriptionEntity({ id }));
   return description?.id?.resourceType === id.resourceType ? { description } : {};
@@ -101,7 +107,8 @@ async function listWorkflows(context: ImportContext, projectDomain: ProjectDomai
   );
   for await (const { id, closure } of listed) {
     if (id === undefined) continue;
-    // Lists may omit the graph, and all graphs at once may exceed the memory: each is fetched when it is registered.
+    // Lists may omit the graph, and all graphs at once may exceed the memory: each is fetched when
+    // it is registered.
     const register = async () => {
       const whole = await retryWhileUnavailable(() => from.admin.getWorkflow({ id: { ...id, resourceType: ResourceType.WORKFLOW } }));
       const compiled = whole.closure?.compiledWorkflow;
@@ -135,7 +142,10 @@ async function listLaunchPlans(context: ImportContext, projectDomain: ProjectDom
   return registrations;
 }
 
-/** Activates the launch plans that are active in the source, as configured: their schedules begin to fire. */
+/**
+ * Activates the launch plans that are active in the source, as configured: their schedules begin to
+ * fire.
+ */
 export async function activateLaunchPlans(context: ImportContext, projectDomain: ProjectDomain): Promise<void> {
   const { to, config, report } = context;
   if (config.activate === "none") return;

@@ -15,7 +15,10 @@ const ANY_STATE_FILTER = `value_in(state,${ExecutionState.EXECUTION_ACTIVE};${Ex
 /** Executions that are read before the next page is requested. */
 const BATCH_SIZE = 100;
 
-/** Imports ended executions, oldest first: their nodes, attempts, and the values that the source still has. */
+/**
+ * Imports ended executions, oldest first: their nodes, attempts, and the values that the source
+ * still has.
+ */
 export async function importExecutions(context: ImportContext, { project, domain }: ProjectDomain): Promise<void> {
   const { from, config, report, progress } = context;
   progress(`executions of ${project}/${domain}`);

@@ -28,8 +28,9 @@ export interface ProjectDomain {
 }
 
 /**
- * Copies the contents of one admin to another. Skips existing entities, so an interrupted import can be restarted at
- * any time. Starts nothing: schedules fire only for launch plans that become active.
+ * Copies the contents of one admin to another. Skips existing entities, so an interrupted import
+ * can be restarted at any time. Starts nothing: schedules fire only for launch plans that become
+ * active.
  */
 export async function runImport(options: Omit<ImportContext, "report">): Promise<ImportReport> {
   const report = new ImportReport();

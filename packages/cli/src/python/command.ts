@@ -11,8 +11,8 @@ import {
 } from "@flyte-ts/local-stack";
 
 /**
- * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the
- * exit status; 2 for invalid arguments.
+ * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one
+ * stack. Resolves to the exit status; 2 for invalid arguments.
  *
  * @throws PythonEnvironmentError with the last lines of pip
  */

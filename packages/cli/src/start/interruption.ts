@@ -16,15 +16,16 @@ export interface Interruption {
 export const INTERRUPTED = 130;
 
 /**
- * SIGINTs within this time of the first, ms, belong to the same key press: the terminal sends one to each process of
- * the group, and npm passes its own on.
+ * SIGINTs within this time of the first, ms, belong to the same key press: the terminal sends one
+ * to each process of the group, and npm passes its own on.
  */
 const SAME_KEY_PRESS_MS = 1_000;
 
 /**
- * Handles requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the terminal was closed),
- * and the end of the launcher at the other end of the IPC channel. A second Ctrl-C ends this process at once; other
- * signals may arrive several times for one request, since systemd sends SIGTERM to every process of a unit.
+ * Handles requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the
+ * terminal was closed), and the end of the launcher at the other end of the IPC channel. A second
+ * Ctrl-C ends this process at once; other signals may arrive several times for one request, since
+ * systemd sends SIGTERM to every process of a unit.
  *
  * @param now milliseconds of a monotonic clock
  */

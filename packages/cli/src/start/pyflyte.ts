@@ -12,7 +12,10 @@ export interface PreloadedPyflyte {
   run(): Promise<string>;
 }
 
-/** The script `pyflyte`, which waits for a line between loading flytekit and running; without that line it ends. */
+/**
+ * The script `pyflyte`, which waits for a line between loading flytekit and running; without that
+ * line it ends.
+ */
 const PROGRAM = `import os, sys
 sys.path[0] = os.path.dirname(sys.executable)
 from flytekit.clis.sdk_in_container.pyflyte import main

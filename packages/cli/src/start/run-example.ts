@@ -26,7 +26,8 @@ interface Submission {
 const RUN_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Follows the example that stock pyflyte registers and runs, and prints its outcome. Resolves to true on success.
+ * Follows the example that stock pyflyte registers and runs, and prints its outcome. Resolves to
+ * true on success.
  *
  * @param submitting output of pyflyte
  */

@@ -21,12 +21,16 @@ import { startWatchdog } from "@flyte-ts/host";
 
 const EXAMPLE_ARGS = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
-/** Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits and the watchdog ends the rest. */
+/**
+ * Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits
+ * and the watchdog ends the rest.
+ */
 const INTERRUPTED_START_TIMEOUT_MS = 30_000;
 
 /**
- * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example
- * has ended with `--exit`. A second Ctrl-C exits at once, and the watchdog ends the stack. Resolves to the exit status.
+ * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher,
+ * or until the example has ended with `--exit`. A second Ctrl-C exits at once, and the watchdog
+ * ends the stack. Resolves to the exit status.
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
   // A closed terminal or pipe must not end the stack before it is stopped in order.
@@ -49,7 +53,8 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
       watchdog,
       signal: interruption.signal,
       onPlanned: (plan) => {
-        // flytekit reads the secret while it loads: at the first start with sign-in it exists only once the stack is ready.
+        // flytekit reads the secret while it loads: at the first start with sign-in it exists only
+        // once the stack is ready.
         const preload = () => preloadPyflyte(plan, EXAMPLE_ARGS);
         if (config.example && hasClientSecret(plan.signIn)) pyflyte = preload();
         else if (config.example) preloadLater = preload;
@@ -80,7 +85,10 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   return status;
 }
 
-/** Resolves to the stack, or undefined when the start was interrupted and its processes have ended, or do not end in time. */
+/**
+ * Resolves to the stack, or undefined when the start was interrupted and its processes have ended,
+ * or do not end in time.
+ */
 async function unlessInterrupted(starting: Promise<Stack>, { signal, happened }: Interruption): Promise<Stack | undefined> {
   const started = starting.catch((error: unknown) => {
     if (signal.aborted) return undefined;

@@ -11,7 +11,10 @@ const options = {
   times: { type: "boolean", default: false },
 } as const;
 
-/** `flyte-ts logs PROJECT DOMAIN NAME NODE`: prints the log of a node's task, during and after its run. */
+/**
+ * `flyte-ts logs PROJECT DOMAIN NAME NODE`: prints the log of a node's task, during and after its
+ * run.
+ */
 export async function logsCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const parsed = parsePositionals(argv, { words: 4, options });
   if (parsed === undefined) return 2;

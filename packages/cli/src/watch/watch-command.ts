@@ -4,7 +4,10 @@ import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { ChangeFormatter } from "./format-changes.js";
 import { openAdminChannel, parsePositionals } from "./admin-channel.js";
 
-/** `flyte-ts watch PROJECT DOMAIN NAME`: prints the progress of an execution until it ends. The exit status is its outcome. */
+/**
+ * `flyte-ts watch PROJECT DOMAIN NAME`: prints the progress of an execution until it ends. The exit
+ * status is its outcome.
+ */
 export async function watchCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const parsed = parsePositionals(argv, { words: 3, options: {} });
   if (parsed === undefined) return 2;

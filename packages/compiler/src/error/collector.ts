@@ -1,7 +1,10 @@
 import { compareText } from "@flyte-ts/domain/type";
 import { type CompileError, type CompileErrors, errorLine } from "./compile-error.js";
 
-/** Collects errors, so that a user sees all of them at once. A rule that is checked twice reports once. */
+/**
+ * Collects errors, so that a user sees all of them at once. A rule that is checked twice reports
+ * once.
+ */
 export class ErrorCollector {
   private readonly byLine = new Map<string, CompileError>();
   private reports = 0;

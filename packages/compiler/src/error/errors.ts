@@ -149,7 +149,10 @@ export function unreachable(nodeId: string, nodes: readonly string[]): CompileEr
   return { code: "UnreachableNodes", nodeId, description: `No path leads to the nodes [${nodes.join(",")}].` };
 }
 
-/** Formats a type for errors: as protobuf text, but a struct by its fields only, since its JSON schema fills pages. */
+/**
+ * Formats a type for errors: as protobuf text, but a struct by its fields only, since its JSON
+ * schema fills pages.
+ */
 function describeType(type: LiteralType | undefined): string {
   if (type?.type.case !== "simple" || type.type.value !== SimpleType.STRUCT) return typeToText(type);
   const fields = Object.entries(type.structure?.dataclassType ?? {}).slice(0, MAX_FIELDS);

@@ -19,9 +19,9 @@ export type TaskCompilation =
   | { readonly ok: false; readonly errors: CompileErrors };
 
 /**
- * Checks a task template on its own. A container needs an image and valid Kubernetes quantities, and a command or
- * arguments when the task has inputs or outputs; a pod template's containers need valid names. Other tasks are checked
- * by their plugins.
+ * Checks a task template on its own. A container needs an image and valid Kubernetes quantities,
+ * and a command or arguments when the task has inputs or outputs; a pod template's containers need
+ * valid names. Other tasks are checked by their plugins.
  */
 export function compileTask(template: TaskTemplate): TaskCompilation {
   const errors = new ErrorCollector();

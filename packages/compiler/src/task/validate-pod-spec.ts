@@ -12,8 +12,8 @@ const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 type Validator = (value: JsonValue, path: string) => readonly PodSpecError[];
 
 /**
- * Checks the shape of the parts that every pod needs (containers and their texts, lists, maps and quantities) and that
- * each container's name is a DNS-1123 label. Kubernetes checks the rest.
+ * Checks the shape of the parts that every pod needs (containers and their texts, lists, maps and
+ * quantities) and that each container's name is a DNS-1123 label. Kubernetes checks the rest.
  */
 export function validatePodSpec(podSpec: JsonObject | undefined): readonly PodSpecError[] {
   if (podSpec === undefined) return [{ field: "pod_spec", rule: "must be set" }];

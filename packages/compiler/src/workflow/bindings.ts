@@ -32,16 +32,20 @@ import {
 import type { NodeBuilder, Variables, WorkflowBuilder } from "./builder.js";
 
 export interface BindingRules {
-  /** The node's inputs; undefined where the bindings themselves define them (branches, approvals). */
+  /**
+   * The node's inputs; undefined where the bindings themselves define them (branches, approvals).
+   */
   readonly declared: Variables | undefined;
-  /** Edges that promises create: both directions, or upstream only for nodes that no path reaches. */
+  /**
+   * Edges that promises create: both directions, or upstream only for nodes that no path reaches.
+   */
   readonly edges: "both" | "upstream";
 }
 
 /**
- * Checks that every input is bound once, to a value of its type, and links the node to its upstream nodes. Inputs whose
- * type is a union with None may stay unbound. A promise without a node is changed to name the start node. Returns the
- * bound inputs with the types of their values.
+ * Checks that every input is bound once, to a value of its type, and links the node to its upstream
+ * nodes. Inputs whose type is a union with None may stay unbound. A promise without a node is
+ * changed to name the start node. Returns the bound inputs with the types of their values.
  */
 export function checkBindings(
   workflow: WorkflowBuilder,
@@ -89,7 +93,10 @@ interface BindingSite {
   readonly errors: ErrorCollector;
 }
 
-/** Checks one input's binding. `data` returns the type of the bound value, undefined after an error, and collects its upstream nodes. */
+/**
+ * Checks one input's binding. `data` returns the type of the bound value, undefined after an error,
+ * and collects its upstream nodes.
+ */
 class BindingCheck {
   readonly upstream: string[] = [];
 
@@ -133,7 +140,10 @@ class BindingCheck {
     return ok ? expected : undefined;
   }
 
-  /** A literal list or map must fit exactly one variant. Errors of single variants are hidden: one error replaces them. */
+  /**
+   * A literal list or map must fit exactly one variant. Errors of single variants are hidden: one
+   * error replaces them.
+   */
   private union(data: BindingData, expected: LiteralType, union: UnionType): LiteralType | undefined {
     let match: { readonly variant: LiteralType; readonly type: LiteralType; readonly upstream: readonly string[] } | undefined;
     for (const variant of union.variants) {
@@ -194,7 +204,10 @@ class BindingCheck {
     return type;
   }
 
-  /** Returns the type at the end of an attribute path. A type that does not define its content stands for its parts too. */
+  /**
+   * Returns the type at the end of an attribute path. A type that does not define its content
+   * stands for its parts too.
+   */
   private attribute(type: LiteralType, promise: OutputReference): LiteralType | undefined {
     let match = type;
     for (const { value } of promise.attrPath) {

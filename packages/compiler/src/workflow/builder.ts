@@ -58,8 +58,8 @@ export class NodeBuilder {
   constructor(readonly node: Node) {}
 
   /**
-   * Returns the outputs by the names under which other nodes may bind them; undefined where the aliases have errors,
-   * reported the first time.
+   * Returns the outputs by the names under which other nodes may bind them; undefined where the
+   * aliases have errors, reported the first time.
    */
   effectiveOutputs(errors: ErrorCollector): Variables | undefined {
     if (this.interface === undefined) return NO_VARIABLES;

@@ -20,9 +20,10 @@ import type { WorkflowCompilation, WorkflowSource } from "./source.js";
 import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
 
 /**
- * Checks a workflow with everything that it references and links its graph. Returns all errors at once, but a missing
- * reference ends the check early. The closure holds the used sub-workflows, in the given order, and the used tasks,
- * sorted. The arguments are not changed unless `mutateTemplates` is set.
+ * Checks a workflow with everything that it references and links its graph. Returns all errors at
+ * once, but a missing reference ends the check early. The closure holds the used sub-workflows, in
+ * the given order, and the used tasks, sorted. The arguments are not changed unless
+ * `mutateTemplates` is set.
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
@@ -89,7 +90,9 @@ function inInputOrder(index: SubWorkflowIndex, compiled: ReadonlyMap<string, Com
   return [...index.keys()].flatMap((key) => compiled.get(key) ?? []);
 }
 
-/** Completes an existing interface, so that it names inputs and outputs even when there are none. */
+/**
+ * Completes an existing interface, so that it names inputs and outputs even when there are none.
+ */
 function withBothVariableMaps(template: TaskTemplate): TaskTemplate {
   const typed = template.interface;
   if (typed === undefined || (typed.inputs !== undefined && typed.outputs !== undefined)) return template;

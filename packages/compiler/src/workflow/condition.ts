@@ -6,7 +6,10 @@ import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core
 import { branchHasNoCondition, mismatchingTypes, valueRequired, variableNotFound } from "../error/errors.js";
 import type { NodeBuilder, WorkflowBuilder } from "./builder.js";
 
-/** Checks a branch's condition: its variables are bound to the branch, and the two sides of a comparison have one type. */
+/**
+ * Checks a branch's condition: its variables are bound to the branch, and the two sides of a
+ * comparison have one type.
+ */
 export function checkCondition(workflow: WorkflowBuilder, branch: NodeBuilder, expression: BooleanExpression | undefined): void {
   const { errors } = workflow;
   const nodeId = branch.node.id;

@@ -8,17 +8,23 @@ import { compareIdentifiers, keyOf } from "./identifier.js";
 import type { Reference } from "./references.js";
 import { indexSubWorkflows, reachableFrom } from "./sub-workflows.js";
 
-/** Definitions to load before a workflow can be compiled; both lists are sorted and without duplicates. */
+/**
+ * Definitions to load before a workflow can be compiled; both lists are sorted and without
+ * duplicates.
+ */
 export interface CompileDependencies {
   readonly tasks: readonly Identifier[];
   readonly launchPlans: readonly Identifier[];
-  /** Errors of the set of sub-workflows (for example two with one id); then both lists are empty. Else empty. */
+  /**
+   * Errors of the set of sub-workflows (for example two with one id); then both lists are empty.
+   * Else empty.
+   */
   readonly errors: CompileErrors;
 }
 
 /**
- * Lists the tasks and launch plans that a workflow and its used sub-workflows reference. `compileWorkflow` reports
- * missing sub-workflows.
+ * Lists the tasks and launch plans that a workflow and its used sub-workflows reference.
+ * `compileWorkflow` reports missing sub-workflows.
  */
 export function compileDependencies(template: WorkflowTemplate, subWorkflows: readonly WorkflowTemplate[]): CompileDependencies {
   const errors = new ErrorCollector();

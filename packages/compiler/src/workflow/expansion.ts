@@ -5,9 +5,9 @@ import { keyOf } from "./identifier.js";
 import { nodesOf } from "./nodes.js";
 
 /**
- * Computes the number of node instances of a compiled workflow. All arms of a branch count, and the node of an array
- * node counts once: only a run determines the arm and the number of items. Launch plans that nodes start are executions
- * of their own.
+ * Computes the number of node instances of a compiled workflow. All arms of a branch count, and the
+ * node of an array node counts once: only a run determines the arm and the number of items. Launch
+ * plans that nodes start are executions of their own.
  *
  * @throws ExpansionError when a sub-workflow contains itself.
  */

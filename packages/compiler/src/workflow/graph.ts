@@ -10,8 +10,8 @@ export const END_NODE = "end-node";
 type Adjacency = Map<string, Set<string>>;
 
 /**
- * Edges between nodes. The two directions are kept apart: nodes within a branch (its cases, its condition's inputs) and
- * the failure node have upstream nodes only, and no path reaches them.
+ * Edges between nodes. The two directions are kept apart: nodes within a branch (its cases, its
+ * condition's inputs) and the failure node have upstream nodes only, and no path reaches them.
  */
 export class Graph {
   private readonly downstream: Adjacency = new Map();
@@ -43,9 +43,9 @@ export class Graph {
   }
 
   /**
-   * Walks from the start and returns either the path into the first cycle, ending with the node that closes it, or the
-   * visited nodes. Neighbours are visited in order of their ids. Linear, without recursion: a chain may have any
-   * length.
+   * Walks from the start and returns either the path into the first cycle, ending with the node
+   * that closes it, or the visited nodes. Neighbours are visited in order of their ids. Linear,
+   * without recursion: a chain may have any length.
    */
   findCycleOrVisited(): { readonly cycle: readonly string[] } | { readonly visited: ReadonlySet<string> } {
     const visited = new Set([START_NODE]);

@@ -10,8 +10,8 @@ import { identifierText, keyOf } from "./identifier.js";
 import { armsOf } from "./nodes.js";
 
 /**
- * Returns a node's interface: its task's, its launch plan's, its sub-workflow's, or that of its kind. Undefined after
- * an error. Arms of a branch get their full ids here, `{branch}-{arm}`.
+ * Returns a node's interface: its task's, its launch plan's, its sub-workflow's, or that of its
+ * kind. Undefined after an error. Arms of a branch get their full ids here, `{branch}-{arm}`.
  */
 export function interfaceOf(workflow: WorkflowBuilder, builder: NodeBuilder): Interface | undefined {
   if (builder.interface !== undefined) return builder.interface;
@@ -92,7 +92,10 @@ function workflowInterface(workflow: WorkflowBuilder, node: Node, { reference }:
   }
 }
 
-/** Inputs are the bound variables, for the conditions; outputs are those that all arms have, which must agree on their types. */
+/**
+ * Inputs are the bound variables, for the conditions; outputs are those that all arms have, which
+ * must agree on their types.
+ */
 function branchInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { ifElse }: BranchNode): Interface | undefined {
   const { node } = builder;
   const { errors } = workflow;

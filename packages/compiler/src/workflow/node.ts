@@ -8,7 +8,10 @@ import { END_NODE, START_NODE } from "./graph.js";
 import { interfaceOf } from "./node-interface.js";
 import { armsOf } from "./nodes.js";
 
-/** Checks a node on its own: id, interface, aliases; for a branch also its conditions and its inner nodes. Sorts its upstream ids. */
+/**
+ * Checks a node on its own: id, interface, aliases; for a branch also its conditions and its inner
+ * nodes. Sorts its upstream ids.
+ */
 export function checkNode(workflow: WorkflowBuilder, builder: NodeBuilder): void {
   const { node } = builder;
   if (node.id === "") workflow.errors.add(valueRequired("<node>", "Id"));
@@ -18,7 +21,10 @@ export function checkNode(workflow: WorkflowBuilder, builder: NodeBuilder): void
   if (node.target.case === "branchNode") checkBranch(workflow, builder, node.target.value);
 }
 
-/** Checks a node's inputs and links it to its upstream nodes. Errors of a node without an interface are reported already. */
+/**
+ * Checks a node's inputs and links it to its upstream nodes. Errors of a node without an interface
+ * are reported already.
+ */
 export function linkNode(workflow: WorkflowBuilder, builder: NodeBuilder, edges: "both" | "upstream"): void {
   const { node } = builder;
   if (builder.interface === undefined) return;

@@ -1,8 +1,8 @@
 import type { IfElseBlock, Node, WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
 /**
- * Iterates over all nodes of a workflow: also those within branches and array nodes, and the failure node, but not
- * those of sub-workflows.
+ * Iterates over all nodes of a workflow: also those within branches and array nodes, and the
+ * failure node, but not those of sub-workflows.
  */
 export function* nodesOf(template: WorkflowTemplate): Generator<Node> {
   const pending: (Node | undefined)[] = [template.failureNode, ...template.nodes.toReversed()];

@@ -10,8 +10,8 @@ export interface Reference {
 }
 
 /**
- * Lists all references of a workflow's own nodes: also within branches and array nodes, and of the failure node, but
- * not in sub-workflows.
+ * Lists all references of a workflow's own nodes: also within branches and array nodes, and of the
+ * failure node, but not in sub-workflows.
  */
 export function referencesOf(template: WorkflowTemplate): readonly Reference[] {
   const references: Reference[] = [];

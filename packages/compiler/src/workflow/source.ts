@@ -22,12 +22,16 @@ export interface WorkflowSource {
   readonly tasks: readonly CompiledTask[];
   readonly launchPlans: readonly LaunchPlanInterface[];
   /**
-   * True when an array node with `is_original_sub_node_interface` takes and returns lists of its inner node's inputs
-   * and outputs, except for its bound inputs: flytekit's meaning when it maps over a launch plan. Flyte 1.16 never
-   * reads the flag and rejects such workflows, as does this compiler by default.
+   * True when an array node with `is_original_sub_node_interface` takes and returns lists of its
+   * inner node's inputs and outputs, except for its bound inputs: flytekit's meaning when it maps
+   * over a launch plan. Flyte 1.16 never reads the flag and rejects such workflows, as does this
+   * compiler by default.
    */
   readonly liftArrayInterfaces?: boolean;
-  /** The caller does not need the templates afterwards: their nodes are reused in the closure without a copy. */
+  /**
+   * The caller does not need the templates afterwards: their nodes are reused in the closure
+   * without a copy.
+   */
   readonly mutateTemplates?: boolean;
 }
 

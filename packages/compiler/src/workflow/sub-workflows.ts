@@ -36,8 +36,9 @@ interface Visit {
 }
 
 /**
- * Follows the references from a workflow through its sub-workflows, each visited once. A missing sub-workflow, or one
- * that uses itself, is an error. Uses an explicit stack, since sub-workflows may nest thousands of levels deep.
+ * Follows the references from a workflow through its sub-workflows, each visited once. A missing
+ * sub-workflow, or one that uses itself, is an error. Uses an explicit stack, since sub-workflows
+ * may nest thousands of levels deep.
  */
 export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowIndex, errors: ErrorCollector): ReachableWorkflows {
   const order: string[] = [];

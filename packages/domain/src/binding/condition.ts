@@ -18,9 +18,10 @@ export interface ConditionError {
 export type ConditionResult = { readonly value: boolean } | { readonly error: ConditionError };
 
 /**
- * Evaluates a branch's condition over the branch node's inputs. Only primitives of one kind compare; booleans compare
- * for equality only. Both sides of `and` and `or` are evaluated, so an error on either side shows. Datetimes and
- * durations compare to the nanosecond; texts by their code points.
+ * Evaluates a branch's condition over the branch node's inputs. Only primitives of one kind
+ * compare; booleans compare for equality only. Both sides of `and` and `or` are evaluated, so an
+ * error on either side shows. Datetimes and durations compare to the nanosecond; texts by their
+ * code points.
  */
 export function evaluateCondition(expression: BooleanExpression, inputs: LiteralMap | undefined): ConditionResult {
   try {

@@ -18,8 +18,8 @@ export interface BindingError {
 }
 
 /**
- * Exactly one of: the inputs; the nodes whose outputs are missing; offloaded literals that must be fetched before an
- * attribute path can enter them; an error of the specification or of the data.
+ * Exactly one of: the inputs; the nodes whose outputs are missing; offloaded literals that must be
+ * fetched before an attribute path can enter them; an error of the specification or of the data.
  */
 export type BoundInputs =
   | { readonly literals: LiteralMap }
@@ -35,8 +35,9 @@ export interface BindingSources {
 }
 
 /**
- * Binds a node's inputs to the outputs of the nodes that they name. Bound values are parts of the outputs, not copies:
- * do not change them. Missing data is reported before errors, since only then is all of the data known.
+ * Binds a node's inputs to the outputs of the nodes that they name. Bound values are parts of the
+ * outputs, not copies: do not change them. Missing data is reported before errors, since only then
+ * is all of the data known.
  */
 export function resolveBindings(
   bindings: readonly Binding[],

@@ -4,7 +4,10 @@ export interface VariableName {
   readonly index: number | undefined;
 }
 
-/** Parses the variable of a promise; undefined when it is empty or its index is not a valid list index. */
+/**
+ * Parses the variable of a promise; undefined when it is empty or its index is not a valid list
+ * index.
+ */
 export function parseVariableName(text: string): VariableName | undefined {
   const match = /^(?:\[(?<index>\d+)\]\.)?(?<name>[^[\]]+)$/su.exec(text);
   const name = match?.groups?.["name"];

@@ -12,8 +12,8 @@ export interface CacheKey {
 }
 
 /**
- * Returns the catalog address of a task's call with these inputs. The template is the one in the workflow resource:
- * descriptions and type metadata are gone from its interface.
+ * Returns the catalog address of a task's call with these inputs. The template is the one in the
+ * workflow resource: descriptions and type metadata are gone from its interface.
  *
  * @returns undefined when the task has no cache version, which is required.
  */
@@ -39,7 +39,10 @@ function signature(variables: VariableMap | undefined): string {
   return objectHash(json).toString("base64url").slice(0, SIGNATURE_LENGTH);
 }
 
-/** Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end would be tried at each space within. */
+/**
+ * Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end would be
+ * tried at each space within.
+ */
 function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;

@@ -9,8 +9,8 @@ import {
 import { objectHash } from "./object-hash.js";
 
 /**
- * Hash of a task's inputs, base64url without padding: a literal with a hash of its own is represented by it, ignored
- * inputs are left out.
+ * Hash of a task's inputs, base64url without padding: a literal with a hash of its own is
+ * represented by it, ignored inputs are left out.
  */
 export function hashInputs(inputs: LiteralMap, ignored: readonly string[] = []): string {
   const literals = Object.entries(inputs.literals).filter(([name]) => !ignored.includes(name));

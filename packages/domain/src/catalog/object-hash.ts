@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { JsonValue } from "@bufbuild/protobuf";
 
 /**
- * Hash of a JSON value, independent of the order of its keys: SHA-256 over a type letter and the content, nested (Ben
- * Laurie's objecthash). All numbers count as floats, as they do when JSON is read without a schema.
+ * Hash of a JSON value, independent of the order of its keys: SHA-256 over a type letter and the
+ * content, nested (Ben Laurie's objecthash). All numbers count as floats, as they do when JSON is
+ * read without a schema.
  */
 export function objectHash(value: JsonValue): Buffer {
   if (value === null) return digest("n", "");

@@ -14,7 +14,10 @@ const pattern = String.raw`(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
 const whole = new RegExp(`^([+-]?)((?:${pattern})+)$`);
 const parts = new RegExp(pattern, "g");
 
-/** Parses a duration as Go writes it (`1h30m`, `-1.5s`, `300ms`, `0`) into nanoseconds; undefined when it is invalid or exceeds 64 bits. */
+/**
+ * Parses a duration as Go writes it (`1h30m`, `-1.5s`, `300ms`, `0`) into nanoseconds; undefined
+ * when it is invalid or exceeds 64 bits.
+ */
 export function parseGoDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n;
   const match = text.length > 200 ? null : whole.exec(text);

@@ -17,8 +17,8 @@ export interface ExpansionLimits {
 
 export interface Expansion {
   /**
-   * Nodes of the graph and of all its sub-workflows, a sub-workflow counted once per node that runs it. Approximate
-   * above 2^53, `Infinity` above 1e308.
+   * Nodes of the graph and of all its sub-workflows, a sub-workflow counted once per node that runs
+   * it. Approximate above 2^53, `Infinity` above 1e308.
    */
   readonly instances: number;
   /** Nesting of graphs, the outermost included. */
@@ -39,8 +39,9 @@ interface Visit {
 }
 
 /**
- * Computes the number of node instances of a graph with every sub-workflow expanded. Each sub-workflow is visited once,
- * so the cost is that of reading the graphs. Sub-workflows unknown to `find` count nothing.
+ * Computes the number of node instances of a graph with every sub-workflow expanded. Each
+ * sub-workflow is visited once, so the cost is that of reading the graphs. Sub-workflows unknown to
+ * `find` count nothing.
  *
  * @throws ExpansionError when a sub-workflow contains itself.
  */

@@ -30,7 +30,10 @@ export function flyteUrl(url: FlyteUrl): string {
   return `flyte://v1/${url.project}/${url.domain}/${url.execution}/${url.node}${attempt}/${LETTERS[url.kind]}${variable}`;
 }
 
-/** Parses the result of flyteUrl; undefined for any other text, an attempt over 32 bits and a variable of a deck. */
+/**
+ * Parses the result of flyteUrl; undefined for any other text, an attempt over 32 bits and a
+ * variable of a deck.
+ */
 export function parseFlyteUrl(text: string): FlyteUrl | undefined {
   const groups = URL_FORM.exec(text)?.groups;
   if (groups === undefined) return undefined;

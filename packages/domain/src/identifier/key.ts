@@ -9,9 +9,10 @@ import {
 const TEXT_FIELDS = ["project", "domain", "name", "version", "org"] as const;
 
 /**
- * Formats the identifier as Go prints the message, which is the key of `tasks`, `subWorkflows` and of references to
- * them in the FlyteWorkflow resource: fields that are set, in order, two spaces between them. (Go builds differ in
- * printing one space or two; published builds of Flyte print two, and parseIdentifierKey accepts either.)
+ * Formats the identifier as Go prints the message, which is the key of `tasks`, `subWorkflows` and
+ * of references to them in the FlyteWorkflow resource: fields that are set, in order, two spaces
+ * between them. (Go builds differ in printing one space or two; published builds of Flyte print
+ * two, and parseIdentifierKey accepts either.)
  */
 export function identifierKey(id: Omit<Identifier, "$typeName">): string {
   const parts: string[] = [];

@@ -38,10 +38,11 @@ export interface OffloadedAt {
 type Path = readonly PromiseAttribute[];
 
 /**
- * Resolves an attribute path (`o0.a["b"][0]`): through lists and maps, unions, and into msgpack values and structs.
- * Inside a msgpack value a list becomes a collection of msgpack values, a primitive becomes a primitive, all else stays
- * msgpack, with the producer's bytes. Inside a struct, numbers are floats. Throws AttributeError. Offloaded literals on
- * the way are requested; when one is not fetched, the result is its URI.
+ * Resolves an attribute path (`o0.a["b"][0]`): through lists and maps, unions, and into msgpack
+ * values and structs. Inside a msgpack value a list becomes a collection of msgpack values, a
+ * primitive becomes a primitive, all else stays msgpack, with the producer's bytes. Inside a
+ * struct, numbers are floats. Throws AttributeError. Offloaded literals on the way are requested;
+ * when one is not fetched, the result is its URI.
  */
 export function resolveAttributes(
   literal: Literal,

@@ -12,7 +12,9 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
-/** Tag of a Binary scalar with a msgpack value: flytekit's form of dicts, data classes and models. */
+/**
+ * Tag of a Binary scalar with a msgpack value: flytekit's form of dicts, data classes and models.
+ */
 export const MSGPACK_TAG = "msgpack";
 
 export function integerLiteral(value: bigint | number): Literal {

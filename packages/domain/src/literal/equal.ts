@@ -6,8 +6,8 @@ import { MAX_NESTING, exceedsDepth } from "../type/nesting.js";
 const LEVELS_PER_LITERAL = 4;
 
 /**
- * True when two literals are the same message, including hash and metadata. Those with a NaN and those nested deeper
- * than MAX_NESTING equal none.
+ * True when two literals are the same message, including hash and metadata. Those with a NaN and
+ * those nested deeper than MAX_NESTING equal none.
  */
 export function literalsEqual(a: Literal, b: Literal): boolean {
   const limit = MAX_NESTING * LEVELS_PER_LITERAL;

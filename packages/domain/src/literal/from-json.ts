@@ -23,9 +23,9 @@ export class JsonLiteralError extends Error {
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
- * Converts a JSON value to a literal of the declared type. Integers may be texts, as in protobuf's JSON, since JSON
- * numbers carry 53 bits; datetimes are RFC 3339 texts, durations such as `1.5s`, files and data sets texts with their
- * address. For a union the first matching variant is used.
+ * Converts a JSON value to a literal of the declared type. Integers may be texts, as in protobuf's
+ * JSON, since JSON numbers carry 53 bits; datetimes are RFC 3339 texts, durations such as `1.5s`,
+ * files and data sets texts with their address. For a union the first matching variant is used.
  *
  * @param at the value's place, for messages.
  * @throws JsonLiteralError
@@ -82,7 +82,10 @@ export function parseJsonPointer(pointer: string): string[] {
     });
 }
 
-/** Returns the value at a pointer. @throws JsonLiteralError naming the first step that does not exist. */
+/**
+ * Returns the value at a pointer. @throws JsonLiteralError naming the first step that does not
+ * exist.
+ */
 export function resolveJsonPointer(value: JsonValue, pointer: string): JsonValue {
   let found = value;
   for (const step of parseJsonPointer(pointer)) {

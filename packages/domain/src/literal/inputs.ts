@@ -42,8 +42,8 @@ export type CheckedInputs =
   | { readonly ok: false; readonly errors: readonly InputError[] };
 
 /**
- * Returns the full inputs of an execution (given, defaults and fixed), or all errors, in order of variable name. Enum
- * inputs are checked as strings only, as clients expect.
+ * Returns the full inputs of an execution (given, defaults and fixed), or all errors, in order of
+ * variable name. Enum inputs are checked as strings only, as clients expect.
  */
 export function checkInputs({ expected, fixed, given }: InputCheck): CheckedInputs {
   const parameters = new Map(Object.entries(expected?.parameters ?? {}));
@@ -69,7 +69,10 @@ export function checkInputs({ expected, fixed, given }: InputCheck): CheckedInpu
   return { ok: false, errors: errors.sort((a, b) => compareText(a.variable, b.variable)) };
 }
 
-/** Checks literals whose types are not declared here, such as fixed inputs: missing names or values, invalid datetimes. */
+/**
+ * Checks literals whose types are not declared here, such as fixed inputs: missing names or values,
+ * invalid datetimes.
+ */
 export function checkLiterals(literals: LiteralMap | undefined): readonly InputError[] {
   return Object.entries(literals?.literals ?? {}).flatMap(([name, literal]) => literalError(name, literal) ?? []);
 }

@@ -8,10 +8,10 @@ import { typeToText } from "../type/text.js";
 import { MSGPACK_TAG } from "./build.js";
 
 /**
- * Infers a literal's type from its content; undefined when some part of it holds no value or is nested deeper than
- * MAX_NESTING. An empty list or map has elements of type None, which is ignored beside others that are not empty; mixed
- * elements make a union, its variants in order of their text. The result may be shared or part of the literal: do not
- * change it.
+ * Infers a literal's type from its content; undefined when some part of it holds no value or is
+ * nested deeper than MAX_NESTING. An empty list or map has elements of type None, which is ignored
+ * beside others that are not empty; mixed elements make a union, its variants in order of their
+ * text. The result may be shared or part of the literal: do not change it.
  */
 export function literalTypeOf(literal: Literal, depth = 0): LiteralType | undefined {
   if (depth > MAX_NESTING) return undefined;
@@ -34,7 +34,10 @@ export function literalTypeOf(literal: Literal, depth = 0): LiteralType | undefi
   }
 }
 
-/** Infers the type of a scalar; undefined without enough information (no value, a blob without metadata). */
+/**
+ * Infers the type of a scalar; undefined without enough information (no value, a blob without
+ * metadata).
+ */
 export function scalarTypeOf(scalar: Scalar): LiteralType | undefined {
   const value = scalar.value;
   switch (value.case) {

@@ -4,9 +4,9 @@ export class MsgpackError extends Error {
 }
 
 /**
- * The head of one msgpack value, read without its content. It distinguishes integers from floats, which decoders to
- * plain JavaScript numbers do not. `next` is the offset of the first byte after the head, which for the scalar kinds is
- * after the whole value.
+ * The head of one msgpack value, read without its content. It distinguishes integers from floats,
+ * which decoders to plain JavaScript numbers do not. `next` is the offset of the first byte after
+ * the head, which for the scalar kinds is after the whole value.
  */
 export type MsgpackHead =
   | { readonly kind: "nil"; readonly next: number }
@@ -19,7 +19,10 @@ export type MsgpackHead =
 
 const utf8 = new TextDecoder();
 
-/** Reads the head at an offset. Throws MsgpackError for truncated bytes and for the one code that msgpack does not use. */
+/**
+ * Reads the head at an offset. Throws MsgpackError for truncated bytes and for the one code that
+ * msgpack does not use.
+ */
 export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
   const view = new Cursor(bytes, offset);
   const code = view.uint(1);

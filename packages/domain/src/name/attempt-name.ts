@@ -1,7 +1,10 @@
 import { dns1123Subdomain } from "./kubernetes.js";
 import { fixedLengthUniqueId } from "./unique-id.js";
 
-/** The node that another node runs under: a sub-workflow, branch, dynamic or array node, and its attempt. */
+/**
+ * The node that another node runs under: a sub-workflow, branch, dynamic or array node, and its
+ * attempt.
+ */
 export interface ParentNode {
   readonly uniqueId: string;
   /** Attempt of the parent, from 0. */
@@ -34,14 +37,20 @@ export function taskUniqueId({ execution, nodeUniqueId, attempt }: AttemptName, 
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], maxLength);
 }
 
-/** Name of the Kubernetes object of a task attempt: its unique id as a DNS-1123 name, at most `maxLength` (50) characters. */
+/**
+ * Name of the Kubernetes object of a task attempt: its unique id as a DNS-1123 name, at most
+ * `maxLength` (50) characters.
+ */
 export function taskGeneratedName(attempt: AttemptName, maxLength = 50): string {
   const name = dns1123Subdomain(taskUniqueId(attempt, maxLength));
   // Splitting camel case with dashes may lengthen the name.
   return fixedLengthUniqueId([name], maxLength);
 }
 
-/** Name of the execution started by a launch-plan node: at most 20 characters, so that names of its pods are not truncated. */
+/**
+ * Name of the execution started by a launch-plan node: at most 20 characters, so that names of its
+ * pods are not truncated.
+ */
 export function childExecutionName({ execution, nodeUniqueId, attempt }: AttemptName): string {
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], 20, "fnv64a");
 }

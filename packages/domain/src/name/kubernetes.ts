@@ -4,12 +4,18 @@ const LABEL_MAX = 63;
 const SUBDOMAIN_MAX = 253;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Lower case by single characters, as in Go: the only character whose full mapping differs within ASCII is U+0130. */
+/**
+ * Lower case by single characters, as in Go: the only character whose full mapping differs within
+ * ASCII is U+0130.
+ */
 function lower(text: string): string {
   return text.replaceAll("\u0130", "i").toLowerCase();
 }
 
-/** Converts `text` to a label value: lower case, runs of other characters than [a-z0-9-] become `-`, at most 63 characters. */
+/**
+ * Converts `text` to a label value: lower case, runs of other characters than [a-z0-9-] become `-`,
+ * at most 63 characters.
+ */
 export function sanitizeLabelValue(text: string): string {
   return trim(
     lower(text)
@@ -20,9 +26,9 @@ export function sanitizeLabelValue(text: string): string {
 }
 
 /**
- * Converts `name` to a name of a Kubernetes object: unchanged when it is a DNS-1123 subdomain, else camel case split
- * with dashes, lower case, and other characters than [-.a-z0-9] dropped; a hash replaces the end of a name over 253
- * characters.
+ * Converts `name` to a name of a Kubernetes object: unchanged when it is a DNS-1123 subdomain, else
+ * camel case split with dashes, lower case, and other characters than [-.a-z0-9] dropped; a hash
+ * replaces the end of a name over 253 characters.
  */
 export function dns1123Subdomain(name: string): string {
   if (name.length <= SUBDOMAIN_MAX && SUBDOMAIN.test(name)) return name;
@@ -40,7 +46,10 @@ function trim(text: string, characters: string): string {
   return text.slice(start, end);
 }
 
-/** Kubernetes namespace of a project and domain, from a template with `{{ project }}` and `{{ domain }}`. */
+/**
+ * Kubernetes namespace of a project and domain, from a template with `{{ project }}` and
+ * `{{ domain }}`.
+ */
 export function executionNamespace(project: string, domain: string, template = "{{ project }}-{{ domain }}"): string {
   return template.replace(/\{\{\s*(project|domain)\s*\}\}/g, (_, name: string) => (name === "project" ? project : domain));
 }

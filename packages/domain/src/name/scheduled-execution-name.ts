@@ -1,8 +1,8 @@
 import { fnv64 } from "./hash.js";
 
 /**
- * Name of the execution that a schedule starts for a time; deterministic, so that a repeated start has no effect.
- * Flyte's own scheduler uses the same name.
+ * Name of the execution that a schedule starts for a time; deterministic, so that a repeated start
+ * has no effect. Flyte's own scheduler uses the same name.
  *
  * @param at ms since the epoch.
  */

@@ -1,14 +1,15 @@
 import { fnv32a, fnv64a } from "./hash.js";
 
-// Go Flyte's encoding of hashes in names: base32 over this alphabet, no padding (pluginmachinery/encoding).
+// Go Flyte's encoding of hashes in names: base32 over this alphabet, no padding
+// (pluginmachinery/encoding).
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz123456";
 
 /** FNV-1a hash that replaces an id that is too long: 32 bit gives 8 characters, 64 bit gives 14. */
 export type UniqueIdHash = "fnv32a" | "fnv64a";
 
 /**
- * Joins `parts` with `-` (empty leading parts leave no dash); a result of more than `maxLength` bytes is replaced by
- * `f` and a hash of it. Deterministic.
+ * Joins `parts` with `-` (empty leading parts leave no dash); a result of more than `maxLength`
+ * bytes is replaced by `f` and a hash of it. Deterministic.
  * @throws RangeError when the hash itself does not fit into `maxLength`.
  */
 export function fixedLengthUniqueId(parts: readonly string[], maxLength: number, hash: UniqueIdHash = "fnv32a"): string {
@@ -21,7 +22,10 @@ export function fixedLengthUniqueId(parts: readonly string[], maxLength: number,
   return id;
 }
 
-/** Base32 of a big-endian number of `bits` bits: groups of five from the top, the last one padded with zeros. */
+/**
+ * Base32 of a big-endian number of `bits` bits: groups of five from the top, the last one padded
+ * with zeros.
+ */
 function encodeBits(value: bigint, bits: number): string {
   const groups = Math.ceil(bits / 5);
   let rest = value << BigInt(groups * 5 - bits);

@@ -22,7 +22,10 @@ export interface NodePhaseRow {
   /** Number in the resource. */
   readonly phase: NodePhase;
   readonly name: keyof typeof NodePhase;
-  /** Phase in events about a node in this state. Between two attempts a node is still RUNNING for readers. */
+  /**
+   * Phase in events about a node in this state. Between two attempts a node is still RUNNING for
+   * readers.
+   */
   readonly event: Event;
   /** The phase is final. */
   readonly terminal: boolean;

@@ -37,7 +37,9 @@ export const workflowPhases: readonly WorkflowPhaseRow[] = [
 
 const terminalEvents: ReadonlySet<Event> = new Set([Event.SUCCEEDED, Event.FAILED, Event.ABORTED, Event.TIMED_OUT]);
 
-/** True when a workflow in this phase (number in the resource) is done; false for an unknown number. */
+/**
+ * True when a workflow in this phase (number in the resource) is done; false for an unknown number.
+ */
 export function isTerminalWorkflow(phase: number): boolean {
   return workflowPhases[phase]?.terminal ?? false;
 }

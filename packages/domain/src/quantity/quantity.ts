@@ -1,4 +1,5 @@
-// Kubernetes quantities (apimachinery/pkg/api/resource): digits with an optional fraction and a suffix.
+// Kubernetes quantities (apimachinery/pkg/api/resource): digits with an optional fraction and a
+// suffix.
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)|[eE]([+-]?\d+))?$/;
 
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
@@ -34,7 +35,10 @@ export class QuantityError extends RangeError {
   override readonly name = "QuantityError";
 }
 
-/** True when Kubernetes parses this as a quantity: a decimal number with a binary or decimal suffix, or with an exponent. */
+/**
+ * True when Kubernetes parses this as a quantity: a decimal number with a binary or decimal suffix,
+ * or with an exponent.
+ */
 export function isQuantity(text: string): boolean {
   const match = QUANTITY.exec(text);
   return match !== null && `${match[2] ?? ""}${match[3] ?? ""}` !== "";
@@ -56,13 +60,15 @@ export function parseQuantity(text: string): Quantity | undefined {
 }
 
 /**
- * Formats a quantity as Kubernetes does: no fraction, the largest suffix that needs none, rounded up to nano units.
+ * Formats a quantity as Kubernetes does: no fraction, the largest suffix that needs none, rounded
+ * up to nano units.
  * @throws QuantityError
  */
 export function canonicalQuantity(text: string): string {
   const { nanos, form } = parse(text);
   if (nanos === 0n) return "0";
-  // A binary suffix would have to round values below 1024 and fractions, so Kubernetes switches to decimal.
+  // A binary suffix would have to round values below 1024 and fractions, so Kubernetes switches to
+  // decimal.
   if (form === "binary" && nanos % NANO === 0n && (nanos >= 1024n * NANO || nanos <= -1024n * NANO)) return binaryText(nanos);
   return decimalText(nanos, form === "exponent");
 }
@@ -106,7 +112,9 @@ function binaryText(nanos: bigint): string {
   return `${mantissa}${BINARY[power]}`;
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or more than `b`. @throws QuantityError */
+/**
+ * Negative, zero or positive as `a` is less than, equal to or more than `b`. @throws QuantityError
+ */
 export function compareQuantities(a: string, b: string): number {
   const difference = parse(a).nanos - parse(b).nanos;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

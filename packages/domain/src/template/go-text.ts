@@ -1,6 +1,6 @@
 /**
- * Formats a number as Go's `%v`: the shortest digits that read back the same, in exponent form below 1e-04 and from
- * 1e+06 on. `bits` is the width of the number.
+ * Formats a number as Go's `%v`: the shortest digits that read back the same, in exponent form
+ * below 1e-04 and from 1e+06 on. `bits` is the width of the number.
  */
 export function floatText(value: number, bits: 32 | 64 = 64): string {
   if (Number.isNaN(value)) return "NaN";

@@ -3,9 +3,10 @@ import { durationText, floatText, timestampText } from "./go-text.js";
 import { msgpackText } from "./msgpack-text.js";
 
 /**
- * Formats a literal as command-line text. Lists are in brackets, separated by commas; blobs and schemas are their URI;
- * structured values print as in Go.
- * @throws TypeError for literals without a text form (maps, unions, datasets, none, errors, generic structs).
+ * Formats a literal as command-line text. Lists are in brackets, separated by commas; blobs and
+ * schemas are their URI; structured values print as in Go.
+ * @throws TypeError for literals without a text form (maps, unions, datasets, none, errors, generic
+ *   structs).
  */
 export function literalText(literal: Literal): string {
   switch (literal.value.case) {

@@ -1,8 +1,8 @@
 import { floatText, timestampText } from "./go-text.js";
 
 /**
- * Formats a MessagePack value as Go's `%v`, the form of structured inputs in templates: `map[a:1 b:[x y]]`, keys
- * sorted.
+ * Formats a MessagePack value as Go's `%v`, the form of structured inputs in templates:
+ * `map[a:1 b:[x y]]`, keys sorted.
  * @throws RangeError when the bytes are truncated, nest too deep or continue after the value.
  */
 export function msgpackText(bytes: Uint8Array): string {

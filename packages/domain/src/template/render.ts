@@ -39,9 +39,9 @@ export function usesTaskTemplatePath(args: readonly string[]): boolean {
 }
 
 /**
- * Replaces the templates in each argument; names are matched in any case, and unknown templates are left unchanged.
- * Replacements are not rendered again, except for the namespace in paths, and kubelets expand no `$(NAME)` in them;
- * those of the task's author are kept.
+ * Replaces the templates in each argument; names are matched in any case, and unknown templates are
+ * left unchanged. Replacements are not rendered again, except for the namespace in paths, and
+ * kubelets expand no `$(NAME)` in them; those of the task's author are kept.
  * @throws TemplateError when an input is named that does not exist or has no text form.
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
@@ -64,8 +64,8 @@ interface FoundTemplate {
 }
 
 /**
- * Replaces each match of {@link TEMPLATE} in linear time. A global search would read the name of an input that is never
- * closed again from each `{{` in it.
+ * Replaces each match of {@link TEMPLATE} in linear time. A global search would read the name of an
+ * input that is never closed again from each `{{` in it.
  */
 function replaceTemplates(text: string, replacement: (found: FoundTemplate) => string): string {
   let result = "";

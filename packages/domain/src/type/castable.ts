@@ -4,10 +4,16 @@ import { MAX_NESTING } from "./nesting.js";
 import { isNoneType } from "./simple.js";
 import { datasetAccepts, schemaAccepts } from "./table.js";
 
-/** Maximum number of comparisons of two types per question. Unions of unions multiply; no real type needs more. */
+/**
+ * Maximum number of comparisons of two types per question. Unions of unions multiply; no real type
+ * needs more.
+ */
 const MAX_COMPARISONS = 2_000_000;
 
-/** State of one question: the comparisons left and the answers found, so that nested unions are compared once per pair. */
+/**
+ * State of one question: the comparisons left and the answers found, so that nested unions are
+ * compared once per pair.
+ */
 export interface CastContext {
   comparisons: number;
   readonly known: Map<LiteralType, Map<LiteralType, boolean>>;
@@ -18,9 +24,10 @@ export function newCastContext(): CastContext {
 }
 
 /**
- * True when a value of type `upstream` may be given where `downstream` is expected. Nothing is promoted (no int to
- * float); an enum and a string are interchangeable; every variant of an upstream union must fit, a plain type must fit
- * exactly one variant of a downstream union. Types nested deeper than MAX_NESTING fit nothing.
+ * True when a value of type `upstream` may be given where `downstream` is expected. Nothing is
+ * promoted (no int to float); an enum and a string are interchangeable; every variant of an
+ * upstream union must fit, a plain type must fit exactly one variant of a downstream union. Types
+ * nested deeper than MAX_NESTING fit nothing.
  */
 export function isCastable(upstream: LiteralType, downstream: LiteralType): boolean {
   return isCastableWithin(upstream, downstream, newCastContext());

@@ -67,7 +67,8 @@ describe("schemaCovers", () => {
   });
 
   it("does not take an assumption that failed for an answer", () => {
-    // Within p, X covers X only as long as the outer pair does; q then compares the inner pair alone.
+    // Within p, X covers X only as long as the outer pair does; q then compares the inner pair
+    // alone.
     const up = {
       $defs: { X: object({ back: { $ref: "#/$defs/Y" } }), Y: object({ x: { $ref: "#/$defs/X" }, bad: int }) },
       ...object({ p: { anyOf: [{ $ref: "#/$defs/Y" }, int] } }),

@@ -15,10 +15,11 @@ export function sameJson(a: JsonValue, b: JsonValue, depth = 0): boolean {
 }
 
 /**
- * True when values of the upstream schema are readable with the downstream one: a child class given for its parent, a
- * data class with more fields for one with fewer. Types must agree, every downstream property and requirement must
- * exist upstream, and limits set downstream must be at least as tight upstream. Keywords that no client writes (`not`,
- * `patternProperties`, `dependencies`, `if`) and `additionalProperties` are ignored. A dangling reference fits nothing;
+ * True when values of the upstream schema are readable with the downstream one: a child class given
+ * for its parent, a data class with more fields for one with fewer. Types must agree, every
+ * downstream property and requirement must exist upstream, and limits set downstream must be at
+ * least as tight upstream. Keywords that no client writes (`not`, `patternProperties`,
+ * `dependencies`, `if`) and `additionalProperties` are ignored. A dangling reference fits nothing;
  * a schema may refer to itself.
  */
 export function schemaCovers(upstream: JsonObject, downstream: JsonObject): boolean {
@@ -34,7 +35,10 @@ interface Roots {
   comparisons: number;
   /** A pair under comparison counts as covered, so that schemas may refer to themselves. */
   readonly verdicts: Map<JsonObject, Map<JsonObject, boolean>>;
-  /** Pairs found covered, oldest first: those found under an assumption that fails are dropped with it. */
+  /**
+   * Pairs found covered, oldest first: those found under an assumption that fails are dropped with
+   * it.
+   */
   readonly trail: (readonly [JsonObject, JsonObject])[];
 }
 
@@ -139,7 +143,10 @@ function itemsFit(roots: Roots, { u, d, depth }: Pair): boolean {
   return given !== undefined && !Array.isArray(given) && covers(roots, given, expected, depth + 1);
 }
 
-/** Either both sides name alternatives or neither does, and each of upstream's needs a counterpart downstream. */
+/**
+ * Either both sides name alternatives or neither does, and each of upstream's needs a counterpart
+ * downstream.
+ */
 function alternativesFit(roots: Roots, { u, d, depth }: Pair, keyword: string): boolean {
   const given = listOf(u[keyword]);
   const expected = listOf(d[keyword]);
@@ -156,7 +163,10 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Follows `$ref` within one document (`#/$defs/Name`, `#/definitions/Name`); undefined when it is dangling or circular. */
+/**
+ * Follows `$ref` within one document (`#/$defs/Name`, `#/definitions/Name`); undefined when it is
+ * dangling or circular.
+ */
 function dereference(root: JsonObject, schema: JsonValue | undefined): JsonValue | undefined {
   let found = schema;
   for (let hops = 0; hops < MAX_NESTING; hops++) {

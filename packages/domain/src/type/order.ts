@@ -1,4 +1,7 @@
-/** Orders texts by code point, which is the order of their UTF-8 bytes; JavaScript's `<` differs beyond U+FFFF. */
+/**
+ * Orders texts by code point, which is the order of their UTF-8 bytes; JavaScript's `<` differs
+ * beyond U+FFFF.
+ */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

@@ -7,9 +7,9 @@ import { compareText } from "./order.js";
 const MAX_LENGTH = 4000;
 
 /**
- * Formats a message as protobuf text on one line, in the layout of Flyte's messages and errors: `name:"x"`,
- * `field:{…}`, fields in the order of their declaration, map entries in the order of their keys. `<nil>` for an absent
- * message. Long text is cut.
+ * Formats a message as protobuf text on one line, in the layout of Flyte's messages and errors:
+ * `name:"x"`, `field:{…}`, fields in the order of their declaration, map entries in the order of
+ * their keys. `<nil>` for an absent message. Long text is cut.
  */
 export function protoText<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc> | undefined): string {
   if (message === undefined) return "<nil>";

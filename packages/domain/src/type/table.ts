@@ -17,7 +17,10 @@ const simpleOfColumn: ReadonlyMap<ColumnType, SimpleType> = new Map([
   [ColumnType.DURATION, SimpleType.DURATION],
 ]);
 
-/** True when a schema accepts this type: a schema, or a data set in parquet or of no format, with at least its columns. */
+/**
+ * True when a schema accepts this type: a schema, or a data set in parquet or of no format, with at
+ * least its columns.
+ */
 export function schemaAccepts(expected: SchemaType, given: Given): boolean {
   switch (given.case) {
     case "schema":
@@ -29,7 +32,10 @@ export function schemaAccepts(expected: SchemaType, given: Given): boolean {
   }
 }
 
-/** True when a data set accepts this type: a schema or a data set whose format agrees, with at least its columns. */
+/**
+ * True when a data set accepts this type: a schema or a data set whose format agrees, with at least
+ * its columns.
+ */
 export function datasetAccepts(
   expected: StructuredDatasetType,
   given: Given,
@@ -50,7 +56,9 @@ export function datasetAccepts(
   }
 }
 
-/** Either side without columns fits; else each expected column must exist, with a type that fits. */
+/**
+ * Either side without columns fits; else each expected column must exist, with a type that fits.
+ */
 function columnsFit<U extends { readonly name: string }, D extends { readonly name: string }>(
   given: readonly U[],
   expected: readonly D[],

@@ -2,8 +2,8 @@ import { seededRandom } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { ShardAllocator, type LeaseAction } from "./shard-allocator.js";
 
-// Simulates hand-over under faults: late watches, late and lost answers, processes that stop and resume, crashes.
-// SHARD_SEEDS is the number of runs.
+// Simulates hand-over under faults: late watches, late and lost answers, processes that stop and
+// resume, crashes. SHARD_SEEDS is the number of runs.
 const SEEDS = Number(process.env.SHARD_SEEDS ?? 200);
 const LEASE = 10_000;
 const SHARDS = 8;
@@ -46,7 +46,10 @@ class World {
     this.#later.push({ at: this.now + delay, run });
   }
 
-  /** A write that applies to this version only; `holder` undefined deletes. Returns the new version, or undefined when it was refused. */
+  /**
+   * A write that applies to this version only; `holder` undefined deletes. Returns the new version,
+   * or undefined when it was refused.
+   */
   write(name: string, expected: number | undefined, holder: string | undefined): number | undefined {
     const stored = this.leases.get(name);
     if (stored?.version !== expected) return undefined;

@@ -1,7 +1,10 @@
 /** A write to the Leases; `version` makes it conditional. */
 export type LeaseAction =
   | { readonly kind: "join" }
-  /** Ends the membership of a process that has not renewed it within the lease time, which frees its shards. */
+  /**
+   * Ends the membership of a process that has not renewed it within the lease time, which frees its
+   * shards.
+   */
   | { readonly kind: "expireMember"; readonly member: string; readonly version: string }
   | { readonly kind: "acquire"; readonly shard: number; readonly version: string | undefined }
   /** To be written once no work on the shard is in progress. */
@@ -27,21 +30,26 @@ interface Holder {
   readonly version: string;
 }
 
-/** Fraction of the lease time after which a process that could not renew stops by itself, before others may end it. */
+/**
+ * Fraction of the lease time after which a process that could not renew stops by itself, before
+ * others may end it.
+ */
 const SELF_EXPIRY_FRACTION = 0.7;
 
 /**
- * Minimum fraction of the lease time for which others are spared after this process lost its connection. Live ones renew within it;
- * ending them would be safe but needless. A longer grace would delay taking over from one that died just then.
+ * Minimum fraction of the lease time for which others are spared after this process lost its
+ * connection. Live ones renew within it; ending them would be safe but needless. A longer grace
+ * would delay taking over from one that died just then.
  */
 const RECONNECT_GRACE_FRACTION = 0.4;
 
 /**
- * Tracks the Leases that distribute the shards, and derives the next steps of one process. Pure: the simulation runs
- * the same rules as the shell. All times are those of this process's own clock, never compared with another's.
- * Each process renews a membership Lease; the Lease of a shard names the membership that holds it and is written only
- * when the shard changes hands. A shard whose member is gone is free. To take over from a silent process, another first
- * ends its membership, on the condition that it is unchanged: either that write wins or the renewal, so that no two
+ * Tracks the Leases that distribute the shards, and derives the next steps of one process. Pure:
+ * the simulation runs the same rules as the shell. All times are those of this process's own clock,
+ * never compared with another's. Each process renews a membership Lease; the Lease of a shard names
+ * the membership that holds it and is written only when the shard changes hands. A shard whose
+ * member is gone is free. To take over from a silent process, another first ends its membership, on
+ * the condition that it is unchanged: either that write wins or the renewal, so that no two
  * processes hold a shard.
  */
 export class ShardAllocator {
@@ -65,7 +73,10 @@ export class ShardAllocator {
     this.#holders.set(shard, holder);
   }
 
-  /** Records that this process's release of the shard was written. A newer version from the watch stays. */
+  /**
+   * Records that this process's release of the shard was written. A newer version from the watch
+   * stays.
+   */
   onReleased(shard: number, version: string): void {
     if (this.#holders.get(shard)?.member === this.options.member) this.#holders.set(shard, { member: "", version });
   }
@@ -103,8 +114,8 @@ export class ShardAllocator {
   }
 
   /**
-   * Known live members. Those that hold more come first and get the remainder of the division: a new member takes
-   * nothing from a leader, and never more than its share.
+   * Known live members. Those that hold more come first and get the remainder of the division: a
+   * new member takes nothing from a leader, and never more than its share.
    */
   #liveMembers(now: number): string[] {
     const held = new Map<string, number>();

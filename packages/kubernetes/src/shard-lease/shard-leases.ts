@@ -20,14 +20,18 @@ export interface ShardLeasesOptions {
   /** Needs its own connections and a request timeout well below the lease time. */
   readonly client: Pick<KubeClient, "list" | "watch" | "create" | "replace" | "mergePatch" | "delete">;
   readonly namespace: string;
-  /** Processes of one group share the shards; Leases are named `<group>-shard-<k>` and `<group>-member-<member>`. */
+  /**
+   * Processes of one group share the shards; Leases are named `<group>-shard-<k>` and
+   * `<group>-member-<member>`.
+   */
   readonly group: string;
   readonly shards: number;
   /** Name of this process, unique among replicas and restarts; letters, digits and `-`. */
   readonly identity: string;
   /**
-   * A stable identity that at most one process has at a time, such as the name of a StatefulSet's pod: a process that
-   * starts with it knows that its predecessor is dead, and does not wait for the lease time.
+   * A stable identity that at most one process has at a time, such as the name of a StatefulSet's
+   * pod: a process that starts with it knows that its predecessor is dead, and does not wait for
+   * the lease time.
    */
   readonly stableIdentity?: string | undefined;
   readonly leaseMs: number;
@@ -37,7 +41,9 @@ export interface ShardLeasesOptions {
   readonly random: () => number;
   /** The process holds the shard from now on. */
   readonly onGained: (shard: number) => void;
-  /** Stop work on the shard, at once when it is lost. Resolves when no work on it is in progress. */
+  /**
+   * Stop work on the shard, at once when it is lost. Resolves when no work on it is in progress.
+   */
   readonly onLost: (shard: number) => Promise<void>;
 }
 
@@ -67,7 +73,10 @@ export class ShardLeases {
     this.#allocator = this.#newAllocator();
   }
 
-  /** True while this process may act for the shard. When the membership has expired, `onLost` is called before this returns. */
+  /**
+   * True while this process may act for the shard. When the membership has expired, `onLost` is
+   * called before this returns.
+   */
   holds(shard: number): boolean {
     if (this.#held.size > 0 && !this.#allocator.isMember(this.options.clock())) this.#revokeAll();
     return this.#held.has(shard) && this.#allocator.holds(shard, this.options.clock());
@@ -92,7 +101,9 @@ export class ShardLeases {
     this.#running = Promise.all([this.#renewLoop(), this.#allocateLoop(), this.#expirePredecessors()]);
   }
 
-  /** Releases all shards, so that other processes need not wait; resolves when they are released. */
+  /**
+   * Releases all shards, so that other processes need not wait; resolves when they are released.
+   */
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#wake();
@@ -168,7 +179,10 @@ export class ShardLeases {
     }
   }
 
-  /** Patches, which fails when the Lease is gone: a PUT would recreate a Lease that another process has ended. */
+  /**
+   * Patches, which fails when the Lease is gone: a PUT would recreate a Lease that another process
+   * has ended.
+   */
   #extend({ metadata: { namespace, name }, spec }: Lease): Promise<Lease> {
     return this.options.client.mergePatch<Lease>(LEASES, { namespace, name, body: { spec } });
   }

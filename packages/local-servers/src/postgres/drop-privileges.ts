@@ -11,9 +11,9 @@ export interface CommandLine {
 }
 
 /**
- * Rewrites a command so that root runs it as `nobody`. Folders on the way to `paths` may be closed to other users (as a
- * home folder with mode 0700 is): then the process keeps the one capability to traverse them, by setpriv. For every
- * other user the command is unchanged.
+ * Rewrites a command so that root runs it as `nobody`. Folders on the way to `paths` may be closed
+ * to other users (as a home folder with mode 0700 is): then the process keeps the one capability to
+ * traverse them, by setpriv. For every other user the command is unchanged.
  */
 export function dropPrivileges(command: string, args: readonly string[], paths: readonly string[]): CommandLine {
   if (process.getuid?.() !== 0) return { command, args };

@@ -22,8 +22,8 @@ interface Machine {
 }
 
 /**
- * Finds PostgreSQL's server programs for this platform: in the npm package installed with this one, or else in the
- * folder `FLYTE_TS_PG_BIN`.
+ * Finds PostgreSQL's server programs for this platform: in the npm package installed with this one,
+ * or else in the folder `FLYTE_TS_PG_BIN`.
  *
  * @throws ServerStartError when there are none, with what to install.
  */
@@ -68,7 +68,10 @@ function fromFolder(folder: string): PostgresBinaries {
   return { version: version[0], initdb, postgres };
 }
 
-/** Creates the library links that the package lists in a file; npm may have been configured not to run the script for it. */
+/**
+ * Creates the library links that the package lists in a file; npm may have been configured not to
+ * run the script for it.
+ */
 function hydrateSymlinks(root: string): void {
   const list = join(root, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;

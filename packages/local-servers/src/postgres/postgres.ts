@@ -25,14 +25,18 @@ export interface PostgresOptions {
 /** Time for recovery after a crash, ms. */
 const RECOVERY_TIMEOUT_MS = 60_000;
 
-/** Address of the server of a folder and port, whether it runs or not: programs may need it before the start. */
+/**
+ * Address of the server of a folder and port, whether it runs or not: programs may need it before
+ * the start.
+ */
 export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
   return `postgres://flyte:${readOrProposePassword(resolve(dataDir)).text}@127.0.0.1:${port}/postgres`;
 }
 
 /**
- * Starts PostgreSQL on a data folder, with a database and a user named `flyte`; the password is random, kept beside the
- * data, and replaced when it is lost. A server left over from a killed caller is stopped first.
+ * Starts PostgreSQL on a data folder, with a database and a user named `flyte`; the password is
+ * random, kept beside the data, and replaced when it is lost. A server left over from a killed
+ * caller is stopped first.
  */
 export async function startPostgres({ dataDir, port, durable = true, watchdog, signal }: PostgresOptions): Promise<LocalServer> {
   const binaries = await findPostgresBinaries();
@@ -53,7 +57,8 @@ export async function startPostgres({ dataDir, port, durable = true, watchdog, s
     max_connections: 200,
     // Small, for a machine that runs everything else too: the page cache holds the rest.
     shared_buffers: "32MB",
-    // For a disk without seek time: reading a row by its index costs hardly more than reading the next one.
+    // For a disk without seek time: reading a row by its index costs hardly more than reading the
+    // next one.
     random_page_cost: 1.1,
     // Queries here are short: compiling them costs more than running them.
     jit: "off",
@@ -83,8 +88,9 @@ export async function startPostgres({ dataDir, port, durable = true, watchdog, s
 }
 
 /**
- * Stops the server that has the folder open, by `postmaster.pid`. PostgreSQL itself refuses to start when any process
- * of this user has that id, so the file of a dead one must not name a live id.
+ * Stops the server that has the folder open, by `postmaster.pid`. PostgreSQL itself refuses to
+ * start when any process of this user has that id, so the file of a dead one must not name a live
+ * id.
  */
 async function stopStaleServer(data: string): Promise<void> {
   const file = join(data, "postmaster.pid");
@@ -103,8 +109,8 @@ async function stopStaleServer(data: string): Promise<void> {
 const NO_PROCESS = 2_147_483_647;
 
 /**
- * Removes the process id from the file and keeps the rest: its seventh line tells PostgreSQL whether the shared memory
- * of the old server is in use.
+ * Removes the process id from the file and keeps the rest: its seventh line tells PostgreSQL
+ * whether the shared memory of the old server is in use.
  */
 function clearPid(file: string, lines: readonly string[]): void {
   const staged = `${file}.new`;
@@ -119,7 +125,10 @@ interface StartingServer {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The port opens before recovery ends, and until then the server refuses; line 8 of postmaster.pid says when it accepts. */
+/**
+ * The port opens before recovery ends, and until then the server refuses; line 8 of postmaster.pid
+ * says when it accepts.
+ */
 async function waitUntilAccepting(data: string, { server, signal }: StartingServer): Promise<void> {
   const file = join(data, "postmaster.pid");
   for (let waited = 0; waited < RECOVERY_TIMEOUT_MS && signal?.aborted !== true; waited += 10) {

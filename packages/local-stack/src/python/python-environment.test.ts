@@ -16,7 +16,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A `python3` that runs this shell script; `$1` is `-c` for a query of its version, `-m` for the creation of an environment. */
+/**
+ * A `python3` that runs this shell script; `$1` is `-c` for a query of its version, `-m` for the
+ * creation of an environment.
+ */
 function python(script: string): void {
   const file = join(folder, "bin", "python3");
   writeFileSync(file, `#!/bin/sh\n${script}\n`);

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { createOnce, runProgram, cacheDir } from "@flyte-ts/host";
 import { repositoryRoot } from "../state/paths.js";
 
-/** A virtual environment with flytekit and the packages of the examples; its `bin` goes on the PATH of pods. */
+/**
+ * A virtual environment with flytekit and the packages of the examples; its `bin` goes on the PATH
+ * of pods.
+ */
 export interface PythonEnvironment {
   readonly folder: string;
   readonly bin: string;
@@ -42,8 +45,8 @@ interface EnvironmentOptions {
 }
 
 /**
- * Creates the environment of `examples/python/requirements.txt` once, in the cache folder, under a name derived from
- * the requirements: a change of them creates a new one.
+ * Creates the environment of `examples/python/requirements.txt` once, in the cache folder, under a
+ * name derived from the requirements: a change of them creates a new one.
  *
  * @throws PythonEnvironmentError when Python is missing, or the environment cannot be created
  */
@@ -59,7 +62,10 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
   return environment;
 }
 
-/** Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before it, about the locale for instance. */
+/**
+ * Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before
+ * it, about the locale for instance.
+ */
 async function pythonVersion(signal: AbortSignal): Promise<string> {
   const args = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
   const output = await runProgram("python3", args, { signal }).catch((cause: unknown) => {

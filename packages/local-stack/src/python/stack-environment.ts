@@ -2,7 +2,10 @@ import { chmodSync, existsSync, globSync, readdirSync, readFileSync, writeFileSy
 import { join } from "node:path";
 import { replaceAtomically, runProgram } from "@flyte-ts/host";
 
-/** Python environment of one stack: its own packages take precedence over those of the shared environment that it is based on. */
+/**
+ * Python environment of one stack: its own packages take precedence over those of the shared
+ * environment that it is based on.
+ */
 export interface StackEnvironment {
   readonly folder: string;
   readonly bin: string;
@@ -23,15 +26,19 @@ export function stackEnvironment(folder: string): StackEnvironment {
 /** True when the environment exists and is complete. */
 export const isComplete = (folder: string): boolean => existsSync(join(folder, "complete"));
 
-/** True when it is based on this shared environment, not on one of another version of Python or of flyte-ts. */
+/**
+ * True when it is based on this shared environment, not on one of another version of Python or of
+ * flyte-ts.
+ */
 export function isBasedOn(folder: string, shared: string): boolean {
   const link = join(stackEnvironment(folder).packages, LINK_FILE);
   return existsSync(link) && readFileSync(link, "utf8") === linkContent(shared);
 }
 
 /**
- * Creates an environment that uses the packages of the shared one without copies, and has its console scripts, run by
- * its own Python. The folder is replaced by the complete environment or stays as it is.
+ * Creates an environment that uses the packages of the shared one without copies, and has its
+ * console scripts, run by its own Python. The folder is replaced by the complete environment or
+ * stays as it is.
  *
  * @param shared folder of the shared environment
  * @throws Error with Python's output
@@ -50,7 +57,10 @@ const linkContent = (shared: string): string => `import site; site.addsitedir(${
 
 const findSitePackages = (folder: string): string | undefined => globSync(join(folder, "lib", "python*", "site-packages"))[0];
 
-/** Console scripts begin with the path of their Python: each is copied with that of this environment. */
+/**
+ * Console scripts begin with the path of their Python: each is copied with that of this
+ * environment.
+ */
 function copyScripts(from: string, to: string, first: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const copy = join(to, entry.name);
@@ -66,7 +76,10 @@ function copyScripts(from: string, to: string, first: string): void {
 /** First line of a console script: the Python that runs it, or a shell that starts that Python. */
 const SHEBANG = /^#!(\/.*\/python[\d.]*|\/bin\/sh\n'''exec' .*\/python.*\n' ''')\n/;
 
-/** Kernels read 127 bytes of this line, without blanks: otherwise a shell starts Python, as in pip's scripts. */
+/**
+ * Kernels read 127 bytes of this line, without blanks: otherwise a shell starts Python, as in pip's
+ * scripts.
+ */
 function shebang(folder: string): string {
   const python = join(folder, "bin", "python");
   return python.includes(" ") || python.length > 124 ? `#!/bin/sh\n'''exec' "${python}" "$0" "$@"\n' '''` : `#!${python}`;

@@ -7,7 +7,10 @@ import { isComplete, createStackEnvironment, stackEnvironment, isBasedOn } from 
 
 const PIP_FLAGS = ["--disable-pip-version-check", "--no-input"];
 
-/** Folders of a stack's own environment, which may not exist, and of the shared one that it is based on. */
+/**
+ * Folders of a stack's own environment, which may not exist, and of the shared one that it is based
+ * on.
+ */
 export interface StackPython {
   /** Folder of the stack's own environment. */
   readonly own: string;
@@ -23,7 +26,8 @@ export function binDir({ own, shared }: StackPython): string {
 }
 
 /**
- * Installs packages into the stack's own environment, which is created if missing; the shared one is not changed.
+ * Installs packages into the stack's own environment, which is created if missing; the shared one
+ * is not changed.
  *
  * @param pipArgs arguments of `pip install`: packages, files, flags
  * @throws PythonEnvironmentError with the last lines of pip
@@ -46,7 +50,10 @@ export async function uninstallPackages(python: StackPython, pipArgs: readonly s
   });
 }
 
-/** Lists the packages that tasks of the stack find, as `name==version`: its own, and the shared ones that it does not override. */
+/**
+ * Lists the packages that tasks of the stack find, as `name==version`: its own, and the shared ones
+ * that it does not override.
+ */
 export async function listPackages(python: StackPython): Promise<{ own: string[]; shared: string[] }> {
   const nameOf = (line: string) => line.split("==")[0]?.toLowerCase();
   const own = isComplete(python.own) ? await listPackagesIn(python, stackEnvironment(python.own).packages) : [];
@@ -56,8 +63,9 @@ export async function listPackages(python: StackPython): Promise<{ own: string[]
 }
 
 /**
- * Updates the stack's Python at its start: rebuilds an own environment that is based on an older shared one, with the
- * same packages, and installs a requirements file when the file, or the environment, has changed.
+ * Updates the stack's Python at its start: rebuilds an own environment that is based on an older
+ * shared one, with the same packages, and installs a requirements file when the file, or the
+ * environment, has changed.
  *
  * @param onInstall called before slow work
  * @throws PythonEnvironmentError with the last lines of pip

@@ -17,7 +17,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Timeout of the service at the start. */
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** The local blob store, with keys of this stack. Clients need none for addresses that admin signs. */
+/**
+ * The local blob store, with keys of this stack. Clients need none for addresses that admin signs.
+ */
 export function localBlobStore(
   { host, port }: { host: string; port: number },
   bucket: string,
@@ -30,7 +32,8 @@ export function localBlobStore(
 /**
  * An external S3 service. Tasks get the same keys as the services.
  *
- * @throws StackError when keys are missing, or are temporary ones that may expire before a task ends
+ * @throws StackError when keys are missing, or are temporary ones that may expire before a task
+ *   ends
  */
 export function externalBlobStore(s3: string, bucket: string, env: Environment): StackBlobStore {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
@@ -41,7 +44,10 @@ export function externalBlobStore(s3: string, bucket: string, env: Environment):
   return { endpoint: s3.replace(/\/+$/, ""), region, accessKeyId, secretAccessKey, bucket, managed: false };
 }
 
-/** @throws StackError when the service does not answer, or the bucket does not exist; the keys are tested only by the first use. */
+/**
+ * @throws StackError when the service does not answer, or the bucket does not exist; the keys are
+ *   tested only by the first use.
+ */
 export async function checkExternalBlobStore({ endpoint, bucket }: StackBlobStore): Promise<void> {
   let status: number;
   try {

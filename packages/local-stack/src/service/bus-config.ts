@@ -5,8 +5,8 @@ import { busUsers, type ServiceManifest } from "@flyte-ts/service-manifest";
 export type BusPasswords = Readonly<Record<string, string>>;
 
 /**
- * Writes the configuration of the NATS server: its users, and the subjects on which each may publish and subscribe.
- * Readable by its owner alone.
+ * Writes the configuration of the NATS server: its users, and the subjects on which each may
+ * publish and subscribe. Readable by its owner alone.
  */
 export function writeBusConfig(file: string, passwords: BusPasswords, services: readonly ServiceManifest[]): void {
   const users = Object.entries(busUsers(services)).map(([user, permissions]) => ({ user, password: passwords[user], permissions }));

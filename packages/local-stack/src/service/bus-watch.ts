@@ -1,6 +1,9 @@
 import { probeReadiness } from "@flyte-ts/host";
 
-/** Text on /readyz while the message bus does not store messages (`StoreHealth` of packages/messaging). */
+/**
+ * Text on /readyz while the message bus does not store messages (`StoreHealth` of
+ * packages/messaging).
+ */
 const STORE_FAILURE_TEXT = "the message bus does not store messages";
 
 /** Interval of the checks, ms. */
@@ -24,9 +27,9 @@ export interface BusWatchOptions {
 }
 
 /**
- * Restarts the message bus when services report that it stores nothing. A NATS server whose disk was full stores
- * nothing more until it is restarted, even with room again. While the disk is full it is not restarted. Resolves when
- * the signal is aborted.
+ * Restarts the message bus when services report that it stores nothing. A NATS server whose disk
+ * was full stores nothing more until it is restarted, even with room again. While the disk is full
+ * it is not restarted. Resolves when the signal is aborted.
  */
 export async function watchBus(
   { ports, obstacle, restart, delay, probe = (port) => probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 3_000 }) }: BusWatchOptions,

@@ -5,7 +5,10 @@ export interface ServerSupervisorOptions {
   readonly onRestart: (text: string) => void;
   /** Called when the server is given up. */
   readonly onFailed: (how: string) => void;
-  /** Reason why no start can succeed now, such as a full disk: while it lasts, the server is not given up. */
+  /**
+   * Reason why no start can succeed now, such as a full disk: while it lasts, the server is not
+   * given up.
+   */
   readonly obstacle?: () => string | undefined;
   /** Milliseconds. */
   readonly now: () => number;
@@ -13,13 +16,18 @@ export interface ServerSupervisorOptions {
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Consecutive attempts before giving up; about half a minute, so a port or memory can be released. */
+/**
+ * Consecutive attempts before giving up; about half a minute, so a port or memory can be released.
+ */
 const MAX_STARTS = 12;
 const RESTARTS: Backoff = { initialMs: 100, maxMs: 5_000 };
 /** Uptime, ms, after which failed starts are forgotten. */
 const STABLE_UPTIME_MS = 30_000;
 
-/** A server that is restarted on the same port and data when it dies. `begin` gets a signal that `stop` aborts. */
+/**
+ * A server that is restarted on the same port and data when it dies. `begin` gets a signal that
+ * `stop` aborts.
+ */
 export class ServerSupervisor {
   #server: LocalServer | undefined;
   /** The first start, until it has succeeded or failed. */

@@ -59,19 +59,27 @@ interface StackContext {
   readonly services: readonly LocatedService[];
 }
 
-/** Names of a service's replicas: propeller runs in several, which are counted from the second on. */
+/**
+ * Names of a service's replicas: propeller runs in several, which are counted from the second on.
+ */
 export function replicaNames(id: string, propellers: number): readonly string[] {
   if (id !== "propeller") return [id];
   return Array.from({ length: propellers }, (_, index) => (index === 0 ? id : `${id}-${index + 1}`));
 }
 
-/** Infrastructure services, the cluster and the blob store: they depend on nothing, start first and stop last. */
+/**
+ * Infrastructure services, the cluster and the blob store: they depend on nothing, start first and
+ * stop last.
+ */
 export function infrastructureServices(stack: StackContext): ServiceConfig[] {
   const { blobs, cluster } = stack;
   return [...(blobs.managed ? [blobStoreService(stack)] : []), ...(cluster.hasNodes ? [] : [nodeService(stack)])];
 }
 
-/** Configuration of the services that depend on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
+/**
+ * Configuration of the services that depend on servers, cluster and blob store. Prefixes are those
+ * of Flyte's sandbox.
+ */
 export function applicationServices(stack: StackContext, servers: Servers): ServiceConfig[] {
   return stack.services.flatMap((service) => {
     const replicas = replicaNames(service.manifest.id, stack.propellers);
@@ -148,10 +156,16 @@ function blobStoreService(stack: StackContext): ServiceConfig {
   return { name, program: programOf(stack, localService(name)), config };
 }
 
-/** For pods that are local processes: a task and its copilot have the same user, and no other user may read their files. */
+/**
+ * For pods that are local processes: a task and its copilot have the same user, and no other user
+ * may read their files.
+ */
 const SINGLE_USER_ENV = { FLYTE_COPILOT_UMASK: "077" };
 
-/** The service that makes this machine the node: the local cluster, or a runner of another cluster's pods. */
+/**
+ * The service that makes this machine the node: the local cluster, or a runner of another cluster's
+ * pods.
+ */
 function nodeService(stack: StackContext): ServiceConfig {
   const { endpoints, cluster, folders, sharedPythonBin, logLevel } = stack;
   const folder = localService("local-cluster");

@@ -27,23 +27,23 @@ export interface ServiceSupervisorOptions {
 const SEMI_SPACE_FLAG = "--max-semi-space-size=8";
 
 /**
- * Collects young objects on the main thread. Helper threads of each process would compete for the few processors: a
- * fan-out of 6,000 takes a tenth longer with them.
+ * Collects young objects on the main thread. Helper threads of each process would compete for the
+ * few processors: a fan-out of 6,000 takes a tenth longer with them.
  */
 const SERIAL_SCAVENGE_FLAG = "--no-parallel-scavenge";
 
 /**
- * Heap growth between full collections while a service starts; afterwards it sets this itself (`startHeapGrowthControl`). By
- * default V8 lets the heap grow to a multiple. For a closure of 30,000 nodes read four times: 243 instead of 359 MiB,
- * for 5 to 10 % more processor time.
+ * Heap growth between full collections while a service starts; afterwards it sets this itself
+ * (`startHeapGrowthControl`). By default V8 lets the heap grow to a multiple. For a closure of
+ * 30,000 nodes read four times: 243 instead of 359 MiB, for 5 to 10 % more processor time.
  */
 const HEAP_GROWTH_FLAG = "--heap-growing-percent=60";
 
 /**
- * Memory of buffers, outside V8's heap. With one arena per thread freed memory hardly ever returns to the system; nor
- * does it after a buffer of MiB was freed, when malloc raises its mmap threshold: a fixed threshold prevents that. From
- * 32 KiB on each buffer is mapped separately and returned when it is freed: data read from sockets, and the pool of
- * small buffers (`startIdleGc`).
+ * Memory of buffers, outside V8's heap. With one arena per thread freed memory hardly ever returns
+ * to the system; nor does it after a buffer of MiB was freed, when malloc raises its mmap
+ * threshold: a fixed threshold prevents that. From 32 KiB on each buffer is mapped separately and
+ * returned when it is freed: data read from sockets, and the pool of small buffers (`startIdleGc`).
  */
 const MALLOC_ENV = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
@@ -135,7 +135,8 @@ export class ServiceSupervisor {
       try {
         const child = this.#spawnProcess();
         child.once("exit", (code, signal) => onEnd(signal ?? `status ${code}`));
-        // A process that could not be created has no exit event: the machine may have lacked memory.
+        // A process that could not be created has no exit event: the machine may have lacked
+        // memory.
         child.once("error", (error) => child.pid === undefined && onEnd(error.message));
       } catch (error) {
         onEnd((error as Error).message);
@@ -147,7 +148,8 @@ export class ServiceSupervisor {
     this.#child = undefined;
     const log = openSync(this.logFile, "a");
     try {
-      // A session of its own: Ctrl-C reaches only the supervisor, which stops the services in order.
+      // A session of its own: Ctrl-C reaches only the supervisor, which stops the services in
+      // order.
       const child = spawn(
         process.execPath,
         [SEMI_SPACE_FLAG, SERIAL_SCAVENGE_FLAG, HEAP_GROWTH_FLAG, this.spec.program, "--config", this.spec.configFile],

@@ -4,7 +4,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../state/paths.js";
 
-/** Sign-in of a local stack: admin issues the tokens itself, and every service has its own secret. */
+/**
+ * Sign-in of a local stack: admin issues the tokens itself, and every service has its own secret.
+ */
 export interface StackSignIn {
   /** Address of the API for clients: the issuer of the tokens. */
   readonly publicUrl: string;
@@ -42,7 +44,9 @@ export function catalogAuth({ publicUrl }: StackSignIn): object {
   return { mode: "required", providers: [{ issuer: publicUrl, audience: [publicUrl] }] };
 }
 
-/** Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT_CLIENT_ID}. */
+/**
+ * Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT_CLIENT_ID}.
+ */
 export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
   const { clientId, clientSecretFile } = clientSecretOf(signIn, FLYTEKIT_CLIENT_ID);
   return {
@@ -52,12 +56,17 @@ export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
   };
 }
 
-/** True when flytekit can sign in: with sign-in enabled, the secret is created at the first start. */
+/**
+ * True when flytekit can sign in: with sign-in enabled, the secret is created at the first start.
+ */
 export function hasClientSecret(signIn: StackSignIn | undefined): boolean {
   return signIn === undefined || existsSync(clientSecretOf(signIn, FLYTEKIT_CLIENT_ID).clientSecretFile);
 }
 
-/** Creates the client and the user of the stack at its first start; only their files hold the secrets. */
+/**
+ * Creates the client and the user of the stack at its first start; only their files hold the
+ * secrets.
+ */
 export async function provisionAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
   mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
   const { clientSecretFile } = clientSecretOf(signIn, FLYTEKIT_CLIENT_ID);

@@ -4,8 +4,8 @@ import { repositoryRoot } from "../state/paths.js";
 import { StackError } from "../stack-error.js";
 
 /**
- * Lists the services that run on top of the servers: those of the control and data planes, and optional ones that the
- * configuration names.
+ * Lists the services that run on top of the servers: those of the control and data planes, and
+ * optional ones that the configuration names.
  *
  * @throws StackError when it names a service that does not exist
  */

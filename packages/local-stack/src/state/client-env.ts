@@ -13,7 +13,10 @@ export interface ClientTargets {
   readonly signIn: StackSignIn | undefined;
 }
 
-/** Writes the settings of flytekit, kubectl and S3 clients for the stack, as a file for a shell (`. FILE`); readable by its owner alone. */
+/**
+ * Writes the settings of flytekit, kubectl and S3 clients for the stack, as a file for a shell
+ * (`. FILE`); readable by its owner alone.
+ */
 export function writeClientEnv(file: string, facts: ClientTargets): void {
   const lines = Object.entries(clientEnv(facts)).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
   // Writing to an existing file would keep its mode.

@@ -24,8 +24,8 @@ const KEY_ID_BYTES = 8;
 const stored = z.record(z.string(), z.string().min(1));
 
 /**
- * Reads the secrets of a stack and generates missing ones. The file is readable by its owner alone; it is replaced
- * atomically, so that a crash leaves the old or the new one.
+ * Reads the secrets of a stack and generates missing ones. The file is readable by its owner alone;
+ * it is replaced atomically, so that a crash leaves the old or the new one.
  *
  * @param busUsers services that use the message bus
  * @throws StackError when the file is damaged

@@ -3,7 +3,10 @@ import { statfsSync } from "node:fs";
 /** Minimum of free space for PostgreSQL to start after a crash, bytes: two segments of its log. */
 const MIN_FREE_BYTES = 32 * 1024 * 1024;
 
-/** Describes a disk with too little space for a server to start; undefined when there is enough, or it is unknown. */
+/**
+ * Describes a disk with too little space for a server to start; undefined when there is enough, or
+ * it is unknown.
+ */
 export function describeLowDiskSpace(folder: string): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);

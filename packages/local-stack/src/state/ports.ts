@@ -26,7 +26,8 @@ export type Ports = Readonly<z.infer<typeof portsSchema>>;
 const LOCAL_SERVICES = ["local-blobstore", "local-cluster", "node-runner"];
 
 /**
- * Chooses the ports of a stack. Free choices are kept across restarts, so that recorded addresses stay valid.
+ * Chooses the ports of a stack. Free choices are kept across restarts, so that recorded addresses
+ * stay valid.
  *
  * @param services ids of the services of the control and data planes
  * @throws StackError when a configured port is in use

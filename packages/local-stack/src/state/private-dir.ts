@@ -23,7 +23,10 @@ export function ensurePrivateDir(path: string): void {
   if ((mode & GROUP_AND_OTHERS) !== 0) chmodSync(path, mode & 0o700);
 }
 
-/** Creates a folder and its parents. Node's own recursive form loops forever where a file system, such as /proc, creates no folders. */
+/**
+ * Creates a folder and its parents. Node's own recursive form loops forever where a file system,
+ * such as /proc, creates no folders.
+ */
 function createDirs(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
   createDirs(dirname(path));
@@ -36,8 +39,8 @@ function createDirs(path: string): void {
 }
 
 /**
- * Creates the data folder of a stack, or closes an existing one to other users. A folder with files of other programs
- * keeps its mode: its parts are closed one by one.
+ * Creates the data folder of a stack, or closes an existing one to other users. A folder with files
+ * of other programs keeps its mode: its parts are closed one by one.
  *
  * @param mark file or folder that every data folder of a stack contains
  * @throws StackError when the path is no folder or belongs to another user

@@ -5,11 +5,14 @@ import { StackError } from "../stack-error.js";
 import type { StackPaths } from "./paths.js";
 
 /**
- * Maximum length of the path of a Unix domain socket, bytes: 108 on Linux (unix(7)), 104 on macOS (unix(4)), each with
- * a NUL at the end.
+ * Maximum length of the path of a Unix domain socket, bytes: 108 on Linux (unix(7)), 104 on macOS
+ * (unix(4)), each with a NUL at the end.
  */
 const SOCKET_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
-/** Folder for temporary files of a pod, below the data folder; the 16 characters stand for the pod's id. */
+/**
+ * Folder for temporary files of a pod, below the data folder; the 16 characters stand for the pod's
+ * id.
+ */
 const POD_TEMP_DIR = join("cluster", "pods", "0123456789abcdef", "tmp");
 /** Sockets of Python's multiprocessing below a temporary folder. */
 const MULTIPROCESSING_SOCKET = join("pymp-01234567", "listener-01234567");
@@ -18,7 +21,8 @@ const MULTIPROCESSING_SOCKET = join("pymp-01234567", "listener-01234567");
  * Creates the folders of a stack.
  *
  * @returns a warning for the user, if there is one
- * @throws StackError that names the folder and the remedy, when the stack cannot keep its state there
+ * @throws StackError that names the folder and the remedy, when the stack cannot keep its state
+ *   there
  */
 export function createStackDirs(folders: StackPaths): string | undefined {
   const { root } = folders;

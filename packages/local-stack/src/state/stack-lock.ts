@@ -16,11 +16,12 @@ interface LockOptions {
 }
 
 /**
- * Locks the folder of a stack for this process: two stacks on one folder would destroy each other's state. Waits until
- * the watchdog of a killed stack has ended its processes.
+ * Locks the folder of a stack for this process: two stacks on one folder would destroy each other's
+ * state. Waits until the watchdog of a killed stack has ended its processes.
  *
  * @returns a function that releases the folder
- * @throws StackError when another stack runs on the folder, or an earlier one's processes do not end
+ * @throws StackError when another stack runs on the folder, or an earlier one's processes do not
+ *   end
  */
 export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog, signal }: LockOptions): Promise<() => void> {
   const holder = acquireLock(pidFile);

@@ -32,7 +32,9 @@ export interface ChannelOptions {
   /** `host:port` or `http://host:port` in plaintext, `https://host:port` over TLS. */
   readonly endpoint: string;
   readonly maxMessageBytes?: number;
-  /** Deadline of calls with one answer, unless they set one; default {@link DEFAULT_DEADLINE_MS}. */
+  /**
+   * Deadline of calls with one answer, unless they set one; default {@link DEFAULT_DEADLINE_MS}.
+   */
   readonly deadlineMs?: number;
   /** Called before every call, for instance for an `authorization`. */
   readonly metadata?: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
@@ -40,7 +42,10 @@ export interface ChannelOptions {
   readonly onUnauthenticated?: () => void;
 }
 
-/** A connection to one endpoint, shared by the clients of several services. It connects on the first call and reconnects after a loss. */
+/**
+ * A connection to one endpoint, shared by the clients of several services. It connects on the first
+ * call and reconnects after a loss.
+ */
 export interface Channel {
   /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
   ready(deadlineMs: number): Promise<void>;
@@ -55,7 +60,9 @@ interface OpenChannel {
   readonly options: ChannelOptions;
 }
 
-/** A client method: requests are messages or arguments of `create`, failures are {@link RpcError}. */
+/**
+ * A client method: requests are messages or arguments of `create`, failures are {@link RpcError}.
+ */
 export type ClientMethod<Method extends DescMethod> = Method["methodKind"] extends "unary"
   ? (request: MessageInitShape<Method["input"]>, options?: CallOptions) => Promise<MessageShape<Method["output"]>>
   : Method["methodKind"] extends "server_streaming"
@@ -79,7 +86,8 @@ export function openChannel(options: ChannelOptions): Channel {
     "grpc.max_send_message_length": -1,
     "grpc.max_metadata_size": 128 * 1024,
     "grpc.initial_reconnect_backoff_ms": 100,
-    // A client that starts together with its server connects soon after it, also after a restart of the server.
+    // A client that starts together with its server connects soon after it, also after a restart of
+    // the server.
     "grpc.max_reconnect_backoff_ms": 500,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.enable_channelz": 0,

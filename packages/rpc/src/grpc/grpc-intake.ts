@@ -13,9 +13,10 @@ import type { CallContext } from "../service.js";
 import type { UnansweredCalls } from "../server/unanswered-calls.js";
 
 /**
- * Parts of grpc-js's server call that decide when a request is read and decompressed. They are not in its published
- * types, so its version is pinned and {@link requireInternals} checks them: grpc-js would read, decompress and queue a
- * request of any caller up to the largest message of any method.
+ * Parts of grpc-js's server call that decide when a request is read and decompressed. They are not
+ * in its published types, so its version is pinned and {@link requireInternals} checks them:
+ * grpc-js would read, decompress and queue a request of any caller up to the largest message of any
+ * method.
  */
 export interface BaseCall {
   readonly stream: ServerHttp2Stream;
@@ -47,7 +48,9 @@ export interface GrpcIntakeOptions {
   readonly limits: RequestLimits;
   readonly budget: MemoryBudget;
   readonly guard: CallGuard | undefined;
-  /** Checked before the guard: the call's authority, and the browser headers about the calling page. */
+  /**
+   * Checked before the guard: the call's authority, and the browser headers about the calling page.
+   */
   readonly httpPolicy: HttpPolicy;
   /** Admitted calls whose request is incomplete. */
   readonly unanswered: UnansweredCalls<BaseCall>;
@@ -60,7 +63,10 @@ export interface GrpcIntake {
   readonly interceptor: ServerInterceptor;
   /** Returns the intake of a call, once its handler runs. */
   of(metadata: Metadata): Intake | undefined;
-  /** Records that the request of a call is complete, or that the next message of its stream is awaited. */
+  /**
+   * Records that the request of a call is complete, or that the next message of its stream is
+   * awaited.
+   */
   complete(metadata: Metadata): void;
   awaits(metadata: Metadata): void;
   /** Refuses a call whose request is incomplete. */
@@ -91,7 +97,10 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
     found.dispatch.refuse(error, context).catch((told: unknown) => end(toRpcError(told)));
   };
 
-  /** Registers an incomplete request; false when the call itself is refused, since too many are waiting. */
+  /**
+   * Registers an incomplete request; false when the call itself is refused, since too many are
+   * waiting.
+   */
   const wait = (call: BaseCall): boolean => {
     const refused = unanswered.add(call, call.stream.session ?? call, performance.now());
     if (refused !== undefined)
@@ -115,7 +124,8 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   };
 
   const interceptor: ServerInterceptor = (descriptor, next) => {
-    // The call is passed on unwrapped: the rest of its interface is private to the class of a wrapper.
+    // The call is passed on unwrapped: the rest of its interface is private to the class of a
+    // wrapper.
     const passed = next as ServerInterceptingCall;
     const call = requireInternals(passed as unknown as BaseCall);
     const found = methods.get(descriptor.path);
@@ -207,7 +217,10 @@ async function inflate(bytes: Buffer, compression: Compression, intake: Intake):
 const NUMBERS = ["maxReadMessageLength", "readMessageSize", "readMessageRemaining"] as const;
 const FUNCTIONS = ["start", "handleDataFrame", "handleEndEvent", "decompressMessage", "sendStatus", "getPeer", "getHost"] as const;
 
-/** @throws Error for another version of grpc-js than this was written for: it would read requests without limits. */
+/**
+ * @throws Error for another version of grpc-js than this was written for: it would read requests
+ *   without limits.
+ */
 function requireInternals(call: BaseCall): BaseCall {
   const complete =
     NUMBERS.every((name) => typeof call.decoder?.[name] === "number") &&

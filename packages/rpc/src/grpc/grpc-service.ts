@@ -10,13 +10,16 @@ import { requestIdOf } from "../request-id.js";
 import { type RpcError, toRpcError } from "../rpc-error.js";
 import type { CallContext, ServedService } from "../service.js";
 
-// Messages cross grpc-js as bytes. It would answer INTERNAL when its decode hook throws, but a malformed request is INVALID_ARGUMENT.
+// Messages cross grpc-js as bytes. It would answer INTERNAL when its decode hook throws, but a
+// malformed request is INVALID_ARGUMENT.
 const identity = (bytes: Buffer): Buffer => bytes;
 
 export interface GrpcServiceOptions extends DispatchOptions {
   /** Time for which a client may leave a stream unread. */
   readonly stallTimeoutMs: number;
-  /** Tracks the requests of calls; each method of the service is added to `methods` under its path. */
+  /**
+   * Tracks the requests of calls; each method of the service is added to `methods` under its path.
+   */
   readonly intake: GrpcIntake;
   readonly methods: Map<string, GrpcMethod>;
 }
@@ -70,7 +73,10 @@ type HandleCall = UntypedServiceImplementation[string];
 type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
 type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
 
-/** The four kinds of grpc-js handlers: with a callback for one answer, else a stream to end or destroy. */
+/**
+ * The four kinds of grpc-js handlers: with a callback for one answer, else a stream to end or
+ * destroy.
+ */
 function handlerOf({ method, decode, dispatch, awaits, stallTimeoutMs }: HandledMethod): (call: Call, callback: Callback) => void {
   const encode = (message: Message | EncodedMessage): Buffer => {
     const bytes = message instanceof EncodedMessage ? message.bytes : toBinary(method.output, message);
@@ -104,7 +110,8 @@ function handlerOf({ method, decode, dispatch, awaits, stallTimeoutMs }: Handled
       dispatch.stream(await request(call, context), context, (message, signal) => write(call, encode(message), { signal, stallTimeoutMs }));
     response().then(
       () => call.end(),
-      // grpc-js ends the call with the status of this event, after the messages still in flight; `destroy` would drop both.
+      // grpc-js ends the call with the status of this event, after the messages still in flight;
+      // `destroy` would drop both.
       (thrown: unknown) => call.emit("error", failure(thrown, context)),
     );
   };
@@ -112,7 +119,10 @@ function handlerOf({ method, decode, dispatch, awaits, stallTimeoutMs }: Handled
 
 const REQUEST_ID = "x-request-id";
 
-/** Returns the request id to callers that sent one; other callers get it only with a failure, to find it in the logs. */
+/**
+ * Returns the request id to callers that sent one; other callers get it only with a failure, to
+ * find it in the logs.
+ */
 function returnId(call: Call, context: CallContext): void {
   if (context.metadata.get(REQUEST_ID) === undefined) return;
   const metadata = new Metadata();
@@ -146,8 +156,8 @@ function write(call: Call, bytes: Buffer, options: DrainOptions): Promise<void> 
 }
 
 /**
- * Created for every call, so rarely used properties are computed lazily. An object with getters of its own, so that an
- * interceptor can spread it.
+ * Created for every call, so rarely used properties are computed lazily. An object with getters of
+ * its own, so that an interceptor can spread it.
  */
 function grpcContext(method: DescMethod, call: Pick<Call, "metadata" | "getPeer" | "cancelled" | "once">): CallContext {
   const metadata = readableMetadata(call.metadata);
@@ -186,7 +196,10 @@ export function contextBeforeHandler(method: DescMethod, call: BaseCall): CallCo
 
 const readable = new WeakMap<Metadata, CallContext["metadata"]>();
 
-/** One object per call, so that code that reads it before and after the request can recognize the call. */
+/**
+ * One object per call, so that code that reads it before and after the request can recognize the
+ * call.
+ */
 function readableMetadata(metadata: Metadata): CallContext["metadata"] {
   let known = readable.get(metadata);
   if (known === undefined) {

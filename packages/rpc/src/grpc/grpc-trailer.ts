@@ -6,10 +6,10 @@ import { truncateUtf8, MAX_MESSAGE_BYTES, type RpcError } from "../rpc-error.js"
 const DETAILS_TRAILER = "grpc-status-details-bin";
 
 /**
- * Converts an error to the status of a gRPC call. Text and details together stay within {@link MAX_MESSAGE_BYTES} in
- * wire form (the text is percent-encoded, the details are base64), since a client drops a call whose trailers pass its
- * limit and its user would see no reason at all. Text and details carry the same message, as Python's grpc-status
- * requires.
+ * Converts an error to the status of a gRPC call. Text and details together stay within
+ * {@link MAX_MESSAGE_BYTES} in wire form (the text is percent-encoded, the details are base64),
+ * since a client drops a call whose trailers pass its limit and its user would see no reason at
+ * all. Text and details carry the same message, as Python's grpc-status requires.
  */
 export function errorStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();

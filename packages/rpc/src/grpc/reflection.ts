@@ -19,7 +19,9 @@ import { implement, type ServedService } from "../service.js";
 type ReflectionResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 type ReflectionRequest = ServerReflectionRequest["messageRequest"];
 
-/** Server reflection, v1 and v1alpha, over the descriptors of the services and of all their imports. */
+/**
+ * Server reflection, v1 and v1alpha, over the descriptors of the services and of all their imports.
+ */
 export function createReflection(services: readonly DescService[]): ServedService[] {
   const all = [...services, ServerReflection, ServerReflectionAlpha];
   const index = indexFiles(all.map((service) => service.file));

@@ -2,7 +2,10 @@ import { fromBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { Code } from "../code.js";
 import { RpcError } from "../rpc-error.js";
 
-/** Decodes a request. A malformed one (truncated, invalid UTF-8, nested too deep) is the caller's error. */
+/**
+ * Decodes a request. A malformed one (truncated, invalid UTF-8, nested too deep) is the caller's
+ * error.
+ */
 export function decodeRequest(
   schema: DescMessage,
   bytes: Uint8Array,

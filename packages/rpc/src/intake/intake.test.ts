@@ -63,7 +63,10 @@ async function start(options: Partial<RpcServerOptions> = {}) {
   return { port, session, handled, call, hold, url: `http://127.0.0.1:${port}` };
 }
 
-/** Empty sub-workflows (field 2 of the closure's template is a node): two bytes per message to build. */
+/**
+ * Empty sub-workflows (field 2 of the closure's template is a node): two bytes per message to
+ * build.
+ */
 function bomb(elements: number): Buffer {
   const nodes = Buffer.alloc(elements * 2, Buffer.from([0x22, 0x00]));
   const wrap = (field: number, bytes: Buffer): Buffer => {

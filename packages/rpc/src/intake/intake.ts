@@ -23,7 +23,10 @@ import { RpcError } from "../rpc-error.js";
 const MEMORY_PER_BYTE = 4;
 /** Average memory of a decoded field besides its bytes. */
 const MEMORY_PER_ELEMENT = 128;
-/** Requests up to this size cannot hold enough elements to matter, so they are decoded without a scan. */
+/**
+ * Requests up to this size cannot hold enough elements to matter, so they are decoded without a
+ * scan.
+ */
 const UNSCANNED_BYTES = 4 * 1024;
 /** Message fields appear in JSON as an object within a list or map. */
 const JSON_LEVELS_PER_MESSAGE = 2;
@@ -43,7 +46,10 @@ export class RequestTooLarge extends RpcError {
   }
 }
 
-/** Admits the bytes of one request: bounds them by limits, and reserves their part of the budget until `release`. */
+/**
+ * Admits the bytes of one request: bounds them by limits, and reserves their part of the budget
+ * until `release`.
+ */
 export class Intake {
   readonly limits: Limits;
   readonly #lacking: RpcError | undefined;
@@ -65,7 +71,8 @@ export class Intake {
   /**
    * Records the number of bytes received.
    *
-   * @throws RpcError RESOURCE_EXHAUSTED when they exceed the limit, or all requests together the budget.
+   * @throws RpcError RESOURCE_EXHAUSTED when they exceed the limit, or all requests together the
+   *   budget.
    */
   received(bytes: number, limit = this.limits.bytes): void {
     this.announced(bytes, limit);
@@ -79,8 +86,8 @@ export class Intake {
   }
 
   /**
-   * Checks an encoded message before it is decoded. `partly`: its method decodes only a part of it, so elements need no
-   * memory.
+   * Checks an encoded message before it is decoded. `partly`: its method decodes only a part of it,
+   * so elements need no memory.
    *
    * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
    */

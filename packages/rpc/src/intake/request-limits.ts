@@ -7,12 +7,15 @@ export type RequestLimits = (method: DescMethod) => Limits;
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const DEFAULT_MAX_ELEMENTS = 1_000_000;
 
-/** Limits of requests that only name an object, and for callers without the role that a method needs. */
+/**
+ * Limits of requests that only name an object, and for callers without the role that a method
+ * needs.
+ */
 export const SMALL_REQUEST: Limits = { bytes: 64 * 1024, elements: 10_000, depth: PROTOBUF_MAX_DEPTH };
 
 /**
- * Maximum size of a compressed request, compressed and decompressed, bytes: a request of a few KiB must not cost as
- * much as one of 64 MiB.
+ * Maximum size of a compressed request, compressed and decompressed, bytes: a request of a few KiB
+ * must not cost as much as one of 64 MiB.
  */
 export const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 

@@ -3,7 +3,10 @@ import { Code, codeName } from "../code.js";
 import { toRpcError } from "../rpc-error.js";
 import type { Interceptor } from "../service.js";
 
-/** Logs each call at level debug: method, status and duration, with the request id that its caller knows. */
+/**
+ * Logs each call at level debug: method, status and duration, with the request id that its caller
+ * knows.
+ */
 export function callLog(logger: Logger): Interceptor {
   return async ({ context }, next) => {
     if (!logger.isLevelEnabled("debug")) return next(context);

@@ -3,7 +3,10 @@ import { toRpcError } from "../rpc-error.js";
 import type { Interceptor } from "../service.js";
 import { type ExecutionId, randomSpanId, randomTraceId, type SpanSink, traceIdOf } from "@flyte-ts/telemetry";
 
-/** Creates a span for every call. It belongs to the trace of the execution that the request or the answer names, else to a new trace. */
+/**
+ * Creates a span for every call. It belongs to the trace of the execution that the request or the
+ * answer names, else to a new trace.
+ */
 export function callSpans(sink: SpanSink, now: () => number): Interceptor {
   return async ({ context, request }, next) => {
     const start = now();

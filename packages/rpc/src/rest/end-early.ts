@@ -12,8 +12,9 @@ const DROPPED_BYTES = 100 * 1024 * 1024;
 const DROPPED_MS = 2_000;
 
 /**
- * Sends an answer whether or not the request has arrived completely. If it has not, the connection closes after a
- * delay: closing it while the client still sends would reset it, and the client might never see the answer.
+ * Sends an answer whether or not the request has arrived completely. If it has not, the connection
+ * closes after a delay: closing it while the client still sends would reset it, and the client
+ * might never see the answer.
  */
 export function endEarly(request: IncomingMessage, response: ServerResponse, { status, headers, body }: EarlyResponse): void {
   if (request.complete) {

@@ -10,7 +10,9 @@ import type { StreamOptions } from "./json/json-lines.js";
 export const EVENT_STREAM = "text/event-stream";
 /** Field of messages and of the request with the position from which a stream resumes. */
 const CURSOR = "cursor";
-/** Interval of keepalives, ms: proxies close silent connections, and a write detects a dead client. */
+/**
+ * Interval of keepalives, ms: proxies close silent connections, and a write detects a dead client.
+ */
 const HEARTBEAT_MS = 15_000;
 /** Time after which the headers of a silent stream are sent. */
 const OPEN_DELAY_MS = 500;
@@ -27,9 +29,10 @@ export function withLastEventId(input: DescMessage, message: Message, request: I
 }
 
 /**
- * Sends server-sent events (HTML standard, 9.2): each message is an unnamed event, with its `cursor` as id. `end` says
- * that the stream is complete and `failed` (google.rpc.Status) that it is not: EventSource reconnects by itself unless
- * it is closed. A complete stream without messages answers 204, which stops it.
+ * Sends server-sent events (HTML standard, 9.2): each message is an unnamed event, with its
+ * `cursor` as id. `end` says that the stream is complete and `failed` (google.rpc.Status) that it
+ * is not: EventSource reconnects by itself unless it is closed. A complete stream without messages
+ * answers 204, which stops it.
  */
 export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Promise<void>): Promise<void> {
   const { response, codec, output, stallTimeoutMs } = options;

@@ -50,7 +50,10 @@ const NOTHING = new Uint8Array(0);
 const JSON_TYPE = "application/json";
 const FORM = "application/x-www-form-urlencoded";
 
-/** The REST interface of services, compatible with grpc-gateway v2. Handles every request and never throws. */
+/**
+ * The REST interface of services, compatible with grpc-gateway v2. Handles every request and never
+ * throws.
+ */
 export function createGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const gateway = new Gateway(options);
   return (request, response) => {
@@ -140,7 +143,10 @@ class Gateway {
     }
   }
 
-  /** A form may replace a GET whose query is too long for a URL, or name its method in X-HTTP-Method-Override. */
+  /**
+   * A form may replace a GET whose query is too long for a URL, or name its method in
+   * X-HTTP-Method-Override.
+   */
   #lookup(request: IncomingMessage, components: readonly string[]): { readonly matched: Matched; readonly formBody: boolean } {
     const form = request.method === "POST" && request.headers["content-type"] === FORM;
     const override = form ? request.headersDistinct["x-http-method-override"]?.[0] : undefined;
@@ -174,7 +180,9 @@ class Gateway {
     await this.#respond({ route, dispatch, asked: call, context, limit, closed }, { request, response, codec: codecs.response });
   }
 
-  /** Reads the request message: after the caller is admitted, and within the limits of the method. */
+  /**
+   * Reads the request message: after the caller is admitted, and within the limits of the method.
+   */
   async #receive(
     { matched, formBody, query }: CallTarget,
     { request, response, codec, context }: Exchange & { readonly codec: Codec; readonly context: CallContext },
@@ -282,7 +290,10 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Maximum size of a body: a route without a body still reads a little, since clients send empty objects. */
+/**
+ * Maximum size of a body: a route without a body still reads a little, since clients send empty
+ * objects.
+ */
 function maxBodyBytes({
   route,
   formBody,

@@ -18,7 +18,10 @@ export function closedSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Parses the client's timeout, whole milliseconds, from a Grpc-Timeout header such as `15S`; undefined without one. */
+/**
+ * Parses the client's timeout, whole milliseconds, from a Grpc-Timeout header such as `15S`;
+ * undefined without one.
+ */
 export function timeoutMs(request: IncomingMessage): number | undefined {
   const value = request.headers["grpc-timeout"];
   if (value === undefined) return undefined;
@@ -34,13 +37,17 @@ export interface RestContextOptions {
 }
 
 /**
- * Headers that browsers, proxies and the connection itself set, and those that identify callers. `Grpc-Metadata-X`
- * never replaces them: a page may not set them, and a proxy that checks them does not know the other name.
+ * Headers that browsers, proxies and the connection itself set, and those that identify callers.
+ * `Grpc-Metadata-X` never replaces them: a page may not set them, and a proxy that checks them does
+ * not know the other name.
  */
 const RESERVED =
   /^(?:host|origin|referer|cookie2?|authorization|proxy-.*|sec-.*|forwarded|via|x-forwarded-.*|x-real-ip|access-control-.*|content-.*|transfer-encoding|te|trailer|connection|keep-alive|upgrade|expect|accept|accept-encoding|x-http-method-override|last-event-id)$/;
 
-/** Returns a header of a REST call: the one of this name, else `Grpc-Metadata-NAME`, unless the name is reserved. */
+/**
+ * Returns a header of a REST call: the one of this name, else `Grpc-Metadata-NAME`, unless the name
+ * is reserved.
+ */
 export function headerOf(request: IncomingMessage, name: string): string | undefined {
   const key = name.toLowerCase();
   const own = request.headersDistinct[key]?.[0];

@@ -4,9 +4,11 @@ import { RequestTooLarge } from "../intake/intake.js";
 import { RpcError } from "../rpc-error.js";
 
 /**
- * Reads the whole body. `received` gets the number of bytes held so far, and may throw to refuse the rest.
+ * Reads the whole body. `received` gets the number of bytes held so far, and may throw to refuse
+ * the rest.
  *
- * @throws RpcError RESOURCE_EXHAUSTED as soon as the body is longer than the limit, CANCELLED when it breaks off.
+ * @throws RpcError RESOURCE_EXHAUSTED as soon as the body is longer than the limit, CANCELLED when
+ *   it breaks off.
  */
 export async function readBody(
   request: IncomingMessage,

@@ -8,7 +8,8 @@ export interface StreamEnd {
 
 /** An HTTP/2 connection for frames that no gRPC library would send. */
 export function openSession(port: number): ClientHttp2Session {
-  // Node counts the unsent rest of a refused request as memory of the session (MB), and drops the answer beyond this bound.
+  // Node counts the unsent rest of a refused request as memory of the session (MB), and drops the
+  // answer beyond this bound.
   const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 200 });
   session.on("error", () => undefined);
   return session;

@@ -28,23 +28,40 @@ export interface RpcServerOptions {
   readonly services: readonly ServedService[];
   /** Plain HTTP handlers beside the REST routes of the services. */
   readonly httpRoutes?: readonly HttpRoute[];
-  /** Called before a plain HTTP handler that is not `open`; rejects with an RpcError. Interceptors do not see those requests. */
+  /**
+   * Called before a plain HTTP handler that is not `open`; rejects with an RpcError. Interceptors
+   * do not see those requests.
+   */
   readonly authorizeHttp?: (head: HttpRequestHead) => Promise<void>;
-  /** Authenticates and authorizes callers, before their requests are read and again when they are decoded; absent: no access control. */
+  /**
+   * Authenticates and authorizes callers, before their requests are read and again when they are
+   * decoded; absent: no access control.
+   */
   readonly guard?: CallGuard | undefined;
   /** Wrap every call, the first one outermost. */
   readonly interceptors?: readonly Interceptor[];
-  /** Names that the health service reports as serving, besides the empty one; default `flyteadmin`. */
+  /**
+   * Names that the health service reports as serving, besides the empty one; default `flyteadmin`.
+   */
   readonly healthNames?: readonly string[];
-  /** Limits of the request of each method; default 4 MiB and a million elements. A larger one answers RESOURCE_EXHAUSTED. */
+  /**
+   * Limits of the request of each method; default 4 MiB and a million elements. A larger one
+   * answers RESOURCE_EXHAUSTED.
+   */
   readonly limits?: RequestLimits;
   /** Memory for requests in flight; default: shared by all servers of the process. */
   readonly budget?: MemoryBudget;
-  /** Timeout for receiving a request, or the next one of a stream, ms; default 30 s. REST bodies have five minutes. */
+  /**
+   * Timeout for receiving a request, or the next one of a stream, ms; default 30 s. REST bodies
+   * have five minutes.
+   */
   readonly requestMs?: number;
   /** Timeout of the TLS handshake, and of the head of an HTTP/1.1 request, ms; default 15 s. */
   readonly headersMs?: number;
-  /** Maximum of calls with incomplete requests, default 2,048; beyond it the oldest one of the connection with the most is refused. */
+  /**
+   * Maximum of calls with incomplete requests, default 2,048; beyond it the oldest one of the
+   * connection with the most is refused.
+   */
   readonly maxUnanswered?: number;
   /** Maximum of connections; default 10,000. */
   readonly maxConnections?: number;
@@ -66,14 +83,17 @@ export interface RpcServer {
   /** Address of the listener; throws before `listen`. */
   readonly address: AddressInfo;
   /**
-   * Reports not ready, serves for another `delayMs` (default 0), then accepts no more, lets running calls end, and
-   * aborts the rest after `deadlineMs` (default 10 s).
+   * Reports not ready, serves for another `delayMs` (default 0), then accepts no more, lets running
+   * calls end, and aborts the rest after `deadlineMs` (default 10 s).
    */
   drain(options?: { readonly delayMs?: number; readonly deadlineMs?: number }): Promise<void>;
 }
 
 const MAX_METADATA_BYTES = 32 * 1024;
-/** Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle connections first and loses no request. */
+/**
+ * Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle
+ * connections first and loses no request.
+ */
 const HTTP_KEEP_ALIVE_MS = 75_000;
 /** Detects clients that vanished silently, whose streams would otherwise never end. */
 const KEEPALIVE_MS = 60_000;
@@ -85,7 +105,9 @@ const IDLE_CONNECTION_MS = 600_000;
 const REQUEST_MS = 30_000;
 const MAX_UNANSWERED = 2_048;
 const MAX_CONNECTIONS = 10_000;
-/** Time for the head of an HTTP/1.1 request, from its first byte or the end of the previous request. */
+/**
+ * Time for the head of an HTTP/1.1 request, from its first byte or the end of the previous request.
+ */
 const HEADERS_MS = 15_000;
 const BODY_MS = 300_000;
 const CONNECTION_CHECK_MS = 5_000;

@@ -8,7 +8,10 @@ export type Protocol = "http1" | "http2";
 /** Time after which a silent connection is closed. */
 const FIRST_BYTES_TIMEOUT_MS = 30_000;
 
-/** Detects the protocol by the first bytes of a connection, which it puts back. Not called for an empty one. */
+/**
+ * Detects the protocol by the first bytes of a connection, which it puts back. Not called for an
+ * empty one.
+ */
 export function sniff(socket: Socket, decided: (protocol: Protocol) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -22,8 +22,9 @@ export interface TlsListenerOptions {
 }
 
 /**
- * Accepts TLS connections for HTTP/2 and HTTP/1.1. A renewed certificate applies to new connections; one that is
- * unreadable or does not match its key is ignored, and the previous one stays.
+ * Accepts TLS connections for HTTP/2 and HTTP/1.1. A renewed certificate applies to new
+ * connections; one that is unreadable or does not match its key is ignored, and the previous one
+ * stays.
  *
  * @throws Error without a valid certificate at the start.
  */
@@ -54,8 +55,8 @@ export async function createTlsListener({ files, logger, onConnection, handshake
 }
 
 /**
- * HTTP/2 carries only gRPC here, so clients that also speak HTTP/1.1, as browsers do, get that. gRPC clients offer `h2`
- * and not `http/1.1`. Undefined ends the handshake (RFC 7301, 3.2).
+ * HTTP/2 carries only gRPC here, so clients that also speak HTTP/1.1, as browsers do, get that.
+ * gRPC clients offer `h2` and not `http/1.1`. Undefined ends the handshake (RFC 7301, 3.2).
  */
 function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
   return ["http/1.1", "h2"].find((protocol) => protocols.includes(protocol));

@@ -18,8 +18,8 @@ export class UnansweredCalls<Call extends object> {
   }
 
   /**
-   * Adds a call. When too many wait, the connection with the most of them loses its oldest one, so that a client with
-   * many open requests does not exclude others.
+   * Adds a call. When too many wait, the connection with the most of them loses its oldest one, so
+   * that a client with many open requests does not exclude others.
    *
    * @param source the connection of the call
    * @returns the call to refuse, which may be the new one itself; undefined when there is room.

@@ -3,7 +3,10 @@ import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/bus-contract";
 import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Bus } from "@flyte-ts/messaging";
 
-/** Collects every task event of a real bus, in order of arrival; the list grows while the bus is open. */
+/**
+ * Collects every task event of a real bus, in order of arrival; the list grows while the bus is
+ * open.
+ */
 export async function collectTaskEvents(bus: Bus): Promise<readonly TaskEvent[]> {
   const events: TaskEvent[] = [];
   await bus.ensureStream(EVENT_STREAM);

@@ -273,7 +273,8 @@ class Scenario {
       if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) terminalPhases.add(phase);
       else assert.equal(terminalPhases.size, 0, "no event follows a terminal one");
     }
-    // A plugin without external state forgets an end that it reported before a restart; consumers keep the first.
+    // A plugin without external state forgets an end that it reported before a restart; consumers
+    // keep the first.
     if (this.environment.startCount !== undefined) assert.ok(terminalPhases.size <= 1, "an attempt has one terminal phase");
   }
 }

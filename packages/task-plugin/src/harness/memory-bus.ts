@@ -9,7 +9,9 @@ interface Consumer {
   readonly handler: Handler;
 }
 
-/** An in-memory message bus: unacknowledged messages can be redelivered, also to a later process. */
+/**
+ * An in-memory message bus: unacknowledged messages can be redelivered, also to a later process.
+ */
 export class MemoryBus implements PluginBus {
   /** All messages given to `publish`, in order. */
   readonly published: { readonly subject: string; readonly data: Uint8Array }[] = [];

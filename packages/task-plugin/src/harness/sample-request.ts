@@ -3,7 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** A complete RUN request for attempt 0 of node `n0` of an execution, as propeller builds it; `over` replaces fields. */
+/**
+ * A complete RUN request for attempt 0 of node `n0` of an execution, as propeller builds it; `over`
+ * replaces fields.
+ */
 export function sampleRequest(taskType: string, over: Partial<TaskRequest> = {}): TaskRequest {
   const execution = "a1b2c3d4e5f6g7h8i9j0";
   const data = `s3://bucket/metadata/propeller/p-development-${execution}/n0/data`;

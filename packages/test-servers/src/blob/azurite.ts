@@ -28,7 +28,10 @@ export function findAzurite(options?: InstallOptions): Promise<string> {
   return findNpmProgram(AZURITE, options);
 }
 
-/** Starts Microsoft's emulator of Azure's blob service on the loopback address. The address of the account is its `url`. */
+/**
+ * Starts Microsoft's emulator of Azure's blob service on the loopback address. The address of the
+ * account is its `url`.
+ */
 export async function startAzurite(options: AzuriteOptions): Promise<LocalServer> {
   const { dataDir, account, accountKey, tls, containers } = options;
   const module = await findAzurite();

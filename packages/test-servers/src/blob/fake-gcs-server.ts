@@ -23,7 +23,10 @@ export function findFakeGcsServer(options?: InstallOptions): Promise<string> {
   return findGoProgram(FAKE_GCS_SERVER, options);
 }
 
-/** Starts an emulator of Google Cloud Storage on the loopback address. It accepts every credential and every signature. */
+/**
+ * Starts an emulator of Google Cloud Storage on the loopback address. It accepts every credential
+ * and every signature.
+ */
 export async function startFakeGcsServer({ dataDir, buckets }: FakeGcsServerOptions): Promise<LocalServer> {
   const command = await findFakeGcsServer();
   for (const bucket of buckets) mkdirSync(join(dataDir, bucket), { recursive: true });

@@ -28,7 +28,10 @@ export function findVersitygw(onProgress?: (what: string) => void): Promise<stri
   return findGoProgram(VERSITYGW, { onProgress });
 }
 
-/** Starts an S3 gateway over a folder, on the loopback address: every bucket is a folder there, every object a file. */
+/**
+ * Starts an S3 gateway over a folder, on the loopback address: every bucket is a folder there,
+ * every object a file.
+ */
 export async function startVersitygw(options: VersitygwOptions): Promise<LocalServer> {
   const { dataDir, buckets, accessKeyId, secretAccessKey } = options;
   const command = await findVersitygw(options.onProgress);

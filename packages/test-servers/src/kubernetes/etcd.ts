@@ -62,7 +62,10 @@ export async function startEtcd({ dataDir, port, durable = true, onProgress, wat
   });
 }
 
-/** Compacts all revisions up to the current one, so that a watch from an older one gets 410. Resolves to that revision. */
+/**
+ * Compacts all revisions up to the current one, so that a watch from an older one gets 410.
+ * Resolves to that revision.
+ */
 export async function compactEtcd(url: string): Promise<number> {
   const call = async (path: string, body: object) => {
     const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(30_000) });

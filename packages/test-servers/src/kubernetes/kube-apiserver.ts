@@ -13,9 +13,15 @@ export interface KubeApiserverOptions {
   readonly port?: number;
   /** Authorization mode; an administrator may do everything in both. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
-  /** True: pods get the service account of their namespace, and its token; controllers must create both. Default false. */
+  /**
+   * True: pods get the service account of their namespace, and its token; controllers must create
+   * both. Default false.
+   */
   readonly serviceAccounts?: boolean;
-  /** Further flags of kube-apiserver, placed last. The last of a single-valued flag wins; lists add up. */
+  /**
+   * Further flags of kube-apiserver, placed last. The last of a single-valued flag wins; lists add
+   * up.
+   */
   readonly args?: readonly string[];
   /** Called before the program is built. */
   readonly onProgress?: (what: string) => void;
@@ -36,7 +42,10 @@ export function findKubeApiserver(onProgress?: (what: string) => void): Promise<
   return findKubernetesProgram("kube-apiserver", onProgress);
 }
 
-/** Starts kube-apiserver on the loopback address and an etcd. Its only user is an administrator with a token. */
+/**
+ * Starts kube-apiserver on the loopback address and an etcd. Its only user is an administrator with
+ * a token.
+ */
 export async function startKubeApiserver(options: KubeApiserverOptions): Promise<KubeApiserver> {
   const command = await findKubeApiserver(options.onProgress);
   const port = options.port ?? (await freePort());

@@ -3,7 +3,10 @@ import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
 
-/** Controllers that the services rely on: they delete the dependents of deleted owners and namespaces, and count quotas. */
+/**
+ * Controllers that the services rely on: they delete the dependents of deleted owners and
+ * namespaces, and count quotas.
+ */
 const DEFAULT_CONTROLLERS = [
   "garbage-collector-controller",
   "namespace-controller",

@@ -25,7 +25,10 @@ export function findKwok(options?: InstallOptions): Promise<string> {
   return findGoProgram(program, options);
 }
 
-/** Simulates the kubelets of all nodes: pods bound to them run for a while and succeed, without any process. */
+/**
+ * Simulates the kubelets of all nodes: pods bound to them run for a while and succeed, without any
+ * process.
+ */
 export async function startKwok({ kubeconfig, configDir, podDurationMs, watchdog }: KwokOptions): Promise<LocalServer> {
   const command = await findKwok();
   const port = await freePort();

@@ -8,7 +8,10 @@ const FLYTECTL: GoProgram = {
   overrideVariable: "FLYTE_TS_FLYTECTL",
 };
 
-/** Finds stock flytectl for tests: `FLYTE_TS_FLYTECTL`, the cache, the PATH, or built once from its Go module. */
+/**
+ * Finds stock flytectl for tests: `FLYTE_TS_FLYTECTL`, the cache, the PATH, or built once from its
+ * Go module.
+ */
 export function findFlytectl(onProgress?: (what: string) => void): Promise<string> {
   return findGoProgram(FLYTECTL, { onProgress });
 }

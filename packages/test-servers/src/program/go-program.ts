@@ -9,7 +9,10 @@ export interface GoProgram {
   /** Name of the program; with the version also of the file in the cache. */
   readonly name: string;
   readonly version: string;
-  /** Folder below `go/` whose go.mod pins the module and whose go.sum has the sums of all dependencies. */
+  /**
+   * Folder below `go/` whose go.mod pins the module and whose go.sum has the sums of all
+   * dependencies.
+   */
   readonly module: string;
   readonly mainPackage: string;
   readonly linkerFlags?: string;
@@ -18,8 +21,8 @@ export interface GoProgram {
 }
 
 /**
- * Finds the program: its variable, the cache, or the PATH; else builds it from its Go module into the cache, where
- * concurrent callers share one build.
+ * Finds the program: its variable, the cache, or the PATH; else builds it from its Go module into
+ * the cache, where concurrent callers share one build.
  *
  * @throws ServerStartError when building is not allowed, Go is missing or the build fails.
  */

@@ -8,8 +8,8 @@ import { ServerStartError } from "@flyte-ts/local-servers";
 
 export interface NpmProgram {
   /**
-   * Name of the program, of its folder below `npm/` whose lock file pins all dependencies, and, with the version, of
-   * its folder in the cache.
+   * Name of the program, of its folder below `npm/` whose lock file pins all dependencies, and,
+   * with the version, of its folder in the cache.
    */
   readonly name: string;
   readonly version: string;
@@ -20,8 +20,8 @@ export interface NpmProgram {
 }
 
 /**
- * Finds the program's module: its variable, or the cache; else installs it into the cache, where concurrent callers
- * share one installation.
+ * Finds the program's module: its variable, or the cache; else installs it into the cache, where
+ * concurrent callers share one installation.
  *
  * @throws ServerStartError when it is missing and cannot or must not be installed.
  */

@@ -9,8 +9,8 @@ const MODULE = "github.com/prometheus-operator/prometheus-operator";
 
 /**
  * Finds the folder with the resource definitions of the Prometheus operator, one file each, such as
- * `monitoring.coreos.com_servicemonitors.yaml`: from its Go module, fetched once (4 MB) and kept with Go's other
- * modules.
+ * `monitoring.coreos.com_servicemonitors.yaml`: from its Go module, fetched once (4 MB) and kept
+ * with Go's other modules.
  *
  * @throws ServerStartError when Go is missing or the module cannot be fetched.
  */

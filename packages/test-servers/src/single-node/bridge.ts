@@ -2,7 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./run-command.js";
 
-/** Network of a node's pods: one bridge, on which this machine has the first address. It has no route to the outside. */
+/**
+ * Network of a node's pods: one bridge, on which this machine has the first address. It has no
+ * route to the outside.
+ */
 export interface PodNetwork {
   /** Address of this machine, as pods see it. */
   readonly address: string;
@@ -14,8 +17,8 @@ const BRIDGE = "flyte-ts0";
 const ADDRESS = "10.213.0.1";
 const SUBNET = "10.213.0.0/16";
 /**
- * A fixed address: a bridge without one uses that of a port and changes it as pods come and go, and then running pods
- * no longer reach it.
+ * A fixed address: a bridge without one uses that of a port and changes it as pods come and go, and
+ * then running pods no longer reach it.
  */
 const HARDWARE_ADDRESS = "0a:58:0a:d5:00:01";
 

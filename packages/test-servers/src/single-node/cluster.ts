@@ -49,8 +49,9 @@ const RUN_DIR = "/run/flyte-ts-one-node";
 const NODE_READY_TIMEOUT_MS = 60_000;
 
 /**
- * Starts a whole Kubernetes cluster of one real node on this machine: etcd, kube-apiserver with RBAC, all controllers,
- * the scheduler, kubelet, containerd and a network of its own. One at a time.
+ * Starts a whole Kubernetes cluster of one real node on this machine: etcd, kube-apiserver with
+ * RBAC, all controllers, the scheduler, kubelet, containerd and a network of its own. One at a
+ * time.
  *
  * @throws ServerStartError when this machine cannot be a node, or is one already
  */
@@ -174,7 +175,10 @@ async function waitForNode(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Locks the machine: its network, sockets and images can serve one node only. The lock ends with RUN_DIR. */
+/**
+ * Locks the machine: its network, sockets and images can serve one node only. The lock ends with
+ * RUN_DIR.
+ */
 function claimMachine(): void {
   mkdirSync(RUN_DIR, { recursive: true });
   const holder = acquireLock(join(RUN_DIR, "pid"));

@@ -21,8 +21,8 @@ export async function buildPauseImage(onProgress: OnProgress): Promise<ImageSpec
 }
 
 /**
- * Imports missing images into containerd. A root folder changed since is imported again: it is identified by its name
- * and modification time.
+ * Imports missing images into containerd. A root folder changed since is imported again: it is
+ * identified by its name and modification time.
  */
 export async function importImages(containerd: Containerd, images: readonly ImageSpec[], onProgress: OnProgress): Promise<void> {
   const listed = await containerd.ctr("images", "list");

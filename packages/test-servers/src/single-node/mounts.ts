@@ -3,8 +3,8 @@ import { resolve, sep } from "node:path";
 import { runCommand } from "./run-command.js";
 
 /**
- * Unmounts everything at a folder and below it. A kubelet bind-mounts its own folder where the machine's mount
- * propagation is not shared, and leaves the mount when it ends.
+ * Unmounts everything at a folder and below it. A kubelet bind-mounts its own folder where the
+ * machine's mount propagation is not shared, and leaves the mount when it ends.
  */
 export async function unmountBelow(folder: string): Promise<void> {
   const top = resolve(folder);
@@ -13,7 +13,10 @@ export async function unmountBelow(folder: string): Promise<void> {
   for (const point of points.reverse()) await runCommand("umount", ["--lazy", point]);
 }
 
-/** Source: proc(5), mountinfo; the fifth field, in which spaces, tabs, line ends and backslashes are octal. */
+/**
+ * Source: proc(5), mountinfo; the fifth field, in which spaces, tabs, line ends and backslashes are
+ * octal.
+ */
 function mountPoints(): string[] {
   return readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")

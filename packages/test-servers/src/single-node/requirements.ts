@@ -10,7 +10,10 @@ export function findNetworkPlugins(): string | undefined {
   return NETWORK_PLUGIN_DIRS.find((folder) => existsSync(`${folder}/bridge`) && existsSync(`${folder}/host-local`));
 }
 
-/** Lists in one line the requirements of a node that this machine lacks; undefined when there are none. */
+/**
+ * Lists in one line the requirements of a node that this machine lacks; undefined when there are
+ * none.
+ */
 export function missingNodeRequirements(): string | undefined {
   if (process.platform !== "linux") return "a node needs Linux";
   if (process.getuid?.() !== 0) return "a node needs root";

@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 
-/** Runs a program to its end and returns its output. @throws Error with its messages when it fails */
+/**
+ * Runs a program to its end and returns its output. @throws Error with its messages when it fails
+ */
 export function runCommand(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, args, { encoding: "utf8", maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {

@@ -93,7 +93,10 @@ interface ClientMessage {
 
 const WRITES = /\b(INSERT|UPDATE|DELETE)\b/i;
 
-/** Parses what a client sends: protocol 3.0, in which every message but the first begins with its type. */
+/**
+ * Parses what a client sends: protocol 3.0, in which every message but the first begins with its
+ * type.
+ */
 class CommitParser {
   #rest = Buffer.alloc(0);
   #first = true;

@@ -27,7 +27,8 @@ export interface FaultProxyTarget {
 /**
  * Fault of the API, from now on:
  * - `refused`: no listener; connections are cut.
- * - `silent`: connections stay open, and nothing ever passes through them again, even after the fault ends.
+ * - `silent`: connections stay open, and nothing ever passes through them again, even after the
+ *   fault ends.
  * - `answering`: each request gets this status, as from an overloaded server (429, 503).
  * - `slow`: each answer, and each chunk of a watch, is delayed by this time, ms.
  */
@@ -48,7 +49,10 @@ export interface FaultProxy {
   set(fault: ProxyFault): Promise<void>;
   /** Cuts all connections once. */
   resetConnections(): void;
-  /** Ends all watches, and answers each of the next `count` with 410 Gone: alternately as status and as an event of the stream. */
+  /**
+   * Ends all watches, and answers each of the next `count` with 410 Gone: alternately as status and
+   * as an event of the stream.
+   */
   expireWatches(count: number): void;
   stop(): Promise<void>;
 }
@@ -179,7 +183,8 @@ class Proxy {
       if (this.#blackholed.has(socket)) return;
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
-      // Chunks of a watch may arrive while earlier ones are delayed: each is delayed by the same time.
+      // Chunks of a watch may arrive while earlier ones are delayed: each is delayed by the same
+      // time.
       let sent = Promise.resolve();
       for await (const piece of answer) {
         const due = late();

@@ -10,7 +10,10 @@ export interface RequestScope {
 /** Fields that refer to more than the request's subject: tested one by one. */
 const EXCLUDED_FIELDS = ["parentNodeExecution", "referenceExecution", "artifactIds", "org"];
 
-/** Builds a request of any kind for one project and domain, set wherever its message has fields for them. */
+/**
+ * Builds a request of any kind for one project and domain, set wherever its message has fields for
+ * them.
+ */
 export function anyRequest(schema: DescMessage, scope: RequestScope): Message {
   const message = create(schema);
   fillMessage(schema, message, { about: scope, above: [] });

@@ -8,9 +8,10 @@ export interface MigrationCheckOptions {
 }
 
 /**
- * Lists migration statements that may break the previous release: it would miss a dropped object, or write rows that
- * are refused. A migration may contain such statements in a release of its own, after the one that stopped using the
- * object, and says so in its first line (`contractAfter`). One line per finding: the file, the rule, the statement.
+ * Lists migration statements that may break the previous release: it would miss a dropped object,
+ * or write rows that are refused. A migration may contain such statements in a release of its own,
+ * after the one that stopped using the object, and says so in its first line (`contractAfter`). One
+ * line per finding: the file, the rule, the statement.
  */
 export function findIncompatibleMigrations(directory: string, { from = "" }: MigrationCheckOptions = {}): readonly string[] {
   const files = readdirSync(directory).filter((name) => name.endsWith(".sql") && name >= from);
@@ -88,7 +89,10 @@ function checkClause(clause: string, ownTables: ReadonlySet<string>): string | u
   return checkReferences(clause, ownTables);
 }
 
-/** Refuses references to older tables: a row unknown to the previous build could prevent its deletes. */
+/**
+ * Refuses references to older tables: a row unknown to the previous build could prevent its
+ * deletes.
+ */
 function checkReferences(text: string, ownTables: ReadonlySet<string>): string | undefined {
   for (const [reference, table = ""] of text.matchAll(/REFERENCES (\w+)[^,]*/gi))
     if (!ownTables.has(table) && !/ON DELETE (CASCADE|SET NULL)/i.test(reference)) return "rows that the build before deletes may be held";

@@ -12,7 +12,10 @@ export interface SchemaSnapshot {
   readonly hint: string;
 }
 
-/** Returns the schema of a database and `schema.snapshot` of its migrations folder, which `UPDATE_SNAPSHOT=1` rewrites. */
+/**
+ * Returns the schema of a database and `schema.snapshot` of its migrations folder, which
+ * `UPDATE_SNAPSHOT=1` rewrites.
+ */
 export async function schemaSnapshot(db: Queryable, directory: string): Promise<SchemaSnapshot> {
   const file = join(directory, "schema.snapshot");
   const schema = await schemaText(db);

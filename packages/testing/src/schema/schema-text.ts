@@ -1,8 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
 /**
- * All objects of the schema, one per line under headings, and the applied migrations. NOT NULL is shown only with its
- * column, an index of a constraint with the constraint.
+ * All objects of the schema, one per line under headings, and the applied migrations. NOT NULL is
+ * shown only with its column, an index of a constraint with the constraint.
  */
 const SCHEMA_OBJECTS = `
   SELECT '' AS heading, 0 AS place, 0 AS number, 'migration ' || name || ' sha256 ' || checksum AS line FROM schema_migrations

@@ -33,15 +33,18 @@ export interface KubernetesFixture extends ServerFixture {
     kill(): Promise<void>;
     restart(): Promise<void>;
     /**
-     * Compacts all revisions up to now; resolves to that revision. The API server still answers from its watch cache
-     * until it is restarted.
+     * Compacts all revisions up to now; resolves to that revision. The API server still answers
+     * from its watch cache until it is restarted.
      */
     compact(): Promise<number>;
   };
 }
 
 export interface KubernetesFixtureOptions {
-  /** Also run kube-controller-manager's garbage collector, namespace, service account and quota controllers. Default false. */
+  /**
+   * Also run kube-controller-manager's garbage collector, namespace, service account and quota
+   * controllers. Default false.
+   */
   readonly controllers?: boolean;
   /** Authorization mode. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
@@ -52,8 +55,9 @@ export interface KubernetesFixtureOptions {
 }
 
 /**
- * Returns why a real Kubernetes API cannot run here (no Go, no network), in one line that is also printed; undefined
- * when its programs are available. The first call on a machine builds them, which takes minutes.
+ * Returns why a real Kubernetes API cannot run here (no Go, no network), in one line that is also
+ * printed; undefined when its programs are available. The first call on a machine builds them,
+ * which takes minutes.
  *
  *     const unavailable = await kubernetesUnavailable();
  *     describe.skipIf(unavailable)("on a real Kubernetes API", …)

@@ -24,7 +24,9 @@ export interface MailServerOptions {
   readonly login?: { readonly user: string; readonly password: string };
 }
 
-/** A mail server on a free local port that keeps mails in memory. Its certificate is self-signed. */
+/**
+ * A mail server on a free local port that keeps mails in memory. Its certificate is self-signed.
+ */
 export async function mailServer({ reject = () => undefined, login }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({

@@ -10,7 +10,10 @@ export interface MigratedDatabase {
 }
 
 export interface MigratedDatabaseOptions {
-  /** Name of a database that several replicas create and migrate concurrently, as those of a service that start together. */
+  /**
+   * Name of a database that several replicas create and migrate concurrently, as those of a service
+   * that start together.
+   */
   readonly name?: string;
   /** Folder of a server that is kept for the next run. Default: a fresh one that `stop` removes. */
   readonly dataDir?: string | undefined;

@@ -1,4 +1,6 @@
-/** The compiled closure or a setting of an execution cannot be converted to a resource; permanent. */
+/**
+ * The compiled closure or a setting of an execution cannot be converted to a resource; permanent.
+ */
 export class WorkflowBuildError extends Error {
   override readonly name = "WorkflowBuildError";
 

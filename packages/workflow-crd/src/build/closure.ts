@@ -11,7 +11,10 @@ import { stripInterface } from "./strip-interface.js";
 import type { PlatformResources } from "../model.js";
 import { applyPlatformResources } from "./task-resources.js";
 
-/** Fields of the resource that derive from the compiled closure alone, and may be kept in the blob store instead. */
+/**
+ * Fields of the resource that derive from the compiled closure alone, and may be kept in the blob
+ * store instead.
+ */
 export interface ClosureFields {
   readonly spec: JsonObject;
   readonly tasks: JsonObject;

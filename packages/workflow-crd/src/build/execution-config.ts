@@ -5,7 +5,9 @@ import { quantityOrZero } from "./quantity-or-zero.js";
 import type { BuildInput } from "./input.js";
 import { goStructJson } from "./protobuf-json.js";
 
-/** Builds `executionConfig`, the only part whose keys are Go's field names; all are always present. */
+/**
+ * Builds `executionConfig`, the only part whose keys are Go's field names; all are always present.
+ */
 export function buildExecutionConfig(input: BuildInput): JsonObject {
   const plugins = input.taskPluginOverrides.map((override): [string, JsonObject] => [
     override.taskType,

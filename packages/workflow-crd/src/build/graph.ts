@@ -29,7 +29,10 @@ interface GraphFieldsOptions {
   readonly nodes?: Iterable<Node> | undefined;
 }
 
-/** @throws WorkflowBuildError when the graph is incomplete or not compiled; for a node, when it is iterated. */
+/**
+ * @throws WorkflowBuildError when the graph is incomplete or not compiled; for a node, when it is
+ *   iterated.
+ */
 export function graphFields({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphFieldsOptions): GraphFields {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "contains a workflow without an id");
   const id = workflowIdText(template.id);

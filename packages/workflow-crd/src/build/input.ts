@@ -31,7 +31,9 @@ export interface BuildInput {
   /** Execution whose finished nodes are reused. */
   readonly recoveryExecution?: WorkflowExecutionIdentifier | undefined;
   readonly consoleUrl?: string | undefined;
-  /** URI of the closure in the blob store; the resource then omits spec, tasks and sub-workflows. */
+  /**
+   * URI of the closure in the blob store; the resource then omits spec, tasks and sub-workflows.
+   */
   readonly closureReference?: string | undefined;
   /** URI of the inputs in the blob store; the resource then omits them. */
   readonly inputsReference?: string | undefined;

@@ -37,15 +37,18 @@ export const END_NODE = "end-node";
 export type Tasks = ReadonlyMap<string, TaskTemplate>;
 
 /**
- * `json` for a resource; `message` for callers that parse the form at once: bindings, the largest part of a large graph,
- * stay protobuf messages.
+ * `json` for a resource; `message` for callers that parse the form at once: bindings, the largest
+ * part of a large graph, stay protobuf messages.
  */
 export type BindingForm = "json" | "message";
 
 /** A node in the form of the resource. */
 export type NodeJson = JsonObject & { readonly id: string };
 
-/** Builds a node and, after it, the nodes within its branches: the resource holds them all in one flat map. */
+/**
+ * Builds a node and, after it, the nodes within its branches: the resource holds them all in one
+ * flat map.
+ */
 export function buildNodes(node: Node, tasks: Tasks, bindings: BindingForm): NodeJson[] {
   const path = `node ${node.id}`;
   const target = node.target;
@@ -173,7 +176,8 @@ function buildArray(array: ArrayNode, id: string, { tasks, bindings }: { tasks: 
     MinSuccesses: criteria.case === "minSuccesses" ? criteria.value : null,
     MinSuccessRatio: criteria.case === "minSuccessRatio" ? float32(criteria.value) : null,
     BoundInputs: array.boundInputs.length === 0 ? null : array.boundInputs,
-    // An extension for arrays that Go Flyte does not compile: items take their inputs unchanged, not out of lists.
+    // An extension for arrays that Go Flyte does not compile: items take their inputs unchanged,
+    // not out of lists.
     ...(array.isOriginalSubNodeInterface === true || array.dataMode === ArrayNode_DataMode.INDIVIDUAL_INPUT_FILES
       ? { OriginalInterface: true }
       : {}),
@@ -196,7 +200,10 @@ const KUBERNETES_NAMES: Partial<Record<Resources_ResourceName, string>> = {
   [Resources_ResourceName.EPHEMERAL_STORAGE]: "ephemeral-storage",
 };
 
-/** Kubernetes resource requirements; zero quantities and resources without a Kubernetes name are dropped. */
+/**
+ * Kubernetes resource requirements; zero quantities and resources without a Kubernetes name are
+ * dropped.
+ */
 function buildResources(resources: Resources | undefined, id: string): JsonObject {
   const json: JsonObject = {};
   for (const kind of ["limits", "requests"] as const) {

@@ -5,7 +5,10 @@ import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 /** Annotation that is part of cache keys and is therefore kept. */
 const CACHE_KEY_ANNOTATION = "cache-key-metadata";
 
-/** Copies an interface without the fields that only people read: descriptions, and metadata and annotations of types. */
+/**
+ * Copies an interface without the fields that only people read: descriptions, and metadata and
+ * annotations of types.
+ */
 export function stripInterface(iface: TypedInterface): TypedInterface {
   const copy = clone(TypedInterfaceSchema, iface);
   stripVariables(copy.inputs);

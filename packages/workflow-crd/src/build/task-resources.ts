@@ -12,10 +12,10 @@ const KINDS = [
 ] as const satisfies readonly { name: Name; field: keyof ResourceQuantities; always: boolean }[];
 
 /**
- * Completes the resources of a task's container: a missing request becomes the limit or the platform's default, a
- * missing limit becomes the request or the platform's default limit, whichever is more, and both are capped by the
- * platform's limit. Storage and GPUs appear only where the task or the platform sets them. Invalid quantities count as
- * missing.
+ * Completes the resources of a task's container: a missing request becomes the limit or the
+ * platform's default, a missing limit becomes the request or the platform's default limit,
+ * whichever is more, and both are capped by the platform's limit. Storage and GPUs appear only
+ * where the task or the platform sets them. Invalid quantities count as missing.
  */
 export function applyPlatformResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
   if (template.target.case !== "container") return template;

@@ -1,8 +1,8 @@
 import type { Binding } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /**
- * Shares equal bindings among a graph's nodes: a wide graph binds one output, or one of its own inputs, 100,000 times.
- * Only bindings of whole outputs are shared.
+ * Shares equal bindings among a graph's nodes: a wide graph binds one output, or one of its own
+ * inputs, 100,000 times. Only bindings of whole outputs are shared.
  */
 export class BindingInterner {
   readonly #byKey = new Map<string, Binding>();

@@ -9,11 +9,15 @@ import { MAX_TASK_TYPE_LENGTH } from "./malformed-resource.js";
 import { type StreamedClosure, streamClosure } from "./stream-closure.js";
 import { Field } from "./field.js";
 
-/** Contents of a compiled closure: its own graph, and the tasks and sub-workflows that nodes reference. */
+/**
+ * Contents of a compiled closure: its own graph, and the tasks and sub-workflows that nodes
+ * reference.
+ */
 export type ClosureModel = Pick<WorkflowModel, "root" | "tasks" | "subWorkflows">;
 
 /**
- * Parses a compiled closure as the resource of an execution of it would be parsed. Yields between parts of a large one.
+ * Parses a compiled closure as the resource of an execution of it would be parsed. Yields between
+ * parts of a large one.
  * @throws WorkflowBuildError or WorkflowFormatError when the closure is incomplete or not compiled.
  */
 export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): Generator<void, ClosureModel> {
@@ -22,7 +26,8 @@ export function parseClosure(closure: CompiledWorkflowClosure, platform: Platfor
 
 /**
  * Parses the bytes of the closure that a resource references. Yields between parts of a large one.
- * @throws WorkflowBuildError or WorkflowFormatError when they are no closure, or an incomplete or uncompiled one.
+ * @throws WorkflowBuildError or WorkflowFormatError when they are no closure, or an incomplete or
+ *   uncompiled one.
  */
 export function* parseEncodedClosure(bytes: Uint8Array, platform: PlatformResources): Generator<void, ClosureModel> {
   return yield* parseGraphs(closureSource(streamClosure(bytes, new Field({}, "workflowClosureReference")), platform));
@@ -36,7 +41,10 @@ interface ClosureSource {
   readonly subWorkflows: ReadonlyMap<string, GraphSource>;
 }
 
-/** Converts a closure's graphs to the form of the resource; nodes are converted one by one, as they are read. */
+/**
+ * Converts a closure's graphs to the form of the resource; nodes are converted one by one, as they
+ * are read.
+ */
 function closureSource({ closure, nodes }: StreamedClosure, platform: PlatformResources): ClosureSource {
   const { spec, tasks, subWorkflows } = closureGraphs(closure, platform, { bindings: "message", nodes });
   const root = new Field({}, "closure");

@@ -27,7 +27,10 @@ export function graphFromResource(graph: Field): GraphSource {
 /** Number of nodes between yields. */
 const NODES_PER_YIELD = 1_000;
 
-/** Parses `spec`, or one of `subWorkflows`, and ensures that every reference exists. Yields between parts of a large graph. */
+/**
+ * Parses `spec`, or one of `subWorkflows`, and ensures that every reference exists. Yields between
+ * parts of a large graph.
+ */
 export function* parseGraph({ graph, nodes: fields }: GraphSource, knownTargets: KnownTargets): Generator<void, GraphModel> {
   const nodes = new Map<string, NodeModel>();
   const context = { tasks: knownTargets.tasks, bindings: new BindingInterner() };
@@ -63,7 +66,10 @@ export function* parseGraph({ graph, nodes: fields }: GraphSource, knownTargets:
 
 type Edges = Map<string, readonly string[]>;
 
-/** Omits edges of the failure node: it runs when the graph has failed, not when its upstreams are done. */
+/**
+ * Omits edges of the failure node: it runs when the graph has failed, not when its upstreams are
+ * done.
+ */
 function parseEdges(
   graph: Field,
   nodes: ReadonlyMap<string, NodeModel>,

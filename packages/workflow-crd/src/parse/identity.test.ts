@@ -16,7 +16,8 @@ test.each([
   ["as admin writes it", sound, TEMPLATE],
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
-  // In Go FlyteAdmin given labels override its own, and a child execution is given those of its parent.
+  // In Go FlyteAdmin given labels override its own, and a child execution is given those of its
+  // parent.
   [
     "with the labels of its parent",
     { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } },

@@ -1,7 +1,10 @@
 import { STATUS_VERSION } from "../status.js";
 import type { Field } from "./field.js";
 
-/** A newer build of propeller wrote the status, and this one must not act on it: the resource is left to a newer build. */
+/**
+ * A newer build of propeller wrote the status, and this one must not act on it: the resource is
+ * left to a newer build.
+ */
 export class StatusTooNewError extends Error {
   override readonly name = "StatusTooNewError";
 }

@@ -5,7 +5,10 @@ import type { Field } from "./field.js";
 const WORKFLOW_PHASES: ReadonlySet<number> = new Set(workflowPhases.map(({ phase }) => phase));
 const NODE_PHASES: ReadonlySet<number> = new Set(nodePhases.map(({ phase }) => phase));
 
-/** Parses `status` into a copy that the caller may change. Unknown fields are kept; missing phases are 0, as Go omits them. */
+/**
+ * Parses `status` into a copy that the caller may change. Unknown fields are kept; missing phases
+ * are 0, as Go omits them.
+ */
 export function parseStatus(status: Field): WorkflowStatus {
   if (status.isAbsent) return { phase: 0 };
   checkStatus(status);
@@ -50,7 +53,9 @@ function checkNode(node: Field): void {
   for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
 }
 
-/** Refuses an unknown phase, which would be neither active nor terminal: its workflow would hang. */
+/**
+ * Refuses an unknown phase, which would be neither active nor terminal: its workflow would hang.
+ */
 function checkPhase(field: Field, known: ReadonlySet<number>): void {
   if (field.isAbsent || known.has(field.nonNegativeInt())) return;
   throw field.error(`must be a phase of 0 to ${Math.max(...known)}, is ${JSON.stringify(field.value)}`);

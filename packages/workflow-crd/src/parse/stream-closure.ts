@@ -18,8 +18,8 @@ const TEMPLATE_FIELD = 1;
 const NODES_FIELD = 4;
 
 /**
- * Opens the closure blob of a resource, in either form that `unwrapClosure` accepts. Decoded at once, 100,000 nodes
- * take 200 MiB: nodes are decoded one by one on iteration, the rest here.
+ * Opens the closure blob of a resource, in either form that `unwrapClosure` accepts. Decoded at
+ * once, 100,000 nodes take 200 MiB: nodes are decoded one by one on iteration, the rest here.
  *
  * @param reference the field with the URI, for errors.
  * @throws WorkflowFormatError when the bytes are no closure; for a node, when it is iterated.

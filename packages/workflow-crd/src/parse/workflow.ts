@@ -21,7 +21,10 @@ import { sliceReferences, type SliceReference } from "../slice/references.js";
 import type { WorkflowStatus } from "../status.js";
 import { parseStatus } from "./status.js";
 
-/** Parts of a resource in the blob store; fetch them and pass them to parseFlyteWorkflow, the closure parsed by `parseEncodedClosure`. */
+/**
+ * Parts of a resource in the blob store; fetch them and pass them to parseFlyteWorkflow, the
+ * closure parsed by `parseEncodedClosure`.
+ */
 export interface WorkflowReferences {
   readonly closure: string | undefined;
   readonly inputs: string | undefined;
@@ -39,7 +42,8 @@ export interface OffloadedParts {
 
 /**
  * Reads the references; call it first.
- * @throws WorkflowFormatError when the value is no object or an address no text, StatusTooNewError when the resource is
+ * @throws WorkflowFormatError when the value is no object or an address no text, StatusTooNewError
+ *   when the resource is
  * for a newer build.
  */
 export function referencesOf(json: unknown): WorkflowReferences {
@@ -53,8 +57,9 @@ export function referencesOf(json: unknown): WorkflowReferences {
 }
 
 /**
- * Parses a FlyteWorkflow resource, written by this admin or Go FlyteAdmin. Unknown fields are ignored; every reference
- * of a node must exist. Nothing of `json` is shared with the mutable parts of the result.
+ * Parses a FlyteWorkflow resource, written by this admin or Go FlyteAdmin. Unknown fields are
+ * ignored; every reference of a node must exist. Nothing of `json` is shared with the mutable parts
+ * of the result.
  * @throws WorkflowFormatError that names the path, when the resource is malformed.
  */
 export function parseFlyteWorkflow(json: unknown, offloaded: OffloadedParts = {}): ParsedWorkflow {
@@ -73,7 +78,8 @@ export function parseFlyteWorkflow(json: unknown, offloaded: OffloadedParts = {}
       uid: metadata.at("uid").stringOrEmpty(),
       executionId,
       workflowId,
-      // In Go FlyteAdmin given labels override its own, and a child execution is given those of its parent.
+      // In Go FlyteAdmin given labels override its own, and a child execution is given those of its
+      // parent.
       labels: { ...metadata.at("labels").stringMap(), ...identityLabels(executionId, workflowId.name) },
       annotations: metadata.at("annotations").stringMap(),
       ...graphs,

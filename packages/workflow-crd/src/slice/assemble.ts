@@ -31,7 +31,10 @@ function childOf(node: TreeNode, id: string): TreeNode {
   return child;
 }
 
-/** A node without a status of its own is skipped with its descendants: this program never writes such. */
+/**
+ * A node without a status of its own is skipped with its descendants: this program never writes
+ * such.
+ */
 function statusesOf({ children }: TreeNode): Statuses {
   const statuses: [string, NodeStatus][] = [];
   for (const [id, node] of children ?? []) {

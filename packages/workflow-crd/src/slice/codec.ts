@@ -5,7 +5,9 @@ import { Field, type WorkflowFormatError } from "../parse/field.js";
 import { parseNodeStatus } from "../parse/status.js";
 import { SLICE_VERSION, type NodeStatus } from "../status.js";
 
-/** A node in a slice: its path of ids from the top, and its status without those of its descendants. */
+/**
+ * A node in a slice: its path of ids from the top, and its status without those of its descendants.
+ */
 export interface SliceEntry {
   readonly path: readonly string[];
   readonly status: NodeStatus;
@@ -33,7 +35,8 @@ export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
 
 /**
  * @param key the slice's, for errors.
- * @throws WorkflowFormatError when the bytes are no slice, StatusTooNewError when a newer build wrote them.
+ * @throws WorkflowFormatError when the bytes are no slice, StatusTooNewError when a newer build
+ *   wrote them.
  */
 export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
   const root = sliceField(key, decompressSlice(bytes, key));

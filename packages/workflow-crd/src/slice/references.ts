@@ -8,7 +8,10 @@ export interface SliceReference {
   readonly uri: string;
 }
 
-/** Valid name of a slice's blob, directly below the prefix. Propeller deletes slices, so a name must not lead elsewhere. */
+/**
+ * Valid name of a slice's blob, directly below the prefix. Propeller deletes slices, so a name must
+ * not lead elsewhere.
+ */
 const BLOB_NAME = /^(?!\.+$)[\w.-]+$/;
 
 /** URI of a slice's blob. */

@@ -5,7 +5,10 @@ const cluster = z
   .strictObject({
     name: z.string().min(1),
     ...kubernetesSettings,
-    /** Share of new executions, relative to the weights of the others; 0: only executions with a matching label or pool. */
+    /**
+     * Share of new executions, relative to the weights of the others; 0: only executions with a
+     * matching label or pool.
+     */
     weight: z.number().min(0).default(1),
     /** False: the cluster gets no new executions; its running ones continue. */
     enabled: z.boolean().default(true),
@@ -27,7 +30,10 @@ export const clustersSchema = z
 
 /** Placement of executions; names as in Flyte's `clusters` and `clusterPools`. */
 export const placementSchema = z.strictObject({
-  /** Clusters by execution label, with their relative weights; when all weights are 0 they are equal. */
+  /**
+   * Clusters by execution label, with their relative weights; when all weights are 0 they are
+   * equal.
+   */
   labelClusterMap: z
     .record(z.string(), z.array(z.strictObject({ id: z.string().min(1), weight: z.number().min(0).default(0) })).min(1))
     .default({}),

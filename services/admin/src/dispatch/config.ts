@@ -4,7 +4,10 @@ import type { EventsConfig } from "../events/index.js";
 const settings = z.strictObject({
   abort: z
     .strictObject({
-      /** Time after which an aborting execution becomes ABORTED without the engine's confirmation, seconds. */
+      /**
+       * Time after which an aborting execution becomes ABORTED without the engine's confirmation,
+       * seconds.
+       */
       deadlineSeconds: z.number().positive().default(120),
     })
     .prefault({}),
@@ -12,9 +15,9 @@ const settings = z.strictObject({
   repair: z
     .strictObject({
       /**
-       * Time without events after which an execution is reconciled with its resource, and the interval of further
-       * checks; also the time after an execution's end for which the ends of its nodes and attempts may still be
-       * reported. Seconds.
+       * Time without events after which an execution is reconciled with its resource, and the
+       * interval of further checks; also the time after an execution's end for which the ends of
+       * its nodes and attempts may still be reported. Seconds.
        */
       quietSeconds: z.number().positive().default(60),
       /** Interval between searches for such rows, seconds. */

@@ -8,7 +8,10 @@ type EventPayload =
       readonly execution: executionIds.ExecutionName;
       readonly fact: WorkflowUpdate;
       readonly order: bigint;
-      /** Number of terminal nodes that were reported before a terminal event; undefined when the engine does not send it. */
+      /**
+       * Number of terminal nodes that were reported before a terminal event; undefined when the
+       * engine does not send it.
+       */
       readonly endedNodes?: number;
     }
   | { readonly kind: "notice"; readonly execution: executionIds.ExecutionName; readonly fact: BlockerUpdate; readonly order: bigint }

@@ -10,11 +10,16 @@ const settings = z.strictObject({
       maxStreams: z.number().int().positive().default(20_000),
       /** Maximum of log streams in addition, each with a connection to a data plane. */
       maxLogStreams: z.number().int().positive().default(500),
-      /** Poll interval of a watched execution, seconds, since notifications of changes may be lost. */
+      /**
+       * Poll interval of a watched execution, seconds, since notifications of changes may be lost.
+       */
       pollSeconds: z.number().positive().default(10),
       /** Maximum interval between messages to a client, seconds. */
       heartbeatSeconds: z.number().positive().default(30),
-      /** Time for which ends of nodes and attempts are awaited after the end of their execution, seconds. */
+      /**
+       * Time for which ends of nodes and attempts are awaited after the end of their execution,
+       * seconds.
+       */
       lingerSeconds: z.number().min(0).default(5),
     })
     .prefault({}),

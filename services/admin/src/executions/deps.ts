@@ -6,6 +6,9 @@ export interface ExecutionsDeps extends ClustersDeps {
   readonly config: ExecutionsConfig;
   /** Launch slots; default: executions wait for a poll of the outbox. */
   readonly launchSlots?: LaunchSlots;
-  /** Notifies all replicas of committed changes of these executions, by row id; the message may be lost. */
+  /**
+   * Notifies all replicas of committed changes of these executions, by row id; the message may be
+   * lost.
+   */
   readonly publishChanged?: (executionIds: readonly bigint[]) => void;
 }

@@ -43,8 +43,8 @@ const onlyEqual: typeof functionsOf = {
 };
 
 /**
- * Returns every filter of a list, with values that many, some, few and no rows have. For columns of joined tables only
- * `eq`, unless every function is requested.
+ * Returns every filter of a list, with values that many, some, few and no rows have. For columns of
+ * joined tables only `eq`, unless every function is requested.
  */
 export async function filtersOf(db: Queryable, { entity }: Listed, every: boolean): Promise<readonly string[]> {
   const tables = [
@@ -67,7 +67,9 @@ export async function filtersOf(db: Queryable, { entity }: Listed, every: boolea
   return filters;
 }
 
-/** Returns the orders of a list in both directions, without those that are documented as unindexed. */
+/**
+ * Returns the orders of a list in both directions, without those that are documented as unindexed.
+ */
 function ordersOf({ entity }: Listed): readonly Combination["sort"][] {
   const keys = Object.entries(entity.columns).filter(([, column]) => column.unindexed === undefined && column.type !== "bytes");
   return keys.flatMap(([key]) => [[key, 0] as const, [key, 1] as const]);
@@ -110,8 +112,8 @@ interface Place {
 const found = new Map<string, readonly string[]>();
 
 /**
- * Returns the most frequent value, one of medium frequency, the rarest, and one without rows; for numbers and times the
- * minimum, the maximum and the median.
+ * Returns the most frequent value, one of medium frequency, the rarest, and one without rows; for
+ * numbers and times the minimum, the maximum and the median.
  */
 async function valuesOf(db: Queryable, { table, name, column: { type } }: Place): Promise<readonly string[]> {
   const sql = columnSql(table, name);

@@ -78,7 +78,10 @@ export async function documentedLists(db: Database): Promise<readonly Listed[]> 
   ];
 }
 
-/** Every row with an error has failed: in the order of phases these are adjacent, possibly at the end. */
+/**
+ * Every row with an error has failed: in the order of phases these are adjacent, possibly at the
+ * end.
+ */
 function failuresByPhase({ filters, sort }: Combination): boolean {
   return sort?.[0] === "phase" && /^\w+\(error_/.test(filters);
 }
@@ -91,8 +94,9 @@ function byNumber({ filters, sort = ["id", 1] }: Combination): boolean {
 const TIMES = ["created_at", "started_at", "updated_at", "execution_created_at", "execution_updated_at"];
 
 /**
- * Newest first before a time, or oldest first after it, with two different timestamps: the rows between are read.
- * Excludes those before a time by created_at (execution/implied-bound.ts), which the console requests.
+ * Newest first before a time, or oldest first after it, with two different timestamps: the rows
+ * between are read. Excludes those before a time by created_at (execution/implied-bound.ts), which
+ * the console requests.
  */
 function againstTheGrain({ filters, sort = ["id", 1] }: Combination): boolean {
   const [, fn, bounded] = /^(gte|lt)\((\w+),/.exec(filters) ?? [];

@@ -20,7 +20,10 @@ export const BIG_TABLES = ["execution_tags", "executions", "node_executions", "t
 
 const versionColumns = "project, domain, name, version, digest, closure, created_at, updated_at";
 const at = "now() - r * interval '37 seconds'";
-/** Names contain words and the number of their workflow, so that parts of names have realistic frequencies. */
+/**
+ * Names contain words and the number of their workflow, so that parts of names have realistic
+ * frequencies.
+ */
 const nameOf = (number: string) => `'app.' || (ARRAY['train','score','load','clean','report'])[1 + ${number} % 5] || '.w' || ${number}`;
 const versionValues = `CASE WHEN i % 10 < 9 THEN 'busy' ELSE 'calm' || i % 3 END, 'development', ${nameOf("i")},
   'v' || v || '-' || i % 50, '', '\\x00', ${at}, ${at}`;
@@ -59,7 +62,10 @@ const executions = ({
         ELSE 'SUCCEEDED' END AS p
     FROM generate_series(1, ${rows}) AS i) AS drawn) AS e`;
 
-/** A tenth of the nodes belong to one execution: half at the top level, a quarter below a node, a quarter below an attempt. */
+/**
+ * A tenth of the nodes belong to one execution: half at the top level, a quarter below a node, a
+ * quarter below an attempt.
+ */
 const nodes = ({
   executions: rows,
   nodes: count,
@@ -104,8 +110,8 @@ function statements(fill: Fill): readonly string[] {
 }
 
 /**
- * Fills admin's tables for tests of lists if they are empty. Drops indexes before and creates them afterwards, and
- * makes the tables unlogged: the database must be deleted after the test.
+ * Fills admin's tables for tests of lists if they are empty. Drops indexes before and creates them
+ * afterwards, and makes the tables unlogged: the database must be deleted after the test.
  */
 export async function fillLists(db: Database, fill: Fill): Promise<void> {
   const { rowCount: count } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });

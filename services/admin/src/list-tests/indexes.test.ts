@@ -11,8 +11,8 @@ import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled-lists.fixture.j
 import { planList, selectPagePrepared } from "../platform/list-query/plan.js";
 
 /**
- * LISTS=large: the promised size, some minutes; LISTS=full: every filter with every order at that size, about an hour.
- * LISTS_DATA=FOLDER keeps the database there for the next run.
+ * LISTS=large: the promised size, some minutes; LISTS=full: every filter with every order at that
+ * size, about an hour. LISTS_DATA=FOLDER keeps the database there for the next run.
  */
 const large = process.env.LISTS === "large" || process.env.LISTS === "full";
 const every = process.env.LISTS === "full";
@@ -21,9 +21,9 @@ const fill: Fill = large
   : { executions: 100_000, nodes: 300_000, versions: 20_000 };
 
 /**
- * Maximum of rows that a plan node may read, sort or discard for a page of 100. A filter that matches one row in some
- * hundred or thousand either scans in the requested order, or sorts all its rows: about ten thousand in a million. A
- * list of nodes may read all of one execution.
+ * Maximum of rows that a plan node may read, sort or discard for a page of 100. A filter that
+ * matches one row in some hundred or thousand either scans in the requested order, or sorts all its
+ * rows: about ten thousand in a million. A list of nodes may read all of one execution.
  */
 const MOST_ROWS = large ? 60_000 : 40_000;
 

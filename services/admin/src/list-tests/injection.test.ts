@@ -16,9 +16,9 @@ import { taskEntity } from "../registry/store/tasks.js";
 import { workflowEntity } from "../registry/store/workflows.js";
 import type { ListEntity } from "../platform/list-query/entity.js";
 
-// Sends SQL to every list of the API, in the value of every filterable field, in the field name, the sort key and the
-// token, over gRPC and REST. Executed SQL would leave a table behind; a condition that is always true would list
-// everything.
+// Sends SQL to every list of the API, in the value of every filterable field, in the field name,
+// the sort key and the token, over gRPC and REST. Executed SQL would leave a table behind; a
+// condition that is always true would list everything.
 const ENTITIES: readonly ListEntity[] = [
   executionEntity,
   launchPlanEntity,

@@ -8,7 +8,10 @@ const maxExpiresInSeconds = z.number().positive().max(MAX_PRESIGN_SECONDS).defau
 const settings = z.strictObject({
   storage: z
     .strictObject({
-      /** Container of metadata: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
+      /**
+       * Container of metadata: `s3://bucket`, `gs://bucket`, `abfs://container` or
+       * `file:///folder`.
+       */
       container: z.string().default("s3://my-s3-bucket"),
       /** Prefix of admin's own objects in the container. */
       metadataPrefix: z.string().default("metadata"),

@@ -18,7 +18,10 @@ export function checkText(value: string, field: string): void {
   if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
 }
 
-/** Maximum length of a part of an identifier, bytes of UTF-8: several of them must fit into one index entry. */
+/**
+ * Maximum length of a part of an identifier, bytes of UTF-8: several of them must fit into one
+ * index entry.
+ */
 const MAX_NAME_BYTES = 512;
 
 /** Validates a required text of an index key. */
@@ -46,7 +49,10 @@ export function checkIdentifier(id: Identifier | undefined, expected?: ResourceT
   checkName(id.version, "version");
 }
 
-/** {@link checkIdentifier} for reads, where an unspecified resource type defaults to the expected one. */
+/**
+ * {@link checkIdentifier} for reads, where an unspecified resource type defaults to the expected
+ * one.
+ */
 export function checkReadIdentifier(id: Identifier | undefined, expected: ResourceType): asserts id is Identifier {
   checkIdentifier(id, id?.resourceType === ResourceType.UNSPECIFIED ? undefined : expected);
 }

@@ -3,7 +3,10 @@ import { invalidArgument } from "./rpc-errors.js";
 const MAX_LIMIT = 1_000;
 const DEFAULT_LIMIT = 100;
 
-/** Returns the page size: the requested limit, or the default when it is 0. @throws RpcError INVALID_ARGUMENT. */
+/**
+ * Returns the page size: the requested limit, or the default when it is 0. @throws RpcError
+ * INVALID_ARGUMENT.
+ */
 export function checkLimit(limit: number, usual: number = DEFAULT_LIMIT): number {
   if (limit < 0 || limit > MAX_LIMIT) throw invalidArgument(`invalid value for limit: at most ${MAX_LIMIT}, found ${limit}`);
   return limit || usual;

@@ -2,8 +2,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument } from "./rpc-errors.js";
 
 /**
- * Rejects NUL characters anywhere in a value: neither PostgreSQL's jsonb nor environments, labels and other texts of
- * Kubernetes resources can contain them.
+ * Rejects NUL characters anywhere in a value: neither PostgreSQL's jsonb nor environments, labels
+ * and other texts of Kubernetes resources can contain them.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field.
  */

@@ -30,8 +30,8 @@ const settings = z.strictObject({
     .strictObject({
       defaults: resources.prefault({ cpu: "2", memory: "200Mi" }),
       /**
-       * Minimum limits of containers without limits, up to `limits`: a CPU limit above the default request lets a task
-       * use idle CPUs. Default: the limit equals the request, as in Flyte.
+       * Minimum limits of containers without limits, up to `limits`: a CPU limit above the default
+       * request lets a task use idle CPUs. Default: the limit equals the request, as in Flyte.
        */
       defaultLimits: defaultLimits.optional(),
       limits: resources.prefault({ cpu: "2", memory: "1Gi", gpu: "1" }),
@@ -47,15 +47,15 @@ const settings = z.strictObject({
       /** Maximum size of one compiled workflow, bytes; 0 means no limit. */
       workflowSizeLimit: z.number().int().min(0).default(0),
       /**
-       * Maximum of node instances of one workflow with all its sub-workflows expanded, checked at registration and
-       * launch; 0 means no limit.
+       * Maximum of node instances of one workflow with all its sub-workflows expanded, checked at
+       * registration and launch; 0 means no limit.
        */
       maxWorkflowInstances: z.number().int().min(0).default(200_000),
       /** Maximum nesting of sub-workflows, including the workflow itself; 0 means no limit. */
       maxWorkflowDepth: z.number().int().min(0).default(100),
       /**
-       * Task type → scopes in which such tasks may be registered; an empty project or domain matches all. Unlisted
-       * types may be registered everywhere.
+       * Task type → scopes in which such tasks may be registered; an empty project or domain
+       * matches all. Unlisted types may be registered everywhere.
        */
       taskTypeWhitelist: z
         .record(z.string(), z.array(z.strictObject({ project: z.string().default(""), domain: z.string().default("") })))

@@ -6,7 +6,10 @@ export interface RegistryDeps extends PlatformDeps {
   readonly config: RegistryConfig;
   /** Compiles large workflows; default: compiles on the main thread. */
   readonly compilerWorker?: Pick<CompilerWorker, "compile">;
-  /** Called after a change of a project, or of attributes, that cluster resources are rendered from. Default: none. */
+  /**
+   * Called after a change of a project, or of attributes, that cluster resources are rendered from.
+   * Default: none.
+   */
   readonly onScopeChanged?: (scope: ScopeChange) => Promise<void>;
 }
 

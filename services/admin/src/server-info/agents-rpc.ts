@@ -19,7 +19,9 @@ export function agentRpcs({ config, logger }: Deps): ServiceImplementation<typeo
       return { agents: agentsOf(listed) };
     },
 
-    /** @throws RpcError NOT_FOUND; UNAVAILABLE when a connector that may have it does not answer. */
+    /**
+     * @throws RpcError NOT_FOUND; UNAVAILABLE when a connector that may have it does not answer.
+     */
     async getAgent({ name }) {
       if (name === "") throw missingArgument("name");
       const listed = await listAll();

@@ -10,7 +10,10 @@ import type { Blobs } from "../store/retrying-store.js";
 
 const FILE_CONCURRENCY = 4;
 
-/** Downloads a file of the blob store, or of the web, to `path`. @throws CopilotError when it does not exist. */
+/**
+ * Downloads a file of the blob store, or of the web, to `path`. @throws CopilotError when it does
+ * not exist.
+ */
 export async function downloadFile(blobs: Blobs, uri: string, path: string): Promise<void> {
   if (/^https?:/.test(uri)) return downloadFromWeb(uri, path);
   if (!(await blobs.getFile(uri, path))) throw new CopilotError("USER", `there is no blob at ${uri}`);

@@ -18,8 +18,8 @@ export interface InputsTarget {
 }
 
 /**
- * Downloads the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws
- * CopilotError, BlobError
+ * Downloads the inputs of a task to a folder: an entry for each variable, and all of them in one
+ * file. @throws CopilotError, BlobError
  */
 export async function downloadInputs({ from, folder, format }: InputsTarget, context: DownloadContext): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -27,7 +27,8 @@ export async function downloadInputs({ from, folder, format }: InputsTarget, con
   if (bytes === undefined) throw new CopilotError("SYSTEM", `there are no inputs at ${from}`);
   const inputs: LiteralMap = fromBinary(LiteralMapSchema, bytes);
   const downloaded: (readonly [string, DownloadedLiteral])[] = [];
-  // Sequential: the parts of several files at once would be in memory, and a folder is downloaded in parallel anyway.
+  // Sequential: the parts of several files at once would be in memory, and a folder is downloaded
+  // in parallel anyway.
   for (const [name, literal] of Object.entries(inputs.literals)) {
     try {
       downloaded.push([name, await downloadLiteral(literal, join(folder, name), context)]);

@@ -34,8 +34,8 @@ export interface DownloadContext {
 const FILE_MODE = 0o777;
 
 /**
- * Writes a literal to `path`: a value as the text of a file, a file unchanged, lists and maps as folders with an entry
- * for each item. Source of the layout: flytecopilot's downloader.
+ * Writes a literal to `path`: a value as the text of a file, a file unchanged, lists and maps as
+ * folders with an entry for each item. Source of the layout: flytecopilot's downloader.
  * @throws CopilotError, BlobError
  */
 export async function downloadLiteral(literal: Literal, path: string, context: DownloadContext): Promise<DownloadedLiteral> {

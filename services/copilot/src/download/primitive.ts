@@ -4,7 +4,10 @@ import { literalText } from "@flyte-ts/domain/template";
 import { LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { JsonLikeValue } from "./json-like.js";
 
-/** Content of a primitive's file: as Go prints it, without an end of line. Source: flytecopilot's downloader. */
+/**
+ * Content of a primitive's file: as Go prints it, without an end of line. Source: flytecopilot's
+ * downloader.
+ */
 export function primitiveText(primitive: Primitive): string {
   const { value } = primitive;
   switch (value.case) {

@@ -1,9 +1,9 @@
 import type { BlobStoreConfig } from "@flyte-ts/blobstore";
 
 /**
- * Access to the blob store, from the variables that flytekit reads too, so that an installation sets them once for its
- * tasks and for the copilot. Without them the SDKs use their own sources: their variables, the service account, the
- * instance.
+ * Access to the blob store, from the variables that flytekit reads too, so that an installation
+ * sets them once for its tasks and for the copilot. Without them the SDKs use their own sources:
+ * their variables, the service account, the instance.
  */
 export function blobStoreConfigFromEnv(env: Readonly<Record<string, string | undefined>>): BlobStoreConfig {
   return {

@@ -10,7 +10,8 @@ export interface OutputFile {
 }
 
 /**
- * Finds the output of a task: the file or folder of that name, or else the only one of that name with an extension.
+ * Finds the output of a task: the file or folder of that name, or else the only one of that name
+ * with an extension.
  * @throws CopilotError when there is none, or more than one.
  */
 export async function findOutputFile(path: string): Promise<OutputFile> {

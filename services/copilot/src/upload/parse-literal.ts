@@ -17,8 +17,8 @@ import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_
 import { CopilotError } from "../copilot-error.js";
 
 /**
- * Parses the content of an output's file. Simple types as flytecopilot reads them, without surrounding spaces and ends
- * of line; lists, maps and unions as JSON.
+ * Parses the content of an output's file. Simple types as flytecopilot reads them, without
+ * surrounding spaces and ends of line; lists, maps and unions as JSON.
  * @throws CopilotError
  */
 export function parseLiteral(bytes: Uint8Array, type: LiteralType): Literal {
@@ -97,7 +97,10 @@ function primitiveLiteral(value: Primitive["value"]): Literal {
 
 const BLANKS = " \n\t\r";
 
-/** Cuts by position: a pattern for blanks at the end would be tried at each blank within, and a file may hold megabytes of them. */
+/**
+ * Cuts by position: a pattern for blanks at the end would be tried at each blank within, and a file
+ * may hold megabytes of them.
+ */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;

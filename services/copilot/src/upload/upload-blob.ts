@@ -10,7 +10,10 @@ import type { OutputFile } from "./output-file.js";
 
 const FILE_CONCURRENCY = 4;
 
-/** Uploads a file, or a folder with all its contents, to the blob store. @throws CopilotError, BlobError */
+/**
+ * Uploads a file, or a folder with all its contents, to the blob store. @throws CopilotError,
+ * BlobError
+ */
 export async function uploadBlob(blobs: Blobs, file: OutputFile, { uri, type }: { uri: string; type: BlobType }): Promise<Literal> {
   const wantsFolder = type.dimensionality === Dimensionality.MULTIPART;
   if (file.isFolder !== wantsFolder) {

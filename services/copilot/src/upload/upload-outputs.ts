@@ -25,7 +25,10 @@ export interface OutputsSource {
 const ERROR_FILE = "_ERROR";
 const MAX_VALUE_BYTES = 1024 * 1024;
 
-/** Uploads the outputs in a task's folder: files to the blob store, values into outputs.pb. @throws CopilotError, BlobError */
+/**
+ * Uploads the outputs in a task's folder: files to the blob store, values into outputs.pb. @throws
+ * CopilotError, BlobError
+ */
 export async function uploadOutputs(source: OutputsSource, blobs: Blobs): Promise<void> {
   const taskErrorMessage = await readTaskError(join(source.folder, ERROR_FILE));
   if (taskErrorMessage !== undefined) throw new CopilotError("USER", taskErrorMessage, { code: "UserError" });

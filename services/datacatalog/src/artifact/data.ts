@@ -30,8 +30,8 @@ export function checkData(data: readonly ArtifactData[]): void {
 type Store = Pick<DatacatalogDeps, "blobs" | "config" | "uuid">;
 
 /**
- * Stores large outputs in the blob store. Every write has its own path, so a concurrent reader of a changed artifact
- * gets old data or new data, never a mixture.
+ * Stores large outputs in the blob store. Every write has its own path, so a concurrent reader of a
+ * changed artifact gets old data or new data, never a mixture.
  */
 export async function storeData(
   { blobs, config, uuid }: Store,
@@ -51,7 +51,10 @@ export async function storeData(
   );
 }
 
-/** A referenced blob is missing: the artifact was changed since its rows were read, or the blob is lost. */
+/**
+ * A referenced blob is missing: the artifact was changed since its rows were read, or the blob is
+ * lost.
+ */
 export class ArtifactBlobMissingError extends Error {
   override readonly name = "MissingData";
 

@@ -13,7 +13,10 @@ import { type ArtifactHandle, findArtifact, readArtifacts } from "./store.js";
 
 type Service = ServiceImplementation<typeof DataCatalog>;
 
-/** RPCs for outputs of runs. Artifacts are replaced as a whole, in one transaction: a reader sees one version of all their data. */
+/**
+ * RPCs for outputs of runs. Artifacts are replaced as a whole, in one transaction: a reader sees
+ * one version of all their data.
+ */
 export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifact" | "getArtifact" | "listArtifacts" | "updateArtifact"> {
   const { db } = deps;
   return {

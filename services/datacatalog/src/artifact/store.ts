@@ -70,7 +70,8 @@ interface PartRow {
 /** Reads the artifacts completely, in the given order. */
 export async function readArtifacts(deps: Pick<DatacatalogDeps, "db" | "blobs">, ids: readonly bigint[]): Promise<Artifact[]> {
   if (ids.length === 0) return [];
-  // Blobs are deleted after a change is committed, so a second read finds the new rows with their blobs, unless they change again.
+  // Blobs are deleted after a change is committed, so a second read finds the new rows with their
+  // blobs, unless they change again.
   let missed = "";
   for (;;) {
     try {

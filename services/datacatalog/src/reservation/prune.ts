@@ -1,9 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** Time after its end for which a reservation is kept, min. Owners extend within seconds: by then the owner is dead, and no other waits. */
+/**
+ * Time after its end for which a reservation is kept, min. Owners extend within seconds: by then
+ * the owner is dead, and no other waits.
+ */
 const RETENTION_MINUTES = 60;
 
-/** Deletes up to `limit` reservations that ended long ago without a new owner; returns their number. */
+/**
+ * Deletes up to `limit` reservations that ended long ago without a new owner; returns their number.
+ */
 export async function pruneReservations(db: Queryable, limit: number): Promise<number> {
   // One that is being taken over is locked, or ends later.
   const { rowCount: count } = await db.query({

@@ -21,8 +21,8 @@ interface Row {
 }
 
 /**
- * RPCs of reservations: at most one owner per tag, while it extends its reservation in time. Only the database's clock
- * counts, so replicas of this service agree.
+ * RPCs of reservations: at most one owner per tag, while it extends its reservation in time. Only
+ * the database's clock counts, so replicas of this service agree.
  */
 export function reservationRpcs({
   db,
@@ -33,8 +33,9 @@ export function reservationRpcs({
     async getOrExtendReservation({ reservationId, ownerId, heartbeatInterval }) {
       checkReservation(reservationId, ownerId);
       const heartbeatMs = Math.min(maxHeartbeatMs, requested(heartbeatInterval) ?? maxHeartbeatMs);
-      // One statement, so that one of any number of concurrent requests gets it: the row is locked while its holder is
-      // compared. The time is taken before that wait, which can only favor the holder, never the taker.
+      // One statement, so that one of any number of concurrent requests gets it: the row is locked
+      // while its holder is compared. The time is taken before that wait, which can only favor the
+      // holder, never the taker.
       const { rows } = await db.query<Row>({
         name: "get-or-extend-reservation",
         text: `INSERT INTO reservations AS held (project, domain, name, version, tag_name, owner_id, asked_at, expires_at)

@@ -8,7 +8,10 @@ const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 /** Maximum clock skew between client and server, ms. */
 const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
-/** Headers that may be unsigned: clients and proxies add them after signing, and they do not change the request. */
+/**
+ * Headers that may be unsigned: clients and proxies add them after signing, and they do not change
+ * the request.
+ */
 const UNSIGNED_HEADERS_ALLOWED = ["x-amz-user-agent", "x-amz-content-sha256", "x-amzn-trace-id"];
 
 export interface Credentials {
@@ -28,7 +31,8 @@ export interface Authenticated {
 }
 
 /**
- * Verifies a request's signature: AWS Signature Version 4 in the Authorization header or in the query.
+ * Verifies a request's signature: AWS Signature Version 4 in the Authorization header or in the
+ * query.
  *
  * @throws S3Error when it is missing, malformed, expired or wrong.
  */
@@ -128,14 +132,20 @@ function parseCredential(
   return { accessKeyId, scope: { day, region, service } };
 }
 
-/** @throws S3Error for duplicate names: each repetition would add the header's value again to the text to be signed. */
+/**
+ * @throws S3Error for duplicate names: each repetition would add the header's value again to the
+ *   text to be signed.
+ */
 function sortedNames(text: string): string[] {
   const names = text.toLowerCase().split(";");
   if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "SignedHeaders contains a duplicate");
   return names.toSorted();
 }
 
-/** Requires signatures over the host and all x-amz headers, so that a signed request can be sent only as it was signed. */
+/**
+ * Requires signatures over the host and all x-amz headers, so that a signed request can be sent
+ * only as it was signed.
+ */
 function checkSignedHeaders({ headers }: S3Request, signed: readonly string[]): void {
   const names = new Set(signed);
   if (!names.has("host")) throw new S3Error("AccessDenied", "the host header must be signed");

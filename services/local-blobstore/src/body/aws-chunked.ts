@@ -19,8 +19,8 @@ export function isChunkedForm(payloadHash: string): boolean {
 }
 
 /**
- * Decodes a body in aws-chunked form. Signatures are checked at the end of each chunk, so the content is valid only
- * after the last one. Trailing headers are added to `trailers`.
+ * Decodes a body in aws-chunked form. Signatures are checked at the end of each chunk, so the
+ * content is valid only after the last one. Trailing headers are added to `trailers`.
  *
  * @throws S3Error when the framing or a signature is wrong.
  */
@@ -71,7 +71,10 @@ function parseChunkHead(line: string): { size: number; signature: string | undef
   return { size: Number.parseInt(match[1] ?? "0", 16), signature: match[2] };
 }
 
-/** Chain of chunk signatures: each covers the previous one, so that chunks cannot be dropped or reordered. */
+/**
+ * Chain of chunk signatures: each covers the previous one, so that chunks cannot be dropped or
+ * reordered.
+ */
 class SignatureChain {
   readonly #auth: Authenticated;
   #previous: string;

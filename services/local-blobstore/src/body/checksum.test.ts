@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createChecksum, isChecksumHeader, type ChecksumHeader } from "./checksum.js";
 
-// Check values from the catalogue of CRC algorithms for "123456789"; the hashes are of the same text.
+// Check values from the catalogue of CRC algorithms for "123456789"; the hashes are of the same
+// text.
 test.each([
   ["x-amz-checksum-crc32", "cbf43926"],
   ["x-amz-checksum-crc32c", "e3069283"],

@@ -15,8 +15,8 @@ export interface ReceivedBody {
 }
 
 /**
- * Passes the content of a request to `write` and verifies its length, Content-MD5, x-amz-content-sha256, chunk
- * signatures, and checksums in headers or trailers.
+ * Passes the content of a request to `write` and verifies its length, Content-MD5,
+ * x-amz-content-sha256, chunk signatures, and checksums in headers or trailers.
  *
  * @throws S3Error on a mismatch; the caller must then discard the written content.
  */

@@ -44,7 +44,10 @@ const TOKEN =
   /<\?[^]*?\?>|<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\/([^\s>]+)\s*>|<([^\s/>!?]+)((?:\s+[^\s=>]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
 
 const MAX_LEVELS = 32;
-/** Maximum number of elements in a document. The largest valid request lists 10,000 parts, each with number, ETag and checksum. */
+/**
+ * Maximum number of elements in a document. The largest valid request lists 10,000 parts, each with
+ * number, ETag and checksum.
+ */
 const MAX_ELEMENTS = 60_000;
 
 /**

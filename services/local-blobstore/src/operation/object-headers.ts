@@ -35,8 +35,8 @@ function withoutChunking(encoding: string | undefined): string | undefined {
 }
 
 /**
- * Isolates stored HTML pages, such as decks: scripts may run, but only in an opaque origin without access to other
- * objects of this host.
+ * Isolates stored HTML pages, such as decks: scripts may run, but only in an opaque origin without
+ * access to other objects of this host.
  */
 const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",

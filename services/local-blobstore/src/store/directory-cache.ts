@@ -22,8 +22,8 @@ const MAX_CACHED_DIRS = 8;
 const MTIME_RESOLUTION_NS = 2_000_000_000n;
 
 /**
- * Reads directories in key order. Caches the last few large ones until they change, so that paging does not read a
- * large directory for each page.
+ * Reads directories in key order. Caches the last few large ones until they change, so that paging
+ * does not read a large directory for each page.
  */
 export class DirectoryCache {
   readonly #listings = new BoundedMap<string, CachedListing>(MAX_CACHED_DIRS);

@@ -27,7 +27,10 @@ export interface DiskSpaceOptions {
   readonly onChange: (problem: string | undefined) => void;
 }
 
-/** Tracks whether the disk of the store accepts writes. A failed write marks it as full; then each query writes a test file. */
+/**
+ * Tracks whether the disk of the store accepts writes. A failed write marks it as full; then each
+ * query writes a test file.
+ */
 export class DiskSpaceMonitor {
   #problem: string | undefined;
   #probing: Promise<void> | undefined;

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 
 /**
- * Path of an object file. Parts of the key become directories, the last one a file whose name ends with `~`; directory
- * names never do, so `a` and `a/b` can both exist. Bytes outside a safe set are written as `%XX`, an empty part as `%`.
- * A key with a part too long for the file system is stored under its hash in a separate directory.
+ * Path of an object file. Parts of the key become directories, the last one a file whose name ends
+ * with `~`; directory names never do, so `a` and `a/b` can both exist. Bytes outside a safe set are
+ * written as `%XX`, an empty part as `%`. A key with a part too long for the file system is stored
+ * under its hash in a separate directory.
  */
 export interface KeyPath {
   /** Directory names below the bucket's. */

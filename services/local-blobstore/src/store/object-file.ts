@@ -3,7 +3,10 @@ import { S3Error } from "../http/s3-error.js";
 
 /** Metadata stored with an object. */
 export interface ObjectInfo {
-  /** Without quotes: the MD5 in hex; after a multipart upload the MD5 of the parts' MD5s and the number of parts. */
+  /**
+   * Without quotes: the MD5 in hex; after a multipart upload the MD5 of the parts' MD5s and the
+   * number of parts.
+   */
   readonly etag: string;
   /** Response headers of reads: content-type, cache-control and others. */
   readonly headers: Readonly<Record<string, string>>;
@@ -28,8 +31,8 @@ export interface OpenObject extends AsyncDisposable {
   readonly content: Buffer | undefined;
 }
 
-// File format: content, JSON metadata, its length, magic number. A rename makes it visible as a whole, and the content
-// can be streamed before its MD5 is known.
+// File format: content, JSON metadata, its length, magic number. A rename makes it visible as a
+// whole, and the content can be streamed before its MD5 is known.
 const MAGIC = Buffer.from("FLYBLOB1");
 const FOOTER_BYTES = 4 + MAGIC.length;
 const TAIL_BYTES = 16 * 1024;
@@ -42,7 +45,10 @@ export function encodeTail(info: ObjectInfo): Buffer {
   return Buffer.concat([json, footer, MAGIC]);
 }
 
-/** @returns undefined when the file does not exist. @throws S3Error InternalError when it is corrupt. */
+/**
+ * @returns undefined when the file does not exist. @throws S3Error InternalError when it is
+ *   corrupt.
+ */
 export async function openObject(path: string): Promise<OpenObject | undefined> {
   let handle: FileHandle;
   try {

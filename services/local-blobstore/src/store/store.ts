@@ -27,8 +27,8 @@ export interface ListOptions {
 }
 
 /**
- * Buckets and objects in a directory. A write is durable before it is acknowledged, and atomic with respect to crashes.
- * One process at a time may use a directory.
+ * Buckets and objects in a directory. A write is durable before it is acknowledged, and atomic with
+ * respect to crashes. One process at a time may use a directory.
  */
 export class Store {
   readonly #root: string;

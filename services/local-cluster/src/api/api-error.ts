@@ -93,13 +93,19 @@ export const MODIFIED_MESSAGE = "the object has been modified; please apply your
 export const forbidden = (named: Named, why: string) =>
   new ApiError("Forbidden", `${objectText(named)} is forbidden: ${why}`, detailsOf(named));
 
-/** Maximum number of violated rules in one error: an object may violate hundreds of thousands, each with a long text. */
+/**
+ * Maximum number of violated rules in one error: an object may violate hundreds of thousands, each
+ * with a long text.
+ */
 export const MAX_CAUSES = 100;
 
 /** Maximum length of a name in an error. Valid names have at most 253 characters. */
 const MAX_SHOWN_NAME = 300;
 
-/** Creates a 422 in the words of Kubernetes. `causes` has one entry per violated rule; the first ones are shown. */
+/**
+ * Creates a 422 in the words of Kubernetes. `causes` has one entry per violated rule; the first
+ * ones are shown.
+ */
 export function invalid(found: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
   const { kind, group } = found;
   const name = found.name.length > MAX_SHOWN_NAME ? `${found.name.slice(0, MAX_SHOWN_NAME)}…` : found.name;

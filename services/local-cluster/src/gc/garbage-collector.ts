@@ -11,8 +11,9 @@ interface TrackedObject {
 }
 
 /**
- * Collects garbage by owner references. Identifies owners by uid only: all objects are in one store, so a missing uid
- * means a deleted owner, and the spelling of the reference's kind does not matter.
+ * Collects garbage by owner references. Identifies owners by uid only: all objects are in one
+ * store, so a missing uid means a deleted owner, and the spelling of the reference's kind does not
+ * matter.
  */
 export class GarbageCollector {
   readonly #context: ApiContext;
@@ -81,7 +82,10 @@ export class GarbageCollector {
     else this.#context.store.put(known.resource, withMeta(known.object, { ownerReferences: living }));
   }
 
-  /** Removes the finalizer of an owner deleted in the foreground or with orphaned dependents, once its dependents permit. */
+  /**
+   * Removes the finalizer of an owner deleted in the foreground or with orphaned dependents, once
+   * its dependents permit.
+   */
   #removeFinalizers(uid: string): void {
     const known = this.#present(uid);
     const { deletionTimestamp, finalizers = [] } = known?.object.metadata ?? {};

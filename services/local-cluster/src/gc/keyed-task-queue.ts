@@ -1,4 +1,7 @@
-/** Runs tasks later and deduplicated by key, at most 64 per turn of the event loop, so that requests are served in between. */
+/**
+ * Runs tasks later and deduplicated by key, at most 64 per turn of the event loop, so that requests
+ * are served in between.
+ */
 export class KeyedTaskQueue {
   readonly #tasks = new Map<string, () => void>();
   readonly #onError: (error: unknown) => void;

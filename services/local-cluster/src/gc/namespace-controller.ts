@@ -6,7 +6,9 @@ import { create } from "../api/verb/create.js";
 import { deleteObject, putOrRemove } from "./object-target.js";
 import { KeyedTaskQueue } from "./keyed-task-queue.js";
 
-/** Creates the default service account of new namespaces, and deletes the contents of deleted ones. */
+/**
+ * Creates the default service account of new namespaces, and deletes the contents of deleted ones.
+ */
 export class NamespaceController {
   readonly #context: ApiContext;
   readonly #queue: KeyedTaskQueue;

@@ -117,7 +117,8 @@ export class Kubelet {
         const limit = Number(parseQuantity(memoryLimit) / 1000n);
         // The cheap measurement is never too low, so the exact one is needed only above the limit.
         if (treeMemory(pid, false) <= limit || treeMemory(pid, true) <= limit) continue;
-        // During vfork a child shares its parent's memory, which is counted twice: only two consecutive samples count.
+        // During vfork a child shares its parent's memory, which is counted twice: only two
+        // consecutive samples count.
         if (this.#overLimit.has(pid)) kill();
         overLimit.add(pid);
       }

@@ -146,7 +146,8 @@ describe("a pod that ends", () => {
     await until("daemon", ended);
     expect(await leftOver("4711")).toEqual([]);
     expect(await leftOver("4712")).toEqual([]);
-    // A process that leaves its session and clears its environment cannot be identified, so the test ends it.
+    // A process that leaves its session and clears its environment cannot be identified, so the
+    // test ends it.
     for (const pid of processesWith("4713")) process.kill(Number(pid));
   });
 

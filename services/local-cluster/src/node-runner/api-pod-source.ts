@@ -46,8 +46,8 @@ class WatchedPods implements ApiPodSource {
   readonly #data: PodSecretCache;
   readonly #listeners = new Set<(change: PodChange) => void>();
   /**
-   * Status written by this node, by uid. It takes precedence over the API's view, which lags: only this node writes the
-   * status of its pods.
+   * Status written by this node, by uid. It takes precedence over the API's view, which lags: only
+   * this node writes the status of its pods.
    */
   readonly #ownStatus = new Map<string, JsonObject>();
   readonly #prepared = new Set<string>();

@@ -7,7 +7,9 @@ import { podSettings } from "../config.js";
 
 /** Configuration of `node dist/node-runner/main.js --config FILE`. */
 export const nodeRunnerConfig = z.strictObject({
-  /** Connection to the cluster. Default: the file in KUBECONFIG, or the service account of this pod. */
+  /**
+   * Connection to the cluster. Default: the file in KUBECONFIG, or the service account of this pod.
+   */
   kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   /** Directory of the pods' files and logs. */
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),

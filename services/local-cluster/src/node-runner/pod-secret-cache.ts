@@ -17,14 +17,20 @@ const TTL_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
 const MAX_ENTRIES = 1_000;
 
-/** Caches the secrets and config maps of pods: reads them when a pod arrives, so that its start finds them. */
+/**
+ * Caches the secrets and config maps of pods: reads them when a pod arrives, so that its start
+ * finds them.
+ */
 export class PodSecretCache {
   readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES);
   readonly #reading = new SingleFlight<void>();
 
   constructor(private readonly options: { readonly client: KubeClient; readonly logger: Logger; readonly now: () => number }) {}
 
-  /** Reads all objects that the pod refers to. Always resolves: failed reads count as missing and are retried. */
+  /**
+   * Reads all objects that the pod refers to. Always resolves: failed reads count as missing and
+   * are retried.
+   */
   async prepare(pod: KubeObject): Promise<void> {
     const { namespace = "" } = pod.metadata;
     const reads = referencesIn(pod["spec"] ?? null).map(({ kind, name }) => this.#read(namespace, kind, name));

@@ -15,8 +15,8 @@ interface PendingPodWrite {
 const RETRIES: Backoff = { initialMs: 100, maxMs: 5_000 };
 
 /**
- * Writes pods to the API, one request at a time per pod: the binding, then the status, then the deletion. Repeats a
- * write until it succeeds, the pod is gone, or the error is permanent.
+ * Writes pods to the API, one request at a time per pod: the binding, then the status, then the
+ * deletion. Repeats a write until it succeeds, the pod is gone, or the error is permanent.
  */
 export class PodWriter {
   readonly #pending = new Map<string, PendingPodWrite>();
@@ -112,8 +112,8 @@ export class PodWriter {
       await client.create(BINDINGS, { apiVersion: "v1", kind: "Binding", metadata: { namespace, name, uid }, target } as ApiObject);
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 409)) throw error;
-      // The pod is bound already, by an earlier try or another scheduler; or the server could not reach its store,
-      // which kube-apiserver reports as a conflict too.
+      // The pod is bound already, by an earlier try or another scheduler; or the server could not
+      // reach its store, which kube-apiserver reports as a conflict too.
       const now = await client.get<ApiObject & { spec?: { nodeName?: string } }>(PODS, { namespace, name });
       const unbound = now?.metadata.uid === uid && now.spec?.nodeName === undefined;
       if (unbound) throw new KubeError(error.message, { status: 503, cause: error });

@@ -8,7 +8,9 @@ export interface FieldSelector {
   readonly namespace?: string;
 }
 
-/** Selectable fields per kind besides `metadata.name` and `metadata.namespace`, as in Kubernetes. */
+/**
+ * Selectable fields per kind besides `metadata.name` and `metadata.namespace`, as in Kubernetes.
+ */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Pod: [
     "spec.nodeName",

@@ -8,8 +8,8 @@ import { parseLabelSelector, SelectorError } from "./label-selector.js";
 import type { Json, JsonObject } from "./model.js";
 import { strategicMerge } from "./strategic-merge.js";
 
-// Each of these inputs once took minutes or hours, quadratic or exponential in its size, and blocked the API. Each must
-// finish within the timeout of a test.
+// Each of these inputs once took minutes or hours, quadratic or exponential in its size, and
+// blocked the API. Each must finish within the timeout of a test.
 const timeout = 30_000;
 const numbered = (count: number, make: (index: number) => Json) => Array.from({ length: count }, (_, index) => make(index));
 

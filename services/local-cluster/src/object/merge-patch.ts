@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
- * Applies a merge patch (RFC 7396). Untouched parts keep their identity, so that a change deep in a large object costs
- * only its path, and `diff` recognizes unchanged parts at once.
+ * Applies a merge patch (RFC 7396). Untouched parts keep their identity, so that a change deep in a
+ * large object costs only its path, and `diff` recognizes unchanged parts at once.
  */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
@@ -80,7 +80,10 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && equalJson(a[key], b[key]));
 }
 
-/** Returns `next` with all parts that equal those of `before` replaced by them, so that equal parts share memory and text. */
+/**
+ * Returns `next` with all parts that equal those of `before` replaced by them, so that equal parts
+ * share memory and text.
+ */
 export function structuralShare<T extends Json>(before: Json | undefined, next: T): T {
   if (before === next) return next;
   if (Array.isArray(next)) return equalJson(before, next) ? (before as T) : next;

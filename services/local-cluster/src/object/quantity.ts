@@ -7,7 +7,8 @@ export class QuantityError extends Error {
 }
 
 /**
- * Parses a Kubernetes quantity to thousandths, rounded up: "500m" → 500n, "2" → 2000n, "1Ki" → 1024000n.
+ * Parses a Kubernetes quantity to thousandths, rounded up: "500m" → 500n, "2" → 2000n, "1Ki" →
+ * 1024000n.
  *
  * @throws QuantityError
  */

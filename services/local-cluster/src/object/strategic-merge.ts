@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
- * Applies a strategic merge patch to a built-in kind: merges lists of objects by a key, and supports `$patch`,
- * `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`. Source of the merge keys: the `patchMergeKey` tags
- * of Kubernetes' core/v1 types.
+ * Applies a strategic merge patch to a built-in kind: merges lists of objects by a key, and
+ * supports `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`. Source of
+ * the merge keys: the `patchMergeKey` tags of Kubernetes' core/v1 types.
  */
 export function strategicMerge(target: Json | undefined, patch: Json, field = ""): Json {
   if (!isObject(patch)) return patch;
@@ -57,8 +57,8 @@ function mergeKey(field: string, items: readonly Json[]): string | undefined {
 }
 
 /**
- * Returns a text that is equal for equal values only. Lists are matched by it in linear time, since large objects and
- * patches have hundreds of thousands of items.
+ * Returns a text that is equal for equal values only. Lists are matched by it in linear time, since
+ * large objects and patches have hundreds of thousands of items.
  */
 function canonicalText(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonicalText).join()}]`;

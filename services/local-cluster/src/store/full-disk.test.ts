@@ -110,8 +110,8 @@ test("whenever the disk is full and the machine goes away, with snapshots under 
   });
   await fc.assert(
     fc.asyncProperty(lives, async (all) => {
-      // A dead process may still write to its directory; the next process gets a copy of the files at the time of
-      // death.
+      // A dead process may still write to its directory; the next process gets a copy of the files
+      // at the time of death.
       const parent = mkdtempSync(join(folder, "lives-"));
       let current = join(parent, "0");
       let acknowledged = 0;

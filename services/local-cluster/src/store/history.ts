@@ -9,12 +9,15 @@ export interface StoreEvent {
   readonly previous: Stored | undefined;
 }
 
-/** Maximum number of retained events per resource; a watch from an older revision must list again (410). */
+/**
+ * Maximum number of retained events per resource; a watch from an older revision must list again
+ * (410).
+ */
 const MAX_EVENTS = 16_384;
 
 /**
- * Maximum memory of a resource's retained events, bytes. Revisions of a large object share most parts; the rest is
- * estimated as an eighth of its text.
+ * Maximum memory of a resource's retained events, bytes. Revisions of a large object share most
+ * parts; the rest is estimated as an eighth of its text.
  */
 const MAX_BYTES = 64 << 20;
 const costOf = ({ stored }: StoreEvent) => stored.size >> 3;

@@ -26,9 +26,9 @@ export interface LogFileOptions {
 }
 
 /**
- * Append-only file with durable writes. Lines that arrive during a write are combined in the next one (group commit),
- * so that many clients share a disk flush (0.1 ms or more). On a full disk a write waits for space and continues where
- * it stopped.
+ * Append-only file with durable writes. Lines that arrive during a write are combined in the next
+ * one (group commit), so that many clients share a disk flush (0.1 ms or more). On a full disk a
+ * write waits for space and continues where it stopped.
  */
 export class LogFile {
   readonly #fd: number;
@@ -86,7 +86,8 @@ export class LogFile {
     this.#write(this.#fd, { buffer, offset }, (error, count) => {
       if (error !== null && isDiskFull(error)) {
         this.#setFull(error);
-        // Readiness reports it meanwhile. The timer keeps the process alive, which owes its clients these writes.
+        // Readiness reports it meanwhile. The timer keeps the process alive, which owes its clients
+        // these writes.
         setTimeout(() => this.#writeFrom(buffer, offset, done), DISK_FULL_RETRY_MS);
       } else if (error !== null) {
         this.#failed = true;

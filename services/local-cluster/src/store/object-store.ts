@@ -19,8 +19,9 @@ export interface Journal {
 }
 
 /**
- * All objects in memory. A write is visible to later writes at once, but acknowledged (`durable`) and sent to watches
- * only when the journal has stored it. Readers that must not see what a crash could revert wait for `durable` too.
+ * All objects in memory. A write is visible to later writes at once, but acknowledged (`durable`)
+ * and sent to watches only when the journal has stored it. Readers that must not see what a crash
+ * could revert wait for `durable` too.
  */
 export class ObjectStore {
   readonly #tables = new Map<string, Table>();

@@ -21,7 +21,10 @@ export interface PersistentStore {
 
 export interface StoreOptions {
   readonly folder: string;
-  /** Called when a write fails permanently; the process must exit, since its memory is ahead of the disk. */
+  /**
+   * Called when a write fails permanently; the process must exit, since its memory is ahead of the
+   * disk.
+   */
   readonly fail: (error: Error) => void;
   /** Called when the disk is full, and with undefined when writes succeed again. */
   readonly onFull?: (error: Error | undefined) => void;
@@ -34,8 +37,9 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store of a directory: the newest snapshot, then the logs after it. A log starts only when the previous one
- * is complete; after a truncated log there are only empty ones, which are removed, and writing continues on it.
+ * Opens the store of a directory: the newest snapshot, then the logs after it. A log starts only
+ * when the previous one is complete; after a truncated log there are only empty ones, which are
+ * removed, and writing continues on it.
  *
  * @throws Error naming the file when records are missing in the middle
  */
@@ -118,8 +122,8 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
 }
 
 /**
- * Replays logs, oldest first. Logs are named by their first revision; those after a truncated log are empty and
- * removed.
+ * Replays logs, oldest first. Logs are named by their first revision; those after a truncated log
+ * are empty and removed.
  *
  * @returns the size of complete records in the last remaining log, bytes
  */

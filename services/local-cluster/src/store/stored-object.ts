@@ -52,8 +52,8 @@ const PART_DEPTH = 3;
 const partTexts = new WeakMap<object, string>();
 
 /**
- * Encodes a large object from the cached texts of its parts, down to three levels (spec.nodes.x, status.nodeStatus.x):
- * a change of one node of a workflow encodes that node and copies the rest.
+ * Encodes a large object from the cached texts of its parts, down to three levels (spec.nodes.x,
+ * status.nodeStatus.x): a change of one node of a workflow encodes that node and copies the rest.
  */
 function encodeByParts(value: JsonObject, depth: number): string {
   const fields: string[] = [];

@@ -8,7 +8,9 @@ export const echoConfig = z.strictObject({
   echoDelayMs: z.int().min(0).default(0),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(1_000),
-  /** Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one. */
+  /**
+   * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one.
+   */
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),

@@ -32,7 +32,9 @@ interface PendingSleep {
   readonly result: Succeeded;
 }
 
-/** Runs tasks without a pod that end by themselves: `echo` repeats its inputs, `core-sleep` sleeps. */
+/**
+ * Runs tasks without a pod that end by themselves: `echo` repeats its inputs, `core-sleep` sleeps.
+ */
 export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin {
   const pendingSleeps = new Map<string, PendingSleep>();
   let host: PluginHost | undefined;

@@ -9,8 +9,8 @@ export function encodeWakeTime(wakeMs: number): Uint8Array {
 }
 
 /**
- * End of a sleep, ms since the epoch: the one stored by an earlier process, else counted from propeller's request, so
- * that time in the queue and restarts do not lengthen it.
+ * End of a sleep, ms since the epoch: the one stored by an earlier process, else counted from
+ * propeller's request, so that time in the queue and restarts do not lengthen it.
  */
 export function wakeTime(request: TaskRequest, durationMs: number, now: Date): number {
   const { pluginState, requestedAt } = request;

@@ -30,7 +30,10 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
     .strictObject({
       /** Variables of every container. */
       env: stringMap,
-      /** Variable of the container → variable of this service whose value it gets; unset ones are omitted. */
+      /**
+       * Variable of the container → variable of this service whose value it gets; unset ones are
+       * omitted.
+       */
       envFromService: stringMap,
       /** Secrets whose keys become variables. */
       envFromSecrets: z.array(z.string()).default([]),
@@ -52,7 +55,10 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
       affinity: json.optional(),
       /** Resource → tolerations of pods that request it. */
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
-      /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
+      /**
+       * Resources whose nodes have a taint of the resource's name: pods that request one tolerate
+       * it.
+       */
       tolerateResources: z.array(z.string()).default([]),
       /** Tolerations of interruptible pods. */
       interruptibleTolerations: tolerations,
@@ -76,7 +82,10 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
           deviceLabel: z.string().default("k8s.amazonaws.com/accelerator"),
           /** Node label that names the size of a partition. */
           partitionSizeLabel: z.string().default("k8s.amazonaws.com/gpu-partition-size"),
-          /** Node affinity of pods that request a whole device; absent: the label of the size does not exist. */
+          /**
+           * Node affinity of pods that request a whole device; absent: the label of the size does
+           * not exist.
+           */
           unpartitionedRequirement: requirement.optional(),
           /** Toleration of pods that request a whole device. */
           unpartitionedToleration: toleration.optional(),
@@ -90,9 +99,14 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
   /** Security context of containers that state none. */
   containerSecurityContext: json.optional(),
-  /** Source of secrets: `kubernetes` for Secrets of the namespace, `webhook` for Flyte's webhook. */
+  /**
+   * Source of secrets: `kubernetes` for Secrets of the namespace, `webhook` for Flyte's webhook.
+   */
   secrets: z.enum(["kubernetes", "webhook"]).default("kubernetes"),
-  /** Moves inputs and outputs of raw containers. Reaches the blob store with the variables of `environment`. */
+  /**
+   * Moves inputs and outputs of raw containers. Reaches the blob store with the variables of
+   * `environment`.
+   */
   copilot: z
     .strictObject({
       image: z.string().default("flyte-ts/copilot"),
@@ -143,8 +157,8 @@ export const podServiceConfig = z.strictObject({
   kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
-   * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are not taken: a type
-   * whose plugin is missing would fail for obscure reasons.
+   * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are
+   * not taken: a type whose plugin is missing would fail for obscure reasons.
    */
   taskTypes: z
     .array(z.string().min(1))
@@ -200,11 +214,15 @@ export const podServiceConfig = z.strictObject({
   stopTimeoutMs: z.int().min(0).default(20_000),
   /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
-  /** Age of pod results, ms, beyond which a started process does not report them without a request. */
+  /**
+   * Age of pod results, ms, beyond which a started process does not report them without a request.
+   */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
-  /** Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one. */
+  /**
+   * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one.
+   */
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),

@@ -19,7 +19,10 @@ export class Leases {
     this.#watchers.push(watcher);
   }
 
-  /** A write that applies to this version only; `holder` undefined deletes. Returns the new version; undefined when refused. */
+  /**
+   * A write that applies to this version only; `holder` undefined deletes. Returns the new version;
+   * undefined when refused.
+   */
   write(name: string, expected: number | undefined, holder: string | undefined): number | undefined {
     if (this.all.get(name)?.version !== expected) return undefined;
     const stored = holder === undefined ? undefined : { version: ++this.#version, holder };

@@ -44,8 +44,8 @@ interface Active {
 }
 
 /**
- * Propeller's part for one execution: the real engine and the real rules of writing, with simulated I/O; its process
- * may end at any step.
+ * Propeller's part for one execution: the real engine and the real rules of writing, with simulated
+ * I/O; its process may end at any step.
  */
 export class Propeller implements ExecutionWorker {
   #active: Active | undefined;
@@ -174,7 +174,10 @@ export class Propeller implements ExecutionWorker {
     });
   }
 
-  /** A missing slice ends the execution, unless the resource that named it is outdated: that shows when the end is written. */
+  /**
+   * A missing slice ends the execution, unless the resource that named it is outdated: that shows
+   * when the end is written.
+   */
   #parse(resource: Resource): ParsedWorkflow | undefined {
     try {
       return this.options.parse(resource);
@@ -279,7 +282,10 @@ export class Propeller implements ExecutionWorker {
     return this.options.host.holdsLease() && this.#active === active;
   }
 
-  /** Foreign changes of metadata alone do not reload the run: the write is retried on the new version. */
+  /**
+   * Foreign changes of metadata alone do not reload the run: the write is retried on the new
+   * version.
+   */
   #patch(active: Active, write: StatusWrite, { version, tries } = { version: Number(write.base.resourceVersion), tries: 1 }): void {
     const { schedule, random, faults, host, store } = this.options;
     const { life } = host;

@@ -28,7 +28,10 @@ const LEASE_MS = 10_000;
 /** Maximum wait for writes in flight before a shard is released, ms. */
 const RELEASE_TIMEOUT_MS = 5_000;
 
-/** One of several propellers: it shares the shards with others by the real rules, ends, pauses and shuts down. */
+/**
+ * One of several propellers: it shares the shards with others by the real rules, ends, pauses and
+ * shuts down.
+ */
 export class Replica {
   life: ProcessLifetime | undefined;
   crashes = 0;

@@ -49,7 +49,9 @@ interface Parent {
   readonly node: string;
 }
 
-/** Admin from the view of nodes: executions of launch plans, signals, graphs that tasks produced. */
+/**
+ * Admin from the view of nodes: executions of launch plans, signals, graphs that tasks produced.
+ */
 export class AdminService {
   readonly #executions = new Map<string, ServedExecution>();
   readonly #parents = new Map<string, Parent>();

@@ -30,7 +30,10 @@ export interface AdminOptions {
   readonly branchOf: (id: string) => string | undefined;
 }
 
-/** Admin's rows of one execution, the rules by which events change them, and the repair after lost events. */
+/**
+ * Admin's rows of one execution, the rules by which events change them, and the repair after lost
+ * events.
+ */
 export class Admin {
   phase = WorkflowExecution_Phase.QUEUED;
   readonly nodes = new Map<string, NodeRow>();
@@ -78,7 +81,9 @@ export class Admin {
     this.nodes.set(id, { phase, parent: parent === "" ? (row?.parent ?? "") : parent });
   }
 
-  /** The resource stays until the confirmation: rows that missed events are repaired from it first. */
+  /**
+   * The resource stays until the confirmation: rows that missed events are repaired from it first.
+   */
   #sayRecorded(): void {
     const { schedule, repairs } = this.options;
     if (!repairs) {

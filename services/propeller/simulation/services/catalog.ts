@@ -74,7 +74,10 @@ export class Catalog {
     return metadataOf(call);
   }
 
-  /** True when others may compute too, because the owner lost or acquired the reservation by its expiry. */
+  /**
+   * True when others may compute too, because the owner lost or acquired the reservation by its
+   * expiry.
+   */
   leaseLapsed(key: string, owner: string): boolean {
     const since = this.#since.get(`${key} ${owner}`);
     const lapsed = this.lapsedAt.get(key);

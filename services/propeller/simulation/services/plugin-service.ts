@@ -44,7 +44,10 @@ const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
   [TaskExecution_Phase.ABORTED]: 4,
 };
 
-/** A plugin service by the protocol: it reconciles, loses its memory at its end, and then knows only the pods. */
+/**
+ * A plugin service by the protocol: it reconciles, loses its memory at its end, and then knows only
+ * the pods.
+ */
 export class PluginService {
   #memory = new Map<string, AttemptRecord>();
   #up = true;

@@ -35,7 +35,8 @@ export class Stream<T> {
   #deliver(message: T): void {
     if (this.#consumer?.(message) === true) {
       this.open--;
-      // The acknowledgement may be lost; then the message is redelivered, possibly to another process.
+      // The acknowledgement may be lost; then the message is redelivered, possibly to another
+      // process.
       if (this.random.chance(this.faults.busDuplicate / 4)) this.#send(message);
     } else this.schedule.after(this.random.between(100, 1_000), () => this.#deliver(message));
   }

@@ -86,7 +86,10 @@ export class Effects {
     if (request.desired === 2 && bug === "pretendsAborted") this.#later({ kind: "taskEvent", event: fabricate(request) });
   }
 
-  /** A message in transit to the bus when the process ends may or may not arrive; one not sent when the process's lease ends does not. */
+  /**
+   * A message in transit to the bus when the process ends may or may not arrive; one not sent when
+   * the process's lease ends does not.
+   */
   #store(publish: () => void): void {
     const { schedule, random, host } = this.options;
     const { life } = host;

@@ -45,7 +45,9 @@ export const NO_FAULTS: Faults = {
   gracefulExit: 0,
 };
 
-/** Each kind of fault occurs in about half of the worlds, so that many worlds have only a few kinds. */
+/**
+ * Each kind of fault occurs in about half of the worlds, so that many worlds have only a few kinds.
+ */
 export function randomFaults(random: Random): Faults {
   const some = (most: number): number => (random.chance(0.5) ? random.between(0, most) : 0);
   return {

@@ -22,7 +22,10 @@ export interface SliceWriter {
   readonly done: () => void;
 }
 
-/** The part of the blob store that holds slices. Writes and deletions are delayed, fail, and their responses are lost. */
+/**
+ * The part of the blob store that holds slices. Writes and deletions are delayed, fail, and their
+ * responses are lost.
+ */
 export class SliceStore {
   readonly blobs = new Map<string, Uint8Array>();
   written = 0;

@@ -1,4 +1,7 @@
-/** The engine threw while reconciling a workflow. Unlike an I/O failure of the shell, it will probably recur at each reconcile. */
+/**
+ * The engine threw while reconciling a workflow. Unlike an I/O failure of the shell, it will
+ * probably recur at each reconcile.
+ */
 export class EngineFault extends Error {
   override readonly name = "EngineFault";
 

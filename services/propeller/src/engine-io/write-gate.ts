@@ -12,7 +12,9 @@ export interface StoredVersion {
   readonly hasManagedFields?: boolean | undefined;
 }
 
-/** True when only metadata changed between the two versions; a deletion request counts as metadata. */
+/**
+ * True when only metadata changed between the two versions; a deletion request counts as metadata.
+ */
 export function differsInMetadataOnly(base: StoredVersion, now: StoredVersion): boolean {
   if (base.generation === undefined) return false;
   const deleted = now.deletionRequested === true && base.deletionRequested !== true ? 1 : 0;
@@ -28,23 +30,24 @@ export interface StatusWrite {
 }
 
 /**
- * Interval between two writes that no effect waits for, ms, in addition to the duration of the last write. Delays by as
- * much what a user sees of ended nodes.
+ * Interval between two writes that no effect waits for, ms, in addition to the duration of the last
+ * write. Delays by as much what a user sees of ended nodes.
  */
 const COALESCE_MS = 100;
 /**
- * Delay of the final write after the previous write, ms: no effect waits for it, and it competes with live executions
- * for the API server. The final write of an aborted execution is immediate, so that the deletion completes.
+ * Delay of the final write after the previous write, ms: no effect waits for it, and it competes
+ * with live executions for the API server. The final write of an aborted execution is immediate, so
+ * that the deletion completes.
  */
 const FINAL_WRITE_DELAY_MS = 3_000;
 /** Maximum of effects that wait for a write; more start one at once. */
 const MAX_DEFERRED = 1_000;
 
 /**
- * Decides when effects may run and when the status is written. At most one write is in flight; later changes are
- * coalesced into the next. A write that the execution waits for starts at once; other writes pause for the duration of
- * the last one and a little more, which combines many small changes. Pure: time is an
- * argument, and nothing is read or written here.
+ * Decides when effects may run and when the status is written. At most one write is in flight;
+ * later changes are coalesced into the next. A write that the execution waits for starts at once;
+ * other writes pause for the duration of the last one and a little more, which combines many small
+ * changes. Pure: time is an argument, and nothing is read or written here.
  */
 export class WriteGate {
   #durable: number;
@@ -58,7 +61,10 @@ export class WriteGate {
   #writeStartedAt = 0;
   #coalescing: { readonly from: number; readonly until: number };
 
-  /** `now`, ms: the first write of a loaded run may be delayed too, so that a run which soon ends is written once. */
+  /**
+   * `now`, ms: the first write of a loaded run may be delayed too, so that a run which soon ends is
+   * written once.
+   */
   constructor(
     readonly run: WorkflowRun,
     stored: StoredVersion,
@@ -87,8 +93,8 @@ export class WriteGate {
   }
 
   /**
-   * Returns the write to start at `now` (ms); undefined while one is in flight, nothing has changed, or the change may
-   * wait: see `nextWriteAt`.
+   * Returns the write to start at `now` (ms); undefined while one is in flight, nothing has
+   * changed, or the change may wait: see `nextWriteAt`.
    */
   nextWrite(now: number): StatusWrite | undefined {
     if (!this.wantsWrite(now)) return undefined;
@@ -100,7 +106,10 @@ export class WriteGate {
     return this.#writing;
   }
 
-  /** Time at which pending changes are written, ms; undefined when another event triggers the write, or none is pending. */
+  /**
+   * Time at which pending changes are written, ms; undefined when another event triggers the write,
+   * or none is pending.
+   */
   get nextWriteAt(): number | undefined {
     return this.#writing === undefined && this.#isDirty ? this.#coalescesUntil : undefined;
   }
@@ -123,7 +132,10 @@ export class WriteGate {
     return kind !== "publish" || this.run.terminal;
   }
 
-  /** Notes that the write in flight became durable at `now` (ms). Returns its revision and the effects that waited for it. */
+  /**
+   * Notes that the write in flight became durable at `now` (ms). Returns its revision and the
+   * effects that waited for it.
+   */
   onWritten(stored: StoredVersion, now: number): { readonly revision: number; readonly released: readonly Effect[] } {
     const write = this.#writing;
     if (write === undefined) throw new Error("no write is in flight");
@@ -142,7 +154,9 @@ export class WriteGate {
     this.#seenGeneration = Math.max(this.#seenGeneration, generation);
   }
 
-  /** True when another client changed more than the metadata. Not known while a write is in flight. */
+  /**
+   * True when another client changed more than the metadata. Not known while a write is in flight.
+   */
   get isOverwritten(): boolean {
     const { generation } = this.#stored;
     return this.#writing === undefined && generation !== undefined && this.#seenGeneration > generation;

@@ -15,8 +15,8 @@ export interface EngineConfig {
   /** Attempts that may be lost to system failures before the next one is fatal. */
   readonly maxSystemFailures: number;
   /**
-   * Number of system failures after which attempts no longer run on interruptible machines; 0 or less counts back from
-   * the last attempt (-1: the last one).
+   * Number of system failures after which attempts no longer run on interruptible machines; 0 or
+   * less counts back from the last attempt (-1: the last one).
    */
   readonly interruptibleFailureThreshold: number;
   /** Timeout of one attempt when the node sets none; 0 means no timeout. */
@@ -41,15 +41,21 @@ export interface EngineConfig {
   /** Timeout of an unanswered abort when the attempt never reported anything. */
   readonly unstartedAbortTimeout: number;
   /**
-   * Timeout of an unanswered abort of a started attempt: its node ends, and objects still running are deleted with the
-   * resource. 0: never.
+   * Timeout of an unanswered abort of a started attempt: its node ends, and objects still running
+   * are deleted with the resource. 0: never.
    */
   readonly abortTimeout: number;
-  /** Time without response after which a request is reported as waiting for its plugin service; 0 means never. */
+  /**
+   * Time without response after which a request is reported as waiting for its plugin service; 0
+   * means never.
+   */
   readonly pluginResponseTimeout: number;
   /** Time after which an attempt fails whose plugin is missing or silent; 0: never. */
   readonly pluginUnavailableTimeout: number;
-  /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
+  /**
+   * Maximum of node instances of one execution, both after expansion of its sub-workflows and at
+   * one time.
+   */
   readonly maxInstances: number;
   /** Maximum nesting depth of sub-workflows, including the workflow itself. */
   readonly maxDepth: number;
@@ -60,24 +66,36 @@ export interface EngineConfig {
   /** Minimum interval between events of an array's item changes. */
   readonly arrayEventInterval: number;
   /**
-   * Maximum of nodes started per observation; the others wait for a `room` observation. Their requests and events are
-   * in memory together before the first is encoded: 250 instead of 16 lets the garbage collector copy a third more.
+   * Maximum of nodes started per observation; the others wait for a `room` observation. Their
+   * requests and events are in memory together before the first is encoded: 250 instead of 16 lets
+   * the garbage collector copy a third more.
    */
   readonly maxStartsPerObservation: number;
-  /** Maximum of nodes reconciled per observation; the others wait for `room`, so that a large graph does not block other executions. */
+  /**
+   * Maximum of nodes reconciled per observation; the others wait for `room`, so that a large graph
+   * does not block other executions.
+   */
   readonly maxReconcilesPerObservation: number;
-  /** Maximum size of inputs and outputs passed by value, bytes; larger ones go to the blob store. */
+  /**
+   * Maximum size of inputs and outputs passed by value, bytes; larger ones go to the blob store.
+   */
   readonly maxInlineOutputBytes: number;
   /**
-   * Writes inputs of any size to the blob store before an attempt starts. For a control plane that reads a task
-   * execution's inputs only at `input_uri`, such as Go FlyteAdmin.
+   * Writes inputs of any size to the blob store before an attempt starts. For a control plane that
+   * reads a task execution's inputs only at `input_uri`, such as Go FlyteAdmin.
    */
   readonly storesInputs: boolean;
   /** Maximum total of outputs that one status holds by value for their consumers, bytes. */
   readonly maxTotalInlineOutputBytes: number;
-  /** The same limit, including outputs without remaining consumers and end facts kept until admin has recorded the execution's end. */
+  /**
+   * The same limit, including outputs without remaining consumers and end facts kept until admin
+   * has recorded the execution's end.
+   */
   readonly maxKeptOutputBytes: number;
-  /** Approximate size of node statuses, bytes of JSON, above which they move from the resource to slices. */
+  /**
+   * Approximate size of node statuses, bytes of JSON, above which they move from the resource to
+   * slices.
+   */
   readonly maxInlineStatusBytes: number;
   /** Limits of a status slice. */
   readonly sliceLimits: SliceLimits;
@@ -100,7 +118,10 @@ const ONCE_A_MINUTE: Backoff = { initialMs: 60_000, factor: 1, maxMs: 60_000, ji
 /** For a control plane that sends wake-ups for ends and signals: a wake-up may be lost. */
 const FALLBACK_POLL: WakeupFallbackBackoff = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
 
-/** For a control plane without wake-ups, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
+/**
+ * For a control plane without wake-ups, such as Go FlyteAdmin; Go FlytePropeller reads a signal
+ * every 3 to 5 s.
+ */
 export const PRIMARY_POLL: WakeupFallbackBackoff = {
   readExecution: { initialMs: 1_000, factor: 1.25, maxMs: 10_000, jitter: 0.3 },
   awaitSignal: { initialMs: 3_000, factor: 1, maxMs: 3_000, jitter: 0.3 },

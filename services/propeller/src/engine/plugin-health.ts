@@ -20,7 +20,10 @@ export function pluginUnavailableReason(known: PluginHealth, taskType: string): 
   return known.discoveryDone ? `no plugin service serves task type [${taskType}]` : undefined;
 }
 
-/** Reason shown for an attempt whose available plugin service has not reported on it. `since`: time of the first request, ms. */
+/**
+ * Reason shown for an attempt whose available plugin service has not reported on it. `since`: time
+ * of the first request, ms.
+ */
 export function pluginUnresponsiveReason(taskType: string, since: number): string {
   return `${unresponsivePrefix(taskType)} since ${new Date(since).toISOString()}; the request is sent again`;
 }

@@ -8,8 +8,8 @@ import type { PluginHealth } from "./plugin-health.js";
 /** Input of the engine from the shell. Each may be duplicated, late or out of order. */
 export type Observation =
   /**
-   * First call after `createRun`, except `plugins`: resyncs the graph, resends requests of running attempts. `isNew`:
-   * the resource is in its first version, and no process has loaded it before.
+   * First call after `createRun`, except `plugins`: resyncs the graph, resends requests of running
+   * attempts. `isNew`: the resource is in its first version, and no process has loaded it before.
    */
   | { readonly kind: "load"; readonly isNew?: boolean }
   /** Periodic or after an error: scans the whole graph, to correct incremental bookkeeping. */
@@ -27,7 +27,10 @@ export type Observation =
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
   /** Result of the call with this id; ignored when the call is no longer pending. */
   | { readonly kind: "callResult"; readonly id: string; readonly result: CallResult }
-  /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
+  /**
+   * Wake-up from admin: the child execution of this node (by its unique id) has ended, or this
+   * signal is set.
+   */
   | { readonly kind: "wakeup"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is durable. */
   | { readonly kind: "persisted"; readonly revision: number }
@@ -35,7 +38,10 @@ export type Observation =
   | { readonly kind: "endRecorded"; readonly phase: string }
   /** Admin rejects events of this execution permanently. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
-  /** Admin rejects events about this node (by its unique id) because it does not know the node: its event was lost. */
+  /**
+   * Admin rejects events about this node (by its unique id) because it does not know the node: its
+   * event was lost.
+   */
   | { readonly kind: "unknownNode"; readonly nodeId: string }
   /** Availability of task types, when it changes and for a new run. */
   | { readonly kind: "plugins"; readonly plugins: PluginHealth }
@@ -44,7 +50,10 @@ export type Observation =
   /** The status exceeds the size of the resource: the execution fails with `WorkflowTooLarge`. */
   | { readonly kind: "tooLarge"; readonly message: string };
 
-/** `notFound`: no such execution; `incompatibleCluster`: it belongs to another cluster; `terminal`: it has ended already. */
+/**
+ * `notFound`: no such execution; `incompatibleCluster`: it belongs to another cluster; `terminal`:
+ * it has ended already.
+ */
 export type RejectionCause = "notFound" | "incompatibleCluster" | "terminal";
 
 /** `error` is transient: the engine retries. */
@@ -56,9 +65,9 @@ export type ReadResult<T> =
   | { readonly kind: "error"; readonly message: string };
 
 /**
- * Output of the engine for the shell. An effect with `afterRevision` must not run before the status of that revision is
- * durable; if the process ends before, it must not run at all: `load` derives it again. Effects without it may run at
- * once, be repeated or be lost.
+ * Output of the engine for the shell. An effect with `afterRevision` must not run before the status
+ * of that revision is durable; if the process ends before, it must not run at all: `load` derives
+ * it again. Effects without it may run at once, be repeated or be lost.
  */
 export type Effect =
   | { readonly kind: "sendTaskRequest"; readonly request: TaskRequest; readonly afterRevision?: number }
@@ -68,7 +77,10 @@ export type Effect =
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
   /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
   | { readonly kind: "call"; readonly id: string; readonly call: Call; readonly afterRevision?: number }
-  /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
+  /**
+   * Once that revision is durable (labels set, finalizer removed), the run is over and may be
+   * released.
+   */
   | { readonly kind: "finalize"; readonly afterRevision: number }
   /** Kubernetes event on the resource; may be lost. */
   | { readonly kind: "kubeEvent"; readonly kubeEvent: KubeEvent }
@@ -104,7 +116,9 @@ export type EngineMetric =
   | "cacheMiss"
   | "cachePutFailed";
 
-/** JSON merge patch (RFC 7386) for the resource; `metadata` only with the patch that finishes it. */
+/**
+ * JSON merge patch (RFC 7386) for the resource; `metadata` only with the patch that finishes it.
+ */
 export interface ResourcePatch {
   readonly metadata?: {
     readonly labels: Readonly<Record<string, string>>;
@@ -133,17 +147,29 @@ export interface RunCounts {
 export interface WorkflowRun {
   /** `namespace/name`. */
   readonly key: string;
-  /** Processes one observation and returns the effects. No I/O, no clock: `now` is in milliseconds since the epoch. */
+  /**
+   * Processes one observation and returns the effects. No I/O, no clock: `now` is in milliseconds
+   * since the epoch.
+   */
   observe(observation: Observation, now: number): readonly Effect[];
-  /** The complete status for the resource. Visits all nodes: use `takeStatusPatch` to write small changes. */
+  /**
+   * The complete status for the resource. Visits all nodes: use `takeStatusPatch` to write small
+   * changes.
+   */
   readonly status: WorkflowStatus;
   /** Counts changes of the status; 0 after loading. */
   readonly revision: number;
-  /** Changes since the last call (or the load), or undefined when there are none. Costs as much as nodes have changed. */
+  /**
+   * Changes since the last call (or the load), or undefined when there are none. Costs as much as
+   * nodes have changed.
+   */
   takeStatusPatch(): ResourcePatch | undefined;
   /** Earliest time at which the engine needs a `timer` observation, ms. */
   readonly nextTimerAt: number | undefined;
-  /** Nodes could start and wait for a `room` observation, since their effects stay in memory until they are sent. */
+  /**
+   * Nodes could start and wait for a `room` observation, since their effects stay in memory until
+   * they are sent.
+   */
   readonly needsCapacity: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;

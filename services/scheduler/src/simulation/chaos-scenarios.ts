@@ -20,7 +20,10 @@ const policies = ["all", "last", "none"] as const;
 /** Time for unfinished starts at the end. */
 const REST_MS = 5 * MINUTE;
 
-/** Three replicas that crash and pause, also all at once, each back within ten seconds: no run may be skipped under any policy. */
+/**
+ * Three replicas that crash and pause, also all at once, each back within ten seconds: no run may
+ * be skipped under any policy.
+ */
 export async function randomRestarts({ random, fault = {} }: ScenarioOptions): Promise<ScenarioResult> {
   const texts = ["* * * * *", "*/7 * * * *", "@every 20s", "TZ=America/New_York 30 1,2 * * *"];
   const scenario = new Scenario(

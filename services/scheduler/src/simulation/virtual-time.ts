@@ -11,7 +11,10 @@ export class VirtualTime {
 
   constructor(public now: number) {}
 
-  /** Runs `run` at a time, or now when that has passed, unless the returned function is called before. */
+  /**
+   * Runs `run` at a time, or now when that has passed, unless the returned function is called
+   * before.
+   */
   at(time: number, run: () => void): () => void {
     const event = { run };
     this.#queue.set(event, Math.max(time, this.now));

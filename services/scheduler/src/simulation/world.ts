@@ -8,7 +8,10 @@ import { Scheduler, type SchedulerDeps } from "../scheduler.js";
 import { memoryWatermarkStore, type Rows } from "./memory-watermark-store.js";
 import { VirtualTime } from "./virtual-time.js";
 
-/** Settings of every replica, except for the poll interval; missed runs are started without a rate limit. */
+/**
+ * Settings of every replica, except for the poll interval; missed runs are started without a rate
+ * limit.
+ */
 export const simulatedConfig = { ...schedulerConfigSchema.parse({}), catchUp: { perSecond: 1_000_000 } };
 
 export interface WorldOptions {

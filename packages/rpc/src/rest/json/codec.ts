@@ -5,7 +5,9 @@ import type { RpcError } from "../../rpc-error.js";
 import { readJsonRequest } from "./json-request.js";
 import { writeJsonResponse } from "./json-response.js";
 
-/** Format of bodies: by Content-Type for requests, by Accept (else as the request) for responses. */
+/**
+ * Format of bodies: by Content-Type for requests, by Accept (else as the request) for responses.
+ */
 export interface Codec {
   readonly contentType: string;
   /** Undefined for an empty body. Throws when the body is not the message. */
@@ -15,12 +17,17 @@ export interface Codec {
 }
 
 export interface Codecs {
-  /** Chooses by the header values, each line of Accept as a whole: browsers' lists match nothing. */
+  /**
+   * Chooses by the header values, each line of Accept as a whole: browsers' lists match nothing.
+   */
   choose(headers: { readonly contentType: readonly string[]; readonly accept: readonly string[] }): {
     readonly request: Codec;
     readonly response: Codec;
   };
-  /** For a response of several messages: JSON, which has a form for it, even where protobuf was requested. */
+  /**
+   * For a response of several messages: JSON, which has a form for it, even where protobuf was
+   * requested.
+   */
   streaming(response: Codec): Codec;
 }
 
@@ -78,7 +85,10 @@ function jsonCodec({ protoNames, ignoreUnknown, registry }: JsonCodecOptions): C
   };
 }
 
-/** JSON needs the descriptor of each detail; an unknown one is omitted rather than failing the answer. */
+/**
+ * JSON needs the descriptor of each detail; an unknown one is omitted rather than failing the
+ * answer.
+ */
 function withKnownDetails(status: Status, registry: Registry): Status {
   const known = status.details.filter((any) => registry.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf("/") + 1)) !== undefined);
   return { ...status, details: known };

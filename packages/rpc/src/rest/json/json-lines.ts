@@ -17,7 +17,10 @@ export interface StreamOptions {
 
 const textOf = memoizeEncoded(responseText);
 
-/** Sends one JSON object per line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
+/**
+ * Sends one JSON object per line: `{"result": …}`, and `{"error": …}` when the stream fails after
+ * its start.
+ */
 export async function sendJsonLines(
   { response, codec, output, stallTimeoutMs }: StreamOptions,
   run: (emit: Emit) => Promise<void>,

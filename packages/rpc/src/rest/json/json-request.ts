@@ -14,7 +14,10 @@ export class JsonRequestError extends Error {
   override readonly name = "JsonRequestError";
 }
 
-/** Parses a message from a JSON body, with field names in either spelling; undefined when the body is empty. */
+/**
+ * Parses a message from a JSON body, with field names in either spelling; undefined when the body
+ * is empty.
+ */
 export function readJsonRequest(schema: DescMessage, body: string, options: JsonRequestOptions): Message | undefined {
   const { value, hasBigInteger } = parseJsonText(body);
   if (value === undefined) return undefined;

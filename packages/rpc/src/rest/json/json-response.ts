@@ -16,8 +16,8 @@ export interface JsonResponseOptions {
 }
 
 /**
- * Formats a message as grpc-gateway does: zero values are present, unset message fields are null, and members of a
- * oneof (or optional fields) appear only when set.
+ * Formats a message as grpc-gateway does: zero values are present, unset message fields are null,
+ * and members of a oneof (or optional fields) appear only when set.
  */
 export function writeJsonResponse<Desc extends DescMessage>(
   schema: Desc,

@@ -24,8 +24,8 @@ export class JsonTextError extends Error {
 const MAX_JSON_DEPTH = 1_000;
 
 /**
- * Parses the first JSON value of a text as Go's decoder does: the rest is ignored, a duplicate key is an error, and
- * integers keep all digits.
+ * Parses the first JSON value of a text as Go's decoder does: the rest is ignored, a duplicate key
+ * is an error, and integers keep all digits.
  */
 export function parseJsonText(text: string): ParsedText {
   const reader = new Reader(text);

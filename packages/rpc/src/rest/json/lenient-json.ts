@@ -8,8 +8,9 @@ const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECON
 const MAX_DURATION_SECONDS = 315_576_000_000n * SECOND;
 
 /**
- * Converts any message to JSON. Numbers in free-form data (google.protobuf.Struct) without a JSON form are written as
- * for doubles: `"NaN"`, `"Infinity"`. Malformed times and durations are written as the nearest valid ones.
+ * Converts any message to JSON. Numbers in free-form data (google.protobuf.Struct) without a JSON
+ * form are written as for doubles: `"NaN"`, `"Infinity"`. Malformed times and durations are written
+ * as the nearest valid ones.
  */
 export function toLenientJson<Desc extends DescMessage>(
   schema: Desc,

@@ -61,7 +61,10 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 };
 
 const LONGEST_DURATION = 200;
-/** `m` is no unit before an `s`: a text has only one split into parts, otherwise a refusal would try them all. */
+/**
+ * `m` is no unit before an `s`: a text has only one split into parts, otherwise a refusal would try
+ * them all.
+ */
 const DURATION = /^([+-]?)((?:[0-9]{0,18}(?:\.[0-9]{0,18})?(?:ns|us|\u00b5s|\u03bcs|ms|s|m(?!s)|h))+|0)$/;
 
 /** Parses a duration as Go writes it: `1h2m3.5s`, `300ms`, `-2s`, `0`. */

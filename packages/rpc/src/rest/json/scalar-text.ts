@@ -7,7 +7,10 @@ export class TextError extends Error {
 
 export type ScalarValue = string | number | bigint | boolean | Uint8Array;
 
-/** Parses a path or query value as a scalar, in the syntax of Go's strconv: decimal numbers, `true`, `t`, `1`, base64. */
+/**
+ * Parses a path or query value as a scalar, in the syntax of Go's strconv: decimal numbers, `true`,
+ * `t`, `1`, base64.
+ */
 export function parseScalar(type: ScalarType, text: string): ScalarValue {
   switch (type) {
     case ScalarType.STRING:

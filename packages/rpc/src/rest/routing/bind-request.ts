@@ -14,7 +14,9 @@ export interface HttpInput {
   readonly query: ParsedQuery;
 }
 
-/** Builds the request message of a route: its body, overridden by the path's values, then the query. */
+/**
+ * Builds the request message of a route: its body, overridden by the path's values, then the query.
+ */
 export function bindRequest({ route, values }: Matched, { codec, body, query }: HttpInput): Message {
   const schema = route.method.input;
   const message = reflect(schema, (route.body.kind === "whole" ? readBody(codec, schema, body) : undefined) ?? create(schema));
@@ -41,7 +43,10 @@ function readBody(codec: Codec, schema: DescMessage, body: Uint8Array): Message 
   }
 }
 
-/** Sets fields from query parameters by path; `map[key]=value` sets an entry. Fields set by the path or the body are skipped. */
+/**
+ * Sets fields from query parameters by path; `map[key]=value` sets an entry. Fields set by the path
+ * or the body are skipped.
+ */
 function bindQuery(message: ReflectMessage, query: ParsedQuery, taken: readonly (readonly string[])[]): void {
   for (const [parameter, texts] of query) {
     const { field, entryKey } = splitEntry(parameter);

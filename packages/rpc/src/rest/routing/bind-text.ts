@@ -6,8 +6,9 @@ import { parseScalar, quote, TextError } from "../json/scalar-text.js";
 type Located = { readonly parent: ReflectMessage; readonly field: DescField };
 
 /**
- * Sets the field at a path of proto or JSON names, creating the messages on the way. Returns false for an unknown name:
- * grpc-gateway ignores such query parameters. Throws {@link TextError} for texts that do not fit the field.
+ * Sets the field at a path of proto or JSON names, creating the messages on the way. Returns false
+ * for an unknown name: grpc-gateway ignores such query parameters. Throws {@link TextError} for
+ * texts that do not fit the field.
  */
 export function bindField(target: ReflectMessage, path: readonly string[], texts: readonly string[]): boolean {
   const located = locate(target, path);

@@ -22,7 +22,10 @@ export interface PathValue {
   readonly text: string;
 }
 
-/** Parses a template. Throws when google.api.http does not allow it; templates come from this project's own descriptors. */
+/**
+ * Parses a template. Throws when google.api.http does not allow it; templates come from this
+ * project's own descriptors.
+ */
 export function parseTemplate(text: string): PathTemplate {
   const fail = (reason: string): never => {
     throw new Error(`path template ${text}: ${reason}`);
@@ -58,8 +61,8 @@ function segmentOf(text: string): Segment {
 }
 
 /**
- * Returns the variables' values when the decoded components of a path match, else undefined. A component may be empty:
- * `/items/` gives `/items/{name}` an empty name, as in grpc-gateway.
+ * Returns the variables' values when the decoded components of a path match, else undefined. A
+ * component may be empty: `/items/` gives `/items/{name}` an empty name, as in grpc-gateway.
  */
 export function matchTemplate(template: PathTemplate, components: readonly string[]): PathValue[] | undefined {
   const { segments, variables, verb } = template;

@@ -6,10 +6,14 @@ export type RequestPath =
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "malformed"; readonly reason: string };
 
-/** Parses a request target. Decodes before splitting, as grpc-gateway does: `%2F` separates components too. */
+/**
+ * Parses a request target. Decodes before splitting, as grpc-gateway does: `%2F` separates
+ * components too.
+ */
 export function parseRequestPath(target: string): RequestPath {
-  // Node passes bytes above 0x7f as Latin-1; escaped, they are decoded as the original UTF-8. Browsers read a backslash
-  // as a slash, so that a redirect to `/\host` would lead to another host.
+  // Node passes bytes above 0x7f as Latin-1; escaped, they are decoded as the original UTF-8.
+  // Browsers read a backslash as a slash, so that a redirect to `/\host` would lead to another
+  // host.
   const ascii = target.replace(/[\\\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const absolute = /^https?:\/\/[^/?#]*/i.exec(ascii);
   const [encoded = "", ...rest] = (absolute ? ascii.slice(absolute[0].length) || "/" : ascii).split("?");
@@ -37,7 +41,10 @@ function cleanPath(path: string): string {
 
 export type ParsedQuery = ReadonlyMap<string, readonly string[]>;
 
-/** Query parameters in the order of their first appearance; undefined when the query is malformed. `;` is not a separator. */
+/**
+ * Query parameters in the order of their first appearance; undefined when the query is malformed.
+ * `;` is not a separator.
+ */
 export function parseQuery(query: string): ParsedQuery | undefined {
   const values = new Map<string, string[]>();
   for (const pair of query.split("&")) {

@@ -28,7 +28,10 @@ export type Lookup =
 
 export interface RouteTable {
   readonly routes: readonly Route[];
-  /** Looks up the decoded components of a path. `get` is the GET route of a path that has none for the verb. */
+  /**
+   * Looks up the decoded components of a path. `get` is the GET route of a path that has none for
+   * the verb.
+   */
   find(verb: string, components: readonly string[]): Lookup;
 }
 

@@ -15,8 +15,8 @@ export interface ProcessCompletionsDeps {
 }
 
 /**
- * Claims completed executions and writes their deliveries and firings in one transaction, so that a crash releases the
- * claim. Returns the number of claimed executions.
+ * Claims completed executions and writes their deliveries and firings in one transaction, so that a
+ * crash releases the claim. Returns the number of claimed executions.
  */
 export async function processCompletions({ db, config, logger }: ProcessCompletionsDeps, limit: number): Promise<number> {
   return db.transaction(async (tx) => {

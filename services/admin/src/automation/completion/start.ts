@@ -13,7 +13,10 @@ const COMPLETIONS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;
 const PRUNE_EVERY_MS = 600_000;
 
-/** Starts notifications and triggers for completed executions. Any number of replicas share the work. */
+/**
+ * Starts notifications and triggers for completed executions. Any number of replicas share the
+ * work.
+ */
 export function startCompletionProcessor(deps: CompletionDeps): Closeable {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;

@@ -25,7 +25,10 @@ export interface CompletedExecution extends executionIds.ExecutionName {
   readonly notifications: readonly Notification[];
 }
 
-/** Maximum length of an error message, bytes: errors may have megabytes, and recipients read the beginning. */
+/**
+ * Maximum length of an error message, bytes: errors may have megabytes, and recipients read the
+ * beginning.
+ */
 const MAX_ERROR_BYTES = 4_000;
 
 export function completedExecution(row: completionQueue.CompletedRow): CompletedExecution {

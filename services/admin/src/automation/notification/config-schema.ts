@@ -8,7 +8,10 @@ const webhookSchema = z
   .strictObject({
     /** Notifications refer to it by the recipient `webhook:NAME`. */
     name: z.string().regex(/^[A-Za-z0-9._-]{1,63}$/, "letters, digits, dots, dashes and underscores"),
-    /** `signed`: the event as JSON, signed according to Standard Webhooks. `slack`: a text for incoming webhooks of Slack. */
+    /**
+     * `signed`: the event as JSON, signed according to Standard Webhooks. `slack`: a text for
+     * incoming webhooks of Slack.
+     */
     kind: z.enum(["signed", "slack"]).default("signed"),
     url: z.url().optional(),
     /** Source of a URL that is itself a secret, such as Slack's. */
@@ -66,7 +69,9 @@ export const notificationsSchema = z
       .array(webhookSchema)
       .default([])
       .refine((webhooks) => new Set(webhooks.map((each) => each.name)).size === webhooks.length, "names must be unique"),
-    /** Networks outside the public internet to which requests are allowed, such as `10.1.0.0/16`. */
+    /**
+     * Networks outside the public internet to which requests are allowed, such as `10.1.0.0/16`.
+     */
     allowNetworks: z.array(z.string().refine(isSubnet, "must be a network such as 10.1.0.0/16")).default([]),
     /** Allows `http:` URLs too. */
     allowHttp: z.boolean().default(false),

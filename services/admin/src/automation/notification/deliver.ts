@@ -50,7 +50,10 @@ export function createDeliveryHandler(
   };
 }
 
-/** Sends a claimed message; never rejects. If the row of a sent message cannot be updated, the message is sent again with the same id. */
+/**
+ * Sends a claimed message; never rejects. If the row of a sent message cannot be updated, the
+ * message is sent again with the same id.
+ */
 async function deliver({ send, ...deps }: DeliverDeps, delivery: ClaimedDelivery): Promise<void> {
   const { db, logger } = deps;
   try {

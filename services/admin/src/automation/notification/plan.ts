@@ -30,8 +30,8 @@ function covers({ projects, domains }: WebhookConfig, { project, domain }: { rea
 }
 
 /**
- * Plans the messages about an end. Each receiver gets one message per channel; if several notifications name it, the
- * first determines the content.
+ * Plans the messages about an end. Each receiver gets one message per channel; if several
+ * notifications name it, the first determines the content.
  */
 export function planDeliveries(execution: CompletedExecution, config: PlanConfig): Delivery[] {
   const planned = new Map<string, Delivery>();
@@ -59,7 +59,10 @@ export function planDeliveries(execution: CompletedExecution, config: PlanConfig
   return [...planned.values()];
 }
 
-/** True when a recipient of a Slack notification is the URL of an incoming webhook; its permission is checked later. */
+/**
+ * True when a recipient of a Slack notification is the URL of an incoming webhook; its permission
+ * is checked later.
+ */
 const isUrl = (recipient: string): boolean => /^https?:\/\//i.test(recipient);
 
 function messageIdOf({ project, domain, name, acceptedNs }: CompletedExecution, receiver: string): string {

@@ -23,8 +23,8 @@ const PLACEHOLDERS: Readonly<Record<string, (execution: CompletedExecution) => s
 };
 
 /**
- * Renders a template: `{{ name }}` or `{{name}}`. As in Flyte, unknown placeholders stay unchanged. Placeholders inside
- * values are not replaced.
+ * Renders a template: `{{ name }}` or `{{name}}`. As in Flyte, unknown placeholders stay unchanged.
+ * Placeholders inside values are not replaced.
  */
 export function render(template: string, execution: CompletedExecution, escape: Escape = (text) => text): string {
   return template.replaceAll(/\{\{ ([a-z_.]+) \}\}|\{\{([a-z_.]+)\}\}/g, (whole, spaced?: string, close?: string) => {
@@ -38,5 +38,7 @@ const SLACK: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">"
 
 export const escapeHtml: Escape = (text) => text.replaceAll(/[&<>"']/g, (character) => HTML[character] ?? "");
 
-/** Slack interprets `<…>` as links and mentions: `<!channel>` in an error would notify all members. */
+/**
+ * Slack interprets `<…>` as links and mentions: `<!channel>` in an error would notify all members.
+ */
 export const escapeSlack: Escape = (text) => text.replaceAll(/[&<>]/g, (character) => SLACK[character] ?? "");

@@ -7,7 +7,10 @@ const timeText = (ns: bigint | undefined): string | null => (ns === undefined ? 
 const named = (id: Identifier | undefined) =>
   id === undefined ? null : { project: id.project, domain: id.domain, name: id.name, version: id.version };
 
-/** Body of a signed webhook: `type`, `timestamp` and `data`, according to Standard Webhooks. Contains no inputs and outputs. */
+/**
+ * Body of a signed webhook: `type`, `timestamp` and `data`, according to Standard Webhooks.
+ * Contains no inputs and outputs.
+ */
 export function webhookEvent(execution: CompletedExecution): string {
   const { project, domain, name, phase, workflow, launched, principal, labels, error, abort } = execution;
   const phaseName = phaseNames.workflowPhaseName(phase);

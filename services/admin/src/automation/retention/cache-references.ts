@@ -28,7 +28,10 @@ export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): P
   return infos;
 }
 
-/** Undefined for an undecodable event, which must not permanently block its execution and others of the same batch. */
+/**
+ * Undefined for an undecodable event, which must not permanently block its execution and others of
+ * the same batch.
+ */
 function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undefined {
   try {
     return fromBinary(TaskExecutionEventSchema, event).metadata?.externalResources ?? [];
@@ -38,8 +41,9 @@ function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undef
 }
 
 /**
- * Returns the trees in which a task's outputs were cached. A cache entry contains URIs of the task's outputs, and of
- * inputs that it passed on, which any execution of the tree may have written.
+ * Returns the trees in which a task's outputs were cached. A cache entry contains URIs of the
+ * task's outputs, and of inputs that it passed on, which any execution of the tree may have
+ * written.
  */
 export async function treesReferencedByCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
   const ids = [...members.keys()];

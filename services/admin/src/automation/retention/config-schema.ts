@@ -7,7 +7,10 @@ export const retentionSchema = z.strictObject({
   auditLogDays: z.number().min(0).default(400),
   /** Interval between applications of policies, seconds. */
   sweepSeconds: z.number().positive().default(600),
-  /** Time between the mark and the deletion, seconds, after which every transaction that did not see the mark has committed. */
+  /**
+   * Time between the mark and the deletion, seconds, after which every transaction that did not see
+   * the mark has committed.
+   */
   graceSeconds: z.number().min(0).default(60),
   /** Maximum of blobs that one process deletes per second. */
   blobsPerSecond: z.number().positive().default(500),

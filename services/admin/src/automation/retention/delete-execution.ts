@@ -117,12 +117,17 @@ async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promis
   logger.info({ execution: nameOf(one), blobs: deleted }, "execution deleted");
 }
 
-/** True when another execution has metadata in the same folder: the last one's deletion includes it. */
+/**
+ * True when another execution has metadata in the same folder: the last one's deletion includes it.
+ */
 async function isFolderShared({ db }: DeletionDeps, one: ClaimedDeletion): Promise<boolean> {
   return executionQueries.existsAny(db, executionsSharingFolder(one));
 }
 
-/** True when another execution has the same name: folders of raw outputs are named after the execution's name alone. */
+/**
+ * True when another execution has the same name: folders of raw outputs are named after the
+ * execution's name alone.
+ */
 async function hasNameCollision({ db }: DeletionDeps, { id, name }: ClaimedDeletion): Promise<boolean> {
   return executionQueries.existsOtherNamed(db, name, id);
 }

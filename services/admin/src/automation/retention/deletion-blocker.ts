@@ -15,10 +15,11 @@ export interface Member {
 }
 
 /**
- * Returns what blocks the deletion of an execution tree, the root with all its descendants; undefined when it may be
- * deleted.
+ * Returns what blocks the deletion of an execution tree, the root with all its descendants;
+ * undefined when it may be deleted.
  *
- * - Active executions, their ancestors and their descendants stay: a tree is deleted as a whole, and a child not
+ * - Active executions, their ancestors and their descendants stay: a tree is deleted as a whole,
+ *   and a child not
  * without its existing parent.
  * - A recovery reuses blobs in the folders of the original, which stays as long as the recovery.
  * - An execution that a trigger started with outputs of another may read them until it is terminal.

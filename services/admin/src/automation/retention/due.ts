@@ -8,8 +8,9 @@ const DAY_SECONDS = 86_400;
 const FOREVER = 5e10;
 
 /**
- * Returns terminal executions that have not changed during the retention of their policy, oldest first. Excludes
- * children of existing executions, which are deleted with their parent, and executions in deletion.
+ * Returns terminal executions that have not changed during the retention of their policy, oldest
+ * first. Excludes children of existing executions, which are deleted with their parent, and
+ * executions in deletion.
  */
 export async function expiredExecutions(
   db: Queryable,

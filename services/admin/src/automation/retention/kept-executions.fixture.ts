@@ -66,7 +66,10 @@ export class KeptExecutions {
   }
   #carry: DeletionDeps["metrics"] | undefined;
 
-  /** Creates an execution with one node, one attempt and its event; blobs of its metadata and outputs. */
+  /**
+   * Creates an execution with one node, one attempt and its event; blobs of its metadata and
+   * outputs.
+   */
   async make(made: Made, withBlobs = true): Promise<bigint> {
     const {
       name,

@@ -21,7 +21,10 @@ export interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** Determines which of the executions may be deleted, each with its descendants, and the reasons for the others. */
+/**
+ * Determines which of the executions may be deleted, each with its descendants, and the reasons for
+ * the others.
+ */
 export async function planDeletions(db: Queryable, roots: readonly bigint[]): Promise<Plan> {
   const trees = await readTrees(db, roots);
   const doomed: Tree[] = [];

@@ -40,8 +40,8 @@ interface Placed extends Drawn {
 }
 
 /**
- * Independent model of the executions that must remain: active ones, their ancestors and descendants, and the originals
- * of their recoveries.
+ * Independent model of the executions that must remain: active ones, their ancestors and
+ * descendants, and the originals of their recoveries.
  */
 function needed(executions: readonly Placed[]): ReadonlySet<bigint> {
   const stay = new Set(executions.filter(({ phase }) => ACTIVE.has(phase)).map(({ id }) => id));
@@ -90,7 +90,8 @@ test("by request or policy: nothing goes that is active or that something active
         const roots = asked.flatMap((index) => executions[index]?.id ?? []);
         await markDeletions(kept.db, (await planDeletions(kept.db, roots)).deletions, mark);
       }
-      // Starts executions concurrently with the mark: children or recoveries of a marked one, as if their creator had not seen the mark.
+      // Starts executions concurrently with the mark: children or recoveries of a marked one, as if
+      // their creator had not seen the mark.
       const { rows } = await kept.db.query<{ execution_id: bigint }>({ text: "SELECT execution_id FROM execution_deletions ORDER BY 1" });
       const late = asked.length % 2 === 0 ? rows[asked.length % Math.max(1, rows.length)]?.execution_id : undefined;
       const more: Placed[] = [];

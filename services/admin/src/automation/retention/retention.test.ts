@@ -204,7 +204,8 @@ test("outputs of an array's items go, of each attempt", async () => {
 });
 
 test("what an execution of the same name, or of the same folder, wrote goes with the last of them", async () => {
-  // In another domain: the folders of raw outputs are the same. Names with the same joined form: the metadata folder is the same.
+  // In another domain: the folders of raw outputs are the same. Names with the same joined form:
+  // the metadata folder is the same.
   await kept.make({ name: "e" });
   await kept.make({ name: "e", domain: "staging" });
   await kept.make({ name: "x", project: "a-b", domain: "development" });

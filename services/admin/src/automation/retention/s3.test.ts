@@ -42,7 +42,8 @@ async function countingProxy(
   return { server, port: (server.address() as AddressInfo).port, counts };
 }
 
-// Cases of retention.test.ts that differ on a real S3 server: prefixes, pages, batches, and an unavailable store.
+// Cases of retention.test.ts that differ on a real S3 server: prefixes, pages, batches, and an
+// unavailable store.
 describe.skipIf(unavailable)("retention of blobs on S3", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "flyte-ts-retention-s3-"));
   let gateway: LocalServer;
@@ -92,8 +93,8 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     const left: string[] = [];
     for await (const { uri } of blobs.list("s3://bucket/")) left.push(uri);
     expect(left).toEqual([...kept.blobsOf({ name: "e10" })].toSorted());
-    // 2,100 checkpoints and two parts in three requests, the metadata in one; inputs that another engine may have
-    // stored are deleted individually.
+    // 2,100 checkpoints and two parts in three requests, the metadata in one; inputs that another
+    // engine may have stored are deleted individually.
     expect(Object.fromEntries(proxy.counts)).toMatchObject({ "POST many": 4, DELETE: 2 });
   });
 

@@ -5,7 +5,10 @@ import type { executionIds } from "../../executions/index.js";
 
 type Storage = Pick<AutomationConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
 
-/** Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs that a Go FlyteAdmin stored. */
+/**
+ * Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs
+ * that a Go FlyteAdmin stored.
+ */
 export function metadataFolders(
   blobs: Pick<BlobStore, "join">,
   storage: Storage,
@@ -22,8 +25,8 @@ export function metadataFolders(
 const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `${folder}/user_inputs`];
 
 /**
- * Returns the other names, existing or not, with the same metadata folder: it joins project, domain and name with
- * dashes, which all three may contain.
+ * Returns the other names, existing or not, with the same metadata folder: it joins project, domain
+ * and name with dashes, which all three may contain.
  */
 export function executionsSharingFolder({ project, domain, name }: executionIds.ExecutionName): readonly executionIds.ExecutionName[] {
   const parts = `${project}-${domain}-${name}`.split("-");
@@ -51,8 +54,8 @@ export interface Attempt {
 }
 
 /**
- * Returns the folders, with a trailing slash, of raw outputs of an attempt and of its items. If the prefix ends with a
- * slash, engines differ in whether they add another one.
+ * Returns the folders, with a trailing slash, of raw outputs of an attempt and of its items. If the
+ * prefix ends with a slash, engines differ in whether they add another one.
  */
 export function rawOutputFolders(prefix: string, { execution, nodeId, attempt, items }: Attempt): readonly string[] {
   const prefixes = new Set([prefix, prefix.replace(/\/+$/, "")]);

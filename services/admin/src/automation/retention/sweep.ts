@@ -10,7 +10,10 @@ type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 /** Executions per query. */
 const BATCH = 200;
 
-/** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
+/**
+ * Marks executions whose retention has expired, in all projects and domains. Returns the number of
+ * marked trees.
+ */
 export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
   let marked = 0;
   for (const place of await expiryQueries.listProjectDomains(db)) {

@@ -53,7 +53,10 @@ interface Row {
   retrying_ms: number;
 }
 
-/** Lane of a delivery: all mails share the mail server's, others have one per receiver. A slow one delays only its own lane. */
+/**
+ * Lane of a delivery: all mails share the mail server's, others have one per receiver. A slow one
+ * delays only its own lane.
+ */
 export function partitionKey({ channel, target }: Pick<Delivery, "channel" | "target">): string {
   return channel === "email" ? "email" : target;
 }
@@ -67,8 +70,8 @@ export interface ClaimOptions {
 }
 
 /**
- * Claims deliveries that are due, until the lease expires. Considers only the first thousand, so that a lane with very
- * many messages may delay others for a short time.
+ * Claims deliveries that are due, until the lease expires. Considers only the first thousand, so
+ * that a lane with very many messages may delay others for a short time.
  */
 export async function claimDeliveries(
   db: Queryable,
@@ -174,7 +177,10 @@ export async function listDeliveryRows(
   return rows;
 }
 
-/** Makes a delivery due now, also one in the dead letters, unless it is sent. Returns its state; undefined when there is none. */
+/**
+ * Makes a delivery due now, also one in the dead letters, unless it is sent. Returns its state;
+ * undefined when there is none.
+ */
 export async function retryDelivery(
   db: Queryable,
   { project, domain, messageId }: { readonly project: string; readonly domain: string; readonly messageId: string },
@@ -201,7 +207,10 @@ export type Channel = "email" | "slack" | "webhook";
 
 /** A message to one receiver. */
 export interface Delivery {
-  /** Idempotency key: the same whenever this end is planned again, so that receivers recognize duplicates. */
+  /**
+   * Idempotency key: the same whenever this end is planned again, so that receivers recognize
+   * duplicates.
+   */
   readonly messageId: string;
   readonly channel: Channel;
   /** A mail address, `webhook:` and a name of the configuration, or a URL. */

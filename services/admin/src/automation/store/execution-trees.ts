@@ -19,7 +19,10 @@ export interface TreeRow {
 
 const text = (row: string) => `${row}.execution_project || '/' || ${row}.execution_domain || '/' || ${row}.execution_name`;
 
-/** Recoveries, which share outputs with the original; and active executions that triggers started with its outputs. */
+/**
+ * Recoveries, which share outputs with the original; and active executions that triggers started
+ * with its outputs.
+ */
 const NEEDING = `SELECT r.id, ${text("r")} AS text FROM executions r WHERE r.source_execution_id = e.id AND r.mode = $2
   UNION SELECT x.id, ${text("x")} FROM trigger_firings f JOIN executions x ON x.execution_project = f.execution_project
       AND x.execution_domain = f.execution_domain AND x.execution_name = f.execution_name

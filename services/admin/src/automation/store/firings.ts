@@ -6,7 +6,10 @@ export const FIRINGS: QueueTable = { name: "trigger_firings", key: "id", reason:
 
 /** A firing that this process has claimed. */
 export interface ClaimedFiring extends ClaimedRow {
-  /** Row at the time of the claim; decoded during processing, so that an invalid one does not block the others. */
+  /**
+   * Row at the time of the claim; decoded during processing, so that an invalid one does not block
+   * the others.
+   */
   readonly trigger: TriggerRow;
   readonly source:
     | { readonly kind: "execution"; readonly rowId: bigint; readonly project: string; readonly domain: string; readonly name: string }

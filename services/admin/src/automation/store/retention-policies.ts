@@ -63,8 +63,8 @@ export async function policiesFor(db: Queryable, { project, domain }: Pick<Polic
 }
 
 /**
- * Returns the applicable policy: the workflow's; else that of project and domain; else the project's; else that of the
- * domain in all projects; else the global one.
+ * Returns the applicable policy: the workflow's; else that of project and domain; else the
+ * project's; else that of the domain in all projects; else the global one.
  */
 export function effectivePolicy(policies: readonly Policy[], workflow: string): Policy | undefined {
   const own = policies.find((policy) => workflow !== "" && policy.workflow === workflow);

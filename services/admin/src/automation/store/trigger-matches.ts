@@ -11,8 +11,9 @@ export interface Match {
 }
 
 /**
- * Finds triggers by project and domain; compares names row by row, since few triggers share a project and domain. The
- * depth of a chain comes from the firing that started the execution or an ancestor of it.
+ * Finds triggers by project and domain; compares names row by row, since few triggers share a
+ * project and domain. The depth of a chain comes from the firing that started the execution or an
+ * ancestor of it.
  */
 export async function findMatches(tx: Queryable, completed: readonly CompletedExecution[]): Promise<readonly Match[]> {
   const { rows } = await tx.query<Match>({

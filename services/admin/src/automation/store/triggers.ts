@@ -170,7 +170,10 @@ export async function listTriggers(
   return rows.map(storedTrigger);
 }
 
-/** Begins a new generation of a trigger's secret and returns it; the previous one stays valid until the given time. */
+/**
+ * Begins a new generation of a trigger's secret and returns it; the previous one stays valid until
+ * the given time.
+ */
 export async function rotateSecret(db: Queryable, rowId: bigint, previousUntil: Date): Promise<number | undefined> {
   const { rows } = await db.query<{ generation: number }>({
     text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1

@@ -45,7 +45,8 @@ export function checkTriggerId(id: Trigger["id"]): asserts id is NonNullable<Tri
 /**
  * Validates a trigger and fills in defaults; returns the form to store.
  *
- * @throws RpcError INVALID_ARGUMENT naming the field and the rule; NOT_FOUND without the launch plan.
+ * @throws RpcError INVALID_ARGUMENT naming the field and the rule; NOT_FOUND without the launch
+ *   plan.
  */
 export async function checkTrigger(
   deps: CheckDeps,

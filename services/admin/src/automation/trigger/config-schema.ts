@@ -8,13 +8,16 @@ export const triggersSchema = z
     maxDepth: z.number().int().positive().default(8),
     /** Time after which a failing firing is not retried any more, seconds. */
     giveUpAfterSeconds: z.number().positive().default(86_400),
-    /** Retention of completed firings, days; also the time for which repeated webhook deliveries are recognized. */
+    /**
+     * Retention of completed firings, days; also the time for which repeated webhook deliveries are
+     * recognized.
+     */
     keepDays: z.number().positive().default(90),
     webhooks: z
       .strictObject({
         /**
-         * Key from which the secrets of triggers are derived, at least 32 bytes; default: admin generates one and
-         * stores it in its database.
+         * Key from which the secrets of triggers are derived, at least 32 bytes; default: admin
+         * generates one and stores it in its database.
          */
         key: secretSourceSchema.optional(),
         /** Maximum difference between a webhook's timestamp and admin's clock, seconds. */

@@ -29,7 +29,10 @@ export type FiringSource =
     }
   | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: JsonValue; readonly at: Date };
 
-/** Builds the inputs of the execution to start. @throws JsonLiteralError naming the input and its error. */
+/**
+ * Builds the inputs of the execution to start. @throws JsonLiteralError naming the input and its
+ * error.
+ */
 export function inputsOf(
   sources: Readonly<Record<string, InputSource>>,
   firingSource: FiringSource,
@@ -68,7 +71,10 @@ function inputOf({ source }: InputSource, firingSource: FiringSource, type: Lite
   }
 }
 
-/** Converts whole floats to integers and integers to floats where the type requires it, since numbers inside structs are floats. */
+/**
+ * Converts whole floats to integers and integers to floats where the type requires it, since
+ * numbers inside structs are floats.
+ */
 function coerceNumber(literal: Literal, { type }: LiteralType): Literal {
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
   const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;

@@ -3,7 +3,10 @@ import { AttributeError, JsonLiteralError, parseJsonPointer, resolveAttributes }
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { PromiseAttributeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
-/** Parses the path of an output, such as `o0` or `/o0/rows/0`, into its name and steps. @throws JsonLiteralError */
+/**
+ * Parses the path of an output, such as `o0` or `/o0/rows/0`, into its name and steps. @throws
+ * JsonLiteralError
+ */
 export function outputPath(path: string): { readonly name: string; readonly steps: readonly string[] } {
   if (!path.startsWith("/") && path !== "") return { name: path, steps: [] };
   const [name = "", ...steps] = parseJsonPointer(path);
@@ -11,7 +14,10 @@ export function outputPath(path: string): { readonly name: string; readonly step
   return { name, steps };
 }
 
-/** Returns the part of the outputs at a path. @throws JsonLiteralError naming the step that does not exist. */
+/**
+ * Returns the part of the outputs at a path. @throws JsonLiteralError naming the step that does not
+ * exist.
+ */
 export function atOutput({ literals }: LiteralMap, path: string): Literal {
   const { name, steps } = outputPath(path);
   if (!Object.hasOwn(literals, name)) {

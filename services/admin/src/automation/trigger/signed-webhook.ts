@@ -13,7 +13,10 @@ export interface Delivery {
 }
 
 const GITHUB_ID = /^[\x21-\x7e]{1,200}$/;
-/** Standard Webhooks sign `id.timestamp.body`: with a dot in the id, the same signature would match another time and body. */
+/**
+ * Standard Webhooks sign `id.timestamp.body`: with a dot in the id, the same signature would match
+ * another time and body.
+ */
 const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/;
 const SHA256 = /^sha256=([0-9a-f]{64})$/;
 
@@ -39,8 +42,8 @@ export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Arra
 }
 
 /**
- * Idempotency key of a delivery, from signed data only. GitHub signs only the body, neither id nor time, so there it is
- * derived from the body.
+ * Idempotency key of a delivery, from signed data only. GitHub signs only the body, neither id nor
+ * time, so there it is derived from the body.
  */
 export function idempotencyKeyOf({ id, timestamp }: Delivery, body: Uint8Array): string {
   return timestamp === undefined ? `webhook sha256:${createHash("sha256").update(body).digest("hex")}` : `webhook ${id}`;

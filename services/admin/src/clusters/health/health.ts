@@ -7,7 +7,10 @@ import type { ClusterHealthConfig } from "../config-schema.js";
 
 /** Observed health of the clusters' APIs. */
 export interface ClusterHealth {
-  /** Returns why a cluster gets no new work, in words for users; undefined when it gets work or is not watched. */
+  /**
+   * Returns why a cluster gets no new work, in words for users; undefined when it gets work or is
+   * not watched.
+   */
   unhealthyReason(cluster: string): string | undefined;
   breaker(cluster: string): Breaker | undefined;
   /** Triggers an immediate probe after a failed request. */
@@ -40,7 +43,10 @@ export interface HealthOptions {
 /** Probe interval of an unhealthy cluster, ms. */
 const FAILING_MS = 1_000;
 
-/** Probes the API of each cluster periodically until it is closed. Resolves after the first probe of each. */
+/**
+ * Probes the API of each cluster periodically until it is closed. Resolves after the first probe of
+ * each.
+ */
 export async function watchClusters(options: HealthOptions): Promise<WatchedHealth> {
   const probes = new Map(options.clusters.map((cluster) => [cluster.name, new ClusterProbe(cluster, options)]));
   await Promise.all([...probes.values()].map((probe) => probe.start()));
@@ -166,7 +172,10 @@ class ClusterProbe {
   }
 }
 
-/** Classifies an error as a failure of the whole API, in words without addresses; undefined when the API works. */
+/**
+ * Classifies an error as a failure of the whole API, in words without addresses; undefined when the
+ * API works.
+ */
 export function apiFailureReason(error: unknown): string | undefined {
   if (!(error instanceof KubeError)) return "its API cannot be reached";
   const { status } = error;

@@ -16,8 +16,8 @@ export interface Cluster {
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 /**
- * Finds the data plane of an execution: by name, or the only one. A data plane without a configured name matches any
- * name, which its engine may have reported.
+ * Finds the data plane of an execution: by name, or the only one. A data plane without a configured
+ * name matches any name, which its engine may have reported.
  */
 export function findCluster(clusters: readonly Cluster[], name: string): Cluster | undefined {
   const [only] = clusters;

@@ -3,7 +3,8 @@ import { isAlreadyExists, KubeError } from "@flyte-ts/kubernetes";
 /**
  * Meaning of the API server's response to a create request.
  * - `exists`: the resource exists.
- * - `namespace-missing`: the namespace does not exist, or the data plane does not know the resource type yet.
+ * - `namespace-missing`: the namespace does not exist, or the data plane does not know the resource
+ *   type yet.
  * - `rejected`: this resource is permanently rejected.
  * - `retry`: retryable.
  */

@@ -14,7 +14,8 @@ interface PoolAssignments {
 /**
  * Returns the cluster pool of an execution; empty for none. Contract §2.5.7.
  *
- * @throws RpcError INVALID_ARGUMENT when the request names another pool than the project and domain.
+ * @throws RpcError INVALID_ARGUMENT when the request names another pool than the project and
+ *   domain.
  */
 export function poolOf(
   { clusterPoolAssignments }: PlacementConfig,
@@ -34,8 +35,8 @@ export function poolOf(
 }
 
 /**
- * Chooses the cluster of a new execution: a healthy one if possible. If all permitted ones are down or disabled, the
- * execution waits for one of them.
+ * Chooses the cluster of a new execution: a healthy one if possible. If all permitted ones are down
+ * or disabled, the execution waits for one of them.
  *
  * @throws RpcError INVALID_ARGUMENT when no cluster matches.
  */

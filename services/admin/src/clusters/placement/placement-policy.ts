@@ -24,9 +24,9 @@ export function isPlacementNeeded(clusters: readonly PlacedCluster[], rules: Pla
 }
 
 /**
- * Returns the clusters that may run an execution, by name. A label selects the enabled clusters of its mapping; without
- * any, the default label does; without those, all enabled clusters are candidates. A pool restricts these to its
- * members, if any cluster has pools.
+ * Returns the clusters that may run an execution, by name. A label selects the enabled clusters of
+ * its mapping; without any, the default label does; without those, all enabled clusters are
+ * candidates. A pool restricts these to its members, if any cluster has pools.
  *
  * Source: Flyte's random cluster selector (contract §2.5.7), where pools have no effect.
  */
@@ -39,7 +39,10 @@ export function candidatesFor(clusters: readonly PlacedCluster[], rules: Placeme
   return weighted(fitting.map(({ cluster, weight }) => ({ name: cluster.name, weight })));
 }
 
-/** Picks a candidate by weight: always the same for one execution and the same candidates. Undefined without candidates. */
+/**
+ * Picks a candidate by weight: always the same for one execution and the same candidates. Undefined
+ * without candidates.
+ */
 export function pickCluster(candidates: readonly Candidate[], execution: string): string | undefined {
   const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
   let place = (Number(BigInt(fnv64a(execution)) % 1_000_000n) / 1_000_000) * total;

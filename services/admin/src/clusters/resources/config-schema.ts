@@ -17,7 +17,10 @@ const templateData = z.record(
   dataSource,
 );
 
-/** Objects created for each project and domain in each data plane; keys as in Flyte's `cluster_resources`. */
+/**
+ * Objects created for each project and domain in each data plane; keys as in Flyte's
+ * `cluster_resources`.
+ */
 export const clusterResourcesSchema = z.strictObject({
   /** Folder of the templates, *.yaml; default: no objects are created. */
   templatePath: z.string().min(1).optional(),

@@ -35,8 +35,9 @@ type Given = Exclude<TemplateValue, { missing: string }>;
 const VARIABLE = /\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}/g;
 
 /**
- * Renders a template. Values configured by operators are substituted as raw text, so that they may be YAML; attributes,
- * which users set, can only be a string, number or boolean in the template's own structure.
+ * Renders a template. Values configured by operators are substituted as raw text, so that they may
+ * be YAML; attributes, which users set, can only be a string, number or boolean in the template's
+ * own structure.
  */
 export function render(template: Template, values: ReadonlyMap<string, TemplateValue>): Rendered {
   const problem = (rule: string, { kind = "", name = "" } = {}): TemplateProblem => ({ template: template.name, kind, name, rule });

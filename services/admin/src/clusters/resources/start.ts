@@ -21,15 +21,18 @@ export type SyncDeps = Pick<ClustersDeps, "db" | "config" | "clusters" | "health
 /** Maximum of projects and domains synced concurrently. */
 const CONCURRENCY = 4;
 /**
- * Lease duration, ms, after which another replica takes over a sync from a crashed or slow one. Concurrent syncs of the
- * same objects do no harm, because server-side apply is idempotent.
+ * Lease duration, ms, after which another replica takes over a sync from a crashed or slow one.
+ * Concurrent syncs of the same objects do no harm, because server-side apply is idempotent.
  */
 const LEASE_MS = 30_000;
 /** First delay after a failure, ms; it doubles up to the interval. */
 const RETRY_MS = 5_000;
 const ENSURE_MS = 60_000;
 
-/** Syncs the data planes with the templates until it is closed. Any number of replicas share the work. */
+/**
+ * Syncs the data planes with the templates until it is closed. Any number of replicas share the
+ * work.
+ */
 export function startSync(deps: SyncDeps): Closeable {
   const { db, config, logger, pollMs = 1_000 } = deps;
   const applied =

@@ -24,8 +24,9 @@ export class ClusterUnavailableError extends Error {
 }
 
 /**
- * Applies the templates for one project and domain: creates missing objects, repairs changed ones, and keeps fields of
- * other managers. An invalid template does not prevent the others from being applied.
+ * Applies the templates for one project and domain: creates missing objects, repairs changed ones,
+ * and keeps fields of other managers. An invalid template does not prevent the others from being
+ * applied.
  *
  * @throws SyncTrouble
  */

@@ -28,7 +28,10 @@ export interface Scope {
   readonly namespace: string;
 }
 
-/** Resolves values by variable: attributes override those of the domain, which override those for all domains. */
+/**
+ * Resolves values by variable: attributes override those of the domain, which override those for
+ * all domains.
+ */
 export function valuesFor(scope: Scope, { config, attributes, env, readText }: ValueSources): ReadonlyMap<string, TemplateValue> {
   const values = new Map<string, TemplateValue>();
   const ofDomain = Object.hasOwn(config.customData, scope.domain) ? config.customData[scope.domain] : undefined;

@@ -31,8 +31,8 @@ export interface SyncResult {
 }
 
 /**
- * Enqueues a sync of the project, or of one of its domains; creates the rows of a new project. No-op without templates.
- * Call it in the transaction of the change or after it.
+ * Enqueues a sync of the project, or of one of its domains; creates the rows of a new project.
+ * No-op without templates. Call it in the transaction of the change or after it.
  */
 export async function enqueueSync(
   db: Queryable,

@@ -22,10 +22,11 @@ export interface ResourceDeps {
 }
 
 /**
- * Builds the FlyteWorkflow of an execution. A graph that is large or launched often is stored as a blob, and the
- * resource has its URI.
+ * Builds the FlyteWorkflow of an execution. A graph that is large or launched often is stored as a
+ * blob, and the resource has its URI.
  *
- * @throws WorkflowBuildError for a permanent failure to build it; ClosureNotStored when a large graph cannot be stored
+ * @throws WorkflowBuildError for a permanent failure to build it; ClosureNotStored when a large
+ *   graph cannot be stored
  * now.
  */
 export async function buildFlyteWorkflow(

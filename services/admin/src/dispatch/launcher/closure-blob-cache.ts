@@ -3,7 +3,10 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { BoundedMap, SingleFlight } from "@flyte-ts/async";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
-/** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
+/**
+ * Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this
+ * time.
+ */
 const VERIFIED_TTL_MS = 60_000;
 /** Maximum of cached URIs. */
 const MAX_ENTRIES = 10_000;
@@ -24,10 +27,12 @@ export class ClosureBlobCache {
   ) {}
 
   /**
-   * Uploads a closure unless this process has done so: a version of a workflow is immutable. An existing blob of
-   * unknown origin is overwritten, since another installation may have used the same bucket.
+   * Uploads a closure unless this process has done so: a version of a workflow is immutable. An
+   * existing blob of unknown origin is overwritten, since another installation may have used the
+   * same bucket.
    *
-   * @param encoded The `flyteidl.core.CompiledWorkflowClosure`; it is stored as the `flyteidl.admin.WorkflowClosure`
+   * @param encoded The `flyteidl.core.CompiledWorkflowClosure`; it is stored as the
+   *   `flyteidl.admin.WorkflowClosure`
    * that Go FlytePropeller reads.
    * @throws ClosureNotStored
    */
@@ -37,7 +42,10 @@ export class ClosureBlobCache {
     await this.#storing.run(address, () => this.#store(address, { encoded, known: verifiedAt !== undefined }));
   }
 
-  /** Uploads a closure. `known`: this process has uploaded it before, so only its existence is checked. */
+  /**
+   * Uploads a closure. `known`: this process has uploaded it before, so only its existence is
+   * checked.
+   */
   async #store(address: string, { encoded, known }: { readonly encoded: Uint8Array; readonly known: boolean }): Promise<void> {
     const now = this.clock();
     try {

@@ -12,7 +12,10 @@ interface Counted {
   count: number;
 }
 
-/** Detects the workflows that this process launches often: more than ten times within one to two minutes. */
+/**
+ * Detects the workflows that this process launches often: more than ten times within one to two
+ * minutes.
+ */
 export class LaunchRate {
   readonly #counted = new BoundedMap<string, Counted>(MAX_WORKFLOWS);
 

@@ -21,7 +21,8 @@ export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" |
 }
 
 /**
- * Creates the resource of an execution in its data plane. Idempotent: an existing resource is the same.
+ * Creates the resource of an execution in its data plane. Idempotent: an existing resource is the
+ * same.
  *
  * @throws TryLater when the data plane or the blob store is unavailable.
  */
@@ -86,8 +87,9 @@ async function failExecution(deps: LaunchDeps, execution: executionIds.Execution
 }
 
 /**
- * Deletes an execution's resource; the engine then reports the end. Without a resource no engine does, so the row
- * becomes terminal here. Also deletes resources of executions that were aborted without their engine.
+ * Deletes an execution's resource; the engine then reports the end. Without a resource no engine
+ * does, so the row becomes terminal here. Also deletes resources of executions that were aborted
+ * without their engine.
  *
  * @throws TryLater when the data plane is unavailable.
  */

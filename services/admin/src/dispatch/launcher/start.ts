@@ -128,7 +128,10 @@ class LaunchHandler {
     }
   }
 
-  /** Commits the cluster of an execution; returns the updated execution, or undefined when it needs no launch. */
+  /**
+   * Commits the cluster of an execution; returns the updated execution, or undefined when it needs
+   * no launch.
+   */
   async #place(
     { id, executionId }: outboxQueue.OutboxEntry,
     execution: launchables.LaunchableExecution,

@@ -23,9 +23,9 @@ export interface BackfillDeps extends ResourceDeps, Pick<DispatchDeps, "publishC
 const ROWS = 1_000;
 
 /**
- * Backfills the terminal phases of nodes and attempts, once for each execution that ended `endedMs` ago: events may
- * have been lost. Usually all are terminal at the execution's end (ingest/record-batch.ts). Returns the number of
- * checked executions, or 0 when all failed.
+ * Backfills the terminal phases of nodes and attempts, once for each execution that ended `endedMs`
+ * ago: events may have been lost. Usually all are terminal at the execution's end
+ * (ingest/record-batch.ts). Returns the number of checked executions, or 0 when all failed.
  */
 export async function backfillTerminalPhases(
   deps: BackfillDeps,

@@ -107,7 +107,8 @@ test("what was ended before its data plane ever took it is not left there", asyn
   expect((await closureOf("never"))?.phase).toBe(Phase.ABORTED);
   kube.down = false;
   await vi.waitFor(async () => expect(await owed()).toEqual([]), 30_000);
-  // A request that was prepared when the row became terminal may still be sent; the abort then follows it.
+  // A request that was prepared when the row became terminal may still be sent; the abort then
+  // follows it.
   const made = resource("never");
   expect(made === undefined || made.metadata.deletionTimestamp !== undefined).toBe(true);
 });

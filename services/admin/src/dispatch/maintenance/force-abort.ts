@@ -14,9 +14,9 @@ import {
 export type ForceAbortDeps = CompletionPublisherDeps & Pick<DispatchDeps, "publishChanged">;
 
 /**
- * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
- * until the data plane has accepted it, and is enqueued again when an event shows that the execution still runs.
- * Returns their number.
+ * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort
+ * stays in the outbox until the data plane has accepted it, and is enqueued again when an event
+ * shows that the execution still runs. Returns their number.
  */
 export async function forceAborts(
   deps: ForceAbortDeps,
@@ -40,8 +40,8 @@ export async function forceAborts(
 }
 
 /**
- * Makes an aborting execution terminal without its engine, and keeps an abort in the outbox for its data plane. Returns
- * false when it became terminal in the meantime.
+ * Makes an aborting execution terminal without its engine, and keeps an abort in the outbox for its
+ * data plane. Returns false when it became terminal in the meantime.
  */
 export async function forceTerminate(
   { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,

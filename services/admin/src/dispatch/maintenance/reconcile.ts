@@ -43,7 +43,10 @@ export type ReconcileAction =
   | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
   | { readonly kind: "end"; readonly resource: FoundResource };
 
-/** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
+/**
+ * Time, ms, after which a missing resource of a running execution counts as deleted; a shorter
+ * absence may be a stale read.
+ */
 const LOST_AFTER_MS = 10 * 60_000;
 
 export function planReconcile(execution: staleExecutions.StaleExecution, resource: FoundResource | undefined): ReconcileAction {
@@ -120,9 +123,9 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
 }
 
 /**
- * Records the terminal state of the resource once it is complete. Until then the execution stays open: propeller
- * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
- * never arrive: the execution then fails.
+ * Records the terminal state of the resource once it is complete. Until then the execution stays
+ * open: propeller repeats its terminal event, or the blob store recovers. If a resource without
+ * finalizer lacks data, the data will never arrive: the execution then fails.
  */
 async function applyResourceEnd(
   deps: ReconcileDeps,
@@ -132,7 +135,8 @@ async function applyResourceEnd(
   const about = { execution: executionText(execution) };
   const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
-    // The resource is deleted once its end is stored, and with it the unreported state of its nodes.
+    // The resource is deleted once its end is stored, and with it the unreported state of its
+    // nodes.
     await completeNodes(deps, execution, found.nodes);
     await completeAttempts(deps, execution, found.nodes);
     deps.logger.info(about, "terminal phase taken from the execution's resource: its event was lost");

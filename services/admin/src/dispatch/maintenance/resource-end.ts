@@ -10,10 +10,11 @@ export type ResourceEnd =
   | { readonly kind: "incomplete"; readonly missing: string };
 
 /**
- * Finds the end of an execution in the status of its resource; if the status has the URI of outputs, checks that the
- * blob exists.
+ * Finds the end of an execution in the status of its resource; if the status has the URI of
+ * outputs, checks that the blob exists.
  *
- * @throws BlobError or WorkflowFormatError when the blob store is unavailable, or slices of the status cannot be
+ * @throws BlobError or WorkflowFormatError when the blob store is unavailable, or slices of the
+ *   status cannot be
  * decoded.
  */
 export async function findResourceEnd(

@@ -5,7 +5,10 @@ import { backfillTerminalPhases } from "./backfill.js";
 import { forceAborts } from "./force-abort.js";
 import { reconcileStale } from "./reconcile.js";
 
-/** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
+/**
+ * Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any
+ * number of replicas share the work.
+ */
 export function startMaintenance(deps: DispatchDeps): Closeable {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;

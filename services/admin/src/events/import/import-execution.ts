@@ -44,8 +44,8 @@ import { endOf, nodeEvents, taskEvents } from "./imported-events.js";
 export type ImportDeps = Pick<EventsDeps, "db" | "config" | "clock">;
 
 /**
- * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their
- * last events, without outbox entry, notifications or triggers.
+ * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and
+ * attempts as after their last events, without outbox entry, notifications or triggers.
  *
  * @throws RpcError INVALID_ARGUMENT, NOT_FOUND for its entities, ALREADY_EXISTS.
  */

@@ -19,8 +19,8 @@ import type { executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 /**
- * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
- * part of the array's own task execution.
+ * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of
+ * an array node are part of the array's own task execution.
  *
  * @throws InvalidEventError, MessageLimitError, or the decoder's own error, for an invalid message.
  */
@@ -78,7 +78,10 @@ function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: Of
   return { kind: "node", execution, nodeId, fact: update, order: executionEventSeq(message.sequence, update.occurredAt, update.phase) };
 }
 
-/** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
+/**
+ * Event of an array's task execution: propeller's sequence number counts the messages of the whole
+ * execution.
+ */
 function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
   const item = taskEvent(event, message.outputs, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;

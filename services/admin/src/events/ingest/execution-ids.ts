@@ -28,7 +28,10 @@ export class ExecutionIds {
     return names.map((name) => this.#known.get(keyOf(name))?.id);
   }
 
-  /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
+  /**
+   * Returns the indexes of items from another data plane than their execution's. Call it after
+   * `resolve`.
+   */
   async findWrongCluster(
     db: Queryable,
     told: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],

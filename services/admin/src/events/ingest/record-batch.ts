@@ -16,8 +16,8 @@ export interface BatchDeps {
   /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
   /**
-   * Backfills nodes and attempts from the resources before the ends of their executions are stored; returns the
-   * executions for which that fails now.
+   * Backfills nodes and attempts from the resources before the ends of their executions are stored;
+   * returns the executions for which that fails now.
    */
   readonly completeEnds?: (executionIds: readonly bigint[]) => Promise<ReadonlySet<bigint>>;
   /** Called for each item whose row cannot be written, with the database's error. */
@@ -43,10 +43,11 @@ export type MayDefer = (end: DecodedEvent) => boolean;
 type OfKind<Kind extends DecodedEvent["kind"]> = BatchItem<Extract<DecodedEvent, { kind: Kind }>>;
 
 /**
- * Records a batch with one read and one write per kind of row, whatever its size. Safe under repetition, reordering and
- * concurrent replicas.
+ * Records a batch with one read and one write per kind of row, whatever its size. Safe under
+ * repetition, reordering and concurrent replicas.
  *
- * @throws when the database is unavailable; the outcome is then unknown and the batch must be repeated.
+ * @throws when the database is unavailable; the outcome is then unknown and the batch must be
+ *   repeated.
  */
 export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[], mayDefer: MayDefer = () => false): Promise<BatchResult> {
   const outcomes: Outcome[] = items.map(() => "recorded");
@@ -102,14 +103,18 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
 }
 
-/** True when the execution's own resource reports the event: one in another namespace is not trusted. */
+/**
+ * True when the execution's own resource reports the event: one in another namespace is not
+ * trusted.
+ */
 function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: DecodedEvent): boolean {
   return workflowKey === undefined || workflowKey === `${namespaceOf(namespaceTemplate, project, domain)}/${name}`;
 }
 
 /**
- * Chooses the ends to defer. While ends of nodes and attempts may be in transit, the ends of their executions are
- * deferred; afterwards they are backfilled from the resources, which are deleted once the end is stored.
+ * Chooses the ends to defer. While ends of nodes and attempts may be in transit, the ends of their
+ * executions are deferred; afterwards they are backfilled from the resources, which are deleted
+ * once the end is stored.
  */
 async function deferCompletions(
   { db, completeEnds }: BatchDeps,

@@ -9,7 +9,9 @@ type NodeBatchItem = BatchItem<Extract<DecodedEvent, { kind: "node" }>>;
 const ROUNDS = 20;
 const keyOf = ({ executionId, item }: NodeBatchItem) => nodeStates.nodeKeyText({ executionId, nodeId: item.nodeId });
 
-/** Records node events. A parent need not be stored yet: children name it, and readers join them. */
+/**
+ * Records node events. A parent need not be stored yet: children name it, and readers join them.
+ */
 export async function recordNodes(db: Queryable, items: readonly NodeBatchItem[]): Promise<void> {
   let open = groupBy(items, keyOf);
   for (let round = 0; open.size > 0; round++) {

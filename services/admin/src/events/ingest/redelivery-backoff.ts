@@ -1,12 +1,18 @@
 import { type Backoff, backoffDelay, BoundedMap } from "@flyte-ts/async";
 
-/** Maximum of redeliveries of an event whose parent row is missing: with the delays below, two to three minutes. */
+/**
+ * Maximum of redeliveries of an event whose parent row is missing: with the delays below, two to
+ * three minutes.
+ */
 const MAX_ATTEMPTS = 22;
 const DELAYS: Backoff = { initialMs: 50, maxMs: 10_000 };
 /** Maximum of counted events; the one that was counted longest ago is evicted. */
 const CAPACITY = 100_000;
 
-/** Counts redeliveries per event. The bus's own count is no measure, since it also grows during database outages. */
+/**
+ * Counts redeliveries per event. The bus's own count is no measure, since it also grows during
+ * database outages.
+ */
 export class RedeliveryBackoff {
   readonly #attempts = new BoundedMap<string, number>(CAPACITY);
 

@@ -19,21 +19,27 @@ export type IngestDeps = Pick<
 
 const BATCH = 4_000;
 /**
- * Maximum of redeliveries (about 13 s) of an execution's end while the ends of its nodes and attempts may be in
- * transit; afterwards they are backfilled from its resource, and it is stored.
+ * Maximum of redeliveries (about 13 s) of an execution's end while the ends of its nodes and
+ * attempts may be in transit; afterwards they are backfilled from its resource, and it is stored.
  */
 const DEFER_ATTEMPTS = 8;
-/** Ack timeout, ms: the bus redelivers unacknowledged events of a crashed replica after this time. */
+/**
+ * Ack timeout, ms: the bus redelivers unacknowledged events of a crashed replica after this time.
+ */
 const ACK_WAIT_MS = 10_000;
 /**
- * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution reports its nodes one by
- * one. Under load, most nodes start and end within the longer window, and are written once.
+ * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution
+ * reports its nodes one by one. Under load, most nodes start and end within the longer window, and
+ * are written once.
  */
 const BATCH_WINDOW_MS = { min: 20, max: 250 };
 /** Database outage, ms, after which a batch is returned to the bus. */
 const NAK_DELAY_MS = 500;
 
-/** Consumes events from the bus into the database until it is closed. Any number of replicas share the work. */
+/**
+ * Consumes events from the bus into the database until it is closed. Any number of replicas share
+ * the work.
+ */
 export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const { bus, db, logger } = deps;
   const names = offloadNames(deps.config);

@@ -15,10 +15,11 @@ export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" 
 const CAPACITY = 10_000;
 
 /**
- * Deletes orphans: executions that a data plane reports and the database lacks. A row is committed before its resource
- * is created, so they occur only when the database is older than the data plane: it was restored from a backup, or a
- * standby without the last commits took over. Users can neither see nor abort them, so admin deletes their resources,
- * which stops them, and acknowledges their ends, which releases the resources.
+ * Deletes orphans: executions that a data plane reports and the database lacks. A row is committed
+ * before its resource is created, so they occur only when the database is older than the data
+ * plane: it was restored from a backup, or a standby without the last commits took over. Users can
+ * neither see nor abort them, so admin deletes their resources, which stops them, and acknowledges
+ * their ends, which releases the resources.
  */
 export class OrphanTracker {
   readonly #known = new BoundedSet<string>(CAPACITY);
@@ -30,7 +31,10 @@ export class OrphanTracker {
     return this.#known.has(keyOf(execution));
   }
 
-  /** Handles an event of an execution that has had no row for minutes. Never rejects: the next event retries. */
+  /**
+   * Handles an event of an execution that has had no row for minutes. Never rejects: the next event
+   * retries.
+   */
   async handleEvent(item: DecodedEvent): Promise<void> {
     const { config, logger, clusters } = this.deps;
     const { execution } = item;

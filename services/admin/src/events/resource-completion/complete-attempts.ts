@@ -20,8 +20,9 @@ import { type CompletionDeps, endOf, type ExecutionWithRowId } from "./complete-
 const ROWS = 10_000;
 
 /**
- * Backfills attempts without a terminal event whose nodes are terminal in the resource: the last attempt of a node gets
- * the node's result. A late event replaces the backfilled state. Returns the number of written rows.
+ * Backfills attempts without a terminal event whose nodes are terminal in the resource: the last
+ * attempt of a node gets the node's result. A late event replaces the backfilled state. Returns the
+ * number of written rows.
  *
  * @throws BlobError while the blob store cannot report whether outputs exist.
  */
@@ -45,7 +46,8 @@ export async function completeAttempts(
     if (before === undefined || before === "no-node" || node === undefined) continue;
     const update = attemptEnd(task, { node: await endOf(deps, execution, node), execution });
     const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 };
-    // Sequence below the terminal event's, whose position in the history stays free for a late arrival.
+    // Sequence below the terminal event's, whose position in the history stays free for a late
+    // arrival.
     ends.set(attemptStates.taskKeyText(task.key), { write, event: { order: taskEventSeq(update.phase, 0) - 1n, event: update.event } });
   }
   return save(deps.db, ends);

@@ -3,9 +3,9 @@ import { completeNodes, nodesInResource, type ResourceDeps } from "./complete-no
 import { executionQueries } from "../../executions/index.js";
 
 /**
- * Backfills the nodes of executions that become terminal while ends of nodes are missing, from their resources, which
- * still have the unreported state. Returns the executions whose resources cannot be read now: their ends must be
- * deferred.
+ * Backfills the nodes of executions that become terminal while ends of nodes are missing, from
+ * their resources, which still have the unreported state. Returns the executions whose resources
+ * cannot be read now: their ends must be deferred.
  */
 export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();

@@ -31,7 +31,10 @@ export interface ExecutionWithRowId extends executionIds.ExecutionName {
   readonly rowId: bigint;
 }
 
-/** Nodes in a resource; `gone` without a resource, `away` while its data plane or the blob store is unavailable. */
+/**
+ * Nodes in a resource; `gone` without a resource, `away` while its data plane or the blob store is
+ * unavailable.
+ */
 export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
 /** Reads the nodes of an execution from the status of its resource. Never rejects. */
@@ -62,8 +65,8 @@ const ROUNDS = 5;
 export const FROM_RESOURCE = "no event reported the end of this node: it is taken from the execution's resource";
 
 /**
- * Backfills nodes without a terminal event, or without any event, from the resource. A late event replaces the
- * backfilled state. Returns the number of written rows.
+ * Backfills nodes without a terminal event, or without any event, from the resource. A late event
+ * replaces the backfilled state. Returns the number of written rows.
  *
  * @throws BlobError while the blob store cannot report whether outputs exist.
  */

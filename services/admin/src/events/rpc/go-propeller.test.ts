@@ -26,8 +26,8 @@ import { insertExecution } from "../../executions/store/execution/insert.js";
 import { integer } from "../../executions/execution/registered-workflow.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
-// Messages as FlytePropeller 1.16 writes them: version 1 of the events of nodes and tasks, its own name as producer,
-// both times, URIs unless it is configured to send values.
+// Messages as FlytePropeller 1.16 writes them: version 1 of the events of nodes and tasks, its own
+// name as producer, both times, URIs unless it is configured to send values.
 
 const objects = new Map<string, Uint8Array>();
 const blobs = {

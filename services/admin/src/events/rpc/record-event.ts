@@ -35,8 +35,8 @@ import { nodeTransition, taskTransition, workflowTransition } from "./transition
 
 export type EventRecorderDeps = Pick<EventsDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "publishChanged">;
 
-// Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
-// phase is rejected with the reason.
+// Records events from RPCs, one at a time and in order: each follows the stored state, and one that
+// does not change the phase is rejected with the reason.
 
 const ATTEMPTS = 20;
 
@@ -76,8 +76,8 @@ export async function recordWorkflowEvent(
 }
 
 /**
- * A named engine reports with QUEUED that it runs the execution: when admin has only one cluster, and so has chosen
- * none, the execution belongs to that engine's cluster from then on.
+ * A named engine reports with QUEUED that it runs the execution: when admin has only one cluster,
+ * and so has chosen none, the execution belongs to that engine's cluster from then on.
  */
 function isFromAnotherCluster(event: WorkflowExecutionEvent, cluster: string): boolean {
   return cluster === "" && isAnnouncement(event);
@@ -144,7 +144,10 @@ async function requireParents(
     throw executionIds.nodeNotFound({ ...id, nodeId: key.nodeId });
 }
 
-/** Requires the child execution that the node reports. The first event of a node is not checked, as in Flyte. */
+/**
+ * Requires the child execution that the node reports. The first event of a node is not checked, as
+ * in Flyte.
+ */
 async function requireChild({ db }: EventRecorderDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
   const child = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
   if (child !== undefined && (await executionStates.findExecutionState(db, child)) === undefined)

@@ -8,8 +8,8 @@ import { type NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_P
  * - `ended`: the row is in a terminal phase, which is final.
  * - `backward`: an earlier phase, which is not allowed here.
  *
- * The event RPCs return an error for all but `apply`. From the bus, which delivers late and duplicate events, such an
- * event changes no phase, but its other data is stored.
+ * The event RPCs return an error for all but `apply`. From the bus, which delivers late and
+ * duplicate events, such an event changes no phase, but its other data is stored.
  */
 export type Transition = "apply" | "repeated" | "ended" | "backward";
 

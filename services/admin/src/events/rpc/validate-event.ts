@@ -13,7 +13,10 @@ export function isClusterProducer(producer: string): boolean {
   return producer !== "" && producer !== DEFAULT_PRODUCER;
 }
 
-/** @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the execution's. */
+/**
+ * @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the
+ *   execution's.
+ */
 export function assertProducerCluster(producer: string, cluster: string): void {
   if (!isClusterProducer(producer) || producer === cluster) return;
   const message = create(EventFailureReasonSchema, {
@@ -26,7 +29,10 @@ export function assertProducerCluster(producer: string, cluster: string): void {
   );
 }
 
-/** @throws RpcError RESOURCE_EXHAUSTED when inline values of an event exceed the limit; 0 means no limit. */
+/**
+ * @throws RpcError RESOURCE_EXHAUSTED when inline values of an event exceed the limit; 0 means no
+ *   limit.
+ */
 export function checkOutputSize(outputs: LiteralMap | undefined, maxBytes: number): void {
   if (outputs === undefined || maxBytes === 0) return;
   const size = toBinary(LiteralMapSchema, outputs).length;

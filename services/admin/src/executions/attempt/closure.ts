@@ -16,8 +16,9 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 
 /**
- * Reduces the events of an attempt, in order, to its closure (contract §2.7): merges logs, reasons, custom info and
- * external resources; for other fields the latest event wins. Phase, times and result come from the row.
+ * Reduces the events of an attempt, in order, to its closure (contract §2.7): merges logs, reasons,
+ * custom info and external resources; for other fields the latest event wins. Phase, times and
+ * result come from the row.
  */
 export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExecutionClosure {
   const closure = create(TaskExecutionClosureSchema);
@@ -73,7 +74,10 @@ function visibleLogs(logs: readonly TaskLog[], phase: TaskExecution_Phase): Task
   return logs.filter((log) => !(isTerminalTaskEvent(phase) && log.HideOnceFinished) && !(pending && !log.ShowWhilePending));
 }
 
-/** Merges the objects of two events as a JSON merge patch (RFC 7396); the first event's is kept unchanged. */
+/**
+ * Merges the objects of two events as a JSON merge patch (RFC 7396); the first event's is kept
+ * unchanged.
+ */
 function mergeJson(existing: JsonObject | undefined, patch: JsonObject | undefined): JsonObject | undefined {
   if (existing === undefined) return patch;
   if (patch === undefined) return existing;
@@ -101,8 +105,8 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Merged metadata of several events. Arrays report thousands of items in hundreds of events, so adding an event costs
- * only its own items, and the list is sorted once.
+ * Merged metadata of several events. Arrays report thousands of items in hundreds of events, so
+ * adding an event costs only its own items, and the list is sorted once.
  */
 class MergedMetadata {
   #merged: TaskExecutionMetadata | undefined;

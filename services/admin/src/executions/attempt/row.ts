@@ -22,7 +22,9 @@ import { inferredEndError } from "../model/inferred-end-error.js";
 import { assembleClosure } from "./closure.js";
 import { loadEvents, loadParents, type TaskRow } from "../store/attempt/find.js";
 
-/** Builds the API's task executions from rows and their histories. All rows belong to one execution. */
+/**
+ * Builds the API's task executions from rows and their histories. All rows belong to one execution.
+ */
 export async function taskExecutionsOf(db: Queryable, executionId: ExecutionName, rows: readonly TaskRow[]): Promise<TaskExecution[]> {
   if (rows.length === 0) return [];
   const [events, parents] = await Promise.all([loadEvents(db, rows), loadParents(db, rows)]);

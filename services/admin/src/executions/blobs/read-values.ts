@@ -19,8 +19,8 @@ export interface ReadValues {
 }
 
 /**
- * Reads inputs or outputs from the row, else from the blob. Returns empty values when the blob cannot be read, as Flyte
- * does: clients then read the URI themselves.
+ * Reads inputs or outputs from the row, else from the blob. Returns empty values when the blob
+ * cannot be read, as Flyte does: clients then read the URI themselves.
  */
 export async function readValues({ blobs, config, logger }: DataDeps, { bytes, uri }: ValuesAt): Promise<ReadValues> {
   const url = create(UrlBlobSchema);

@@ -12,8 +12,8 @@ export interface AdmissionInput {
 }
 
 /**
- * Returns why Kubernetes would reject the resource; undefined if valid. createExecution accepts such an execution and
- * stores it as FAILED, as Flyte does.
+ * Returns why Kubernetes would reject the resource; undefined if valid. createExecution accepts
+ * such an execution and stores it as FAILED, as Flyte does.
  */
 export function findAdmissionError({ name, annotations, clusterLabel }: AdmissionInput): string | undefined {
   if (clusterLabel !== "") return `execution cluster label ${clusterLabel} is not supported`;

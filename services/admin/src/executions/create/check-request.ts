@@ -46,7 +46,10 @@ export async function checkCreateRequest(
   return { project, spec, entity };
 }
 
-/** Outputs of the recovered execution become those of this one, so a role in another project must not reach them. */
+/**
+ * Outputs of the recovered execution become those of this one, so a role in another project must
+ * not reach them.
+ */
 function checkRecovery({ project, domain, spec }: ExecutionCreateRequest): void {
   const { mode, referenceExecution: recovered } = spec?.metadata ?? {};
   if (mode !== ExecutionMetadata_ExecutionMode.RECOVERED || recovered === undefined) return;
@@ -54,7 +57,10 @@ function checkRecovery({ project, domain, spec }: ExecutionCreateRequest): void 
     throw invalidArgument("spec.metadata.reference_execution: an execution recovers one of its own project and domain");
 }
 
-/** An empty name requests a generated one. As in Flyte, upper-case letters are accepted here; Kubernetes will reject them. */
+/**
+ * An empty name requests a generated one. As in Flyte, upper-case letters are accepted here;
+ * Kubernetes will reject them.
+ */
 function checkName(name: string): void {
   if (name === "") return;
   if (name.length > MAX_NAME) throw invalidArgument(`size of name exceeded length ${MAX_NAME} : ${name}`);

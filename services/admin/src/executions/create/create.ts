@@ -62,8 +62,8 @@ export interface Caller {
 }
 
 /**
- * Accepts an execution: validates the request, resolves its settings, and stores row and outbox entry in one
- * transaction. Of concurrent requests for one name exactly one succeeds.
+ * Accepts an execution: validates the request, resolves its settings, and stores row and outbox
+ * entry in one transaction. Of concurrent requests for one name exactly one succeeds.
  *
  * @throws RpcError INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS (contract §2.5).
  */

@@ -19,9 +19,9 @@ export interface Inherited {
 }
 
 /**
- * Metadata of a new execution. A child inherits the principal, cluster and cluster label of its parent execution, and
- * its nesting plus one. An engine, which sends a nesting, may be ahead of its own events: the parent node need not be
- * stored yet.
+ * Metadata of a new execution. A child inherits the principal, cluster and cluster label of its
+ * parent execution, and its nesting plus one. An engine, which sends a nesting, may be ahead of its
+ * own events: the parent node need not be stored yet.
  *
  * @throws RpcError NOT_FOUND when the named parent node does not exist.
  */

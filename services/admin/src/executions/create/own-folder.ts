@@ -11,10 +11,10 @@ interface ProjectDomain {
 }
 
 /**
- * Rejects a name with which an execution would write to the folder of another project's execution. Propeller's folder
- * of an execution joins project, domain and name with dashes, as in Flyte: `development-x` of project `lab` has the
- * same folder as `x` of project `lab-development`. The longer project and domain own the folder; at equal length, the
- * longer project.
+ * Rejects a name with which an execution would write to the folder of another project's execution.
+ * Propeller's folder of an execution joins project, domain and name with dashes, as in Flyte:
+ * `development-x` of project `lab` has the same folder as `x` of project `lab-development`. The
+ * longer project and domain own the folder; at equal length, the longer project.
  *
  * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
  */

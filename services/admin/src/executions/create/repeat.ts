@@ -17,8 +17,8 @@ import { checkExecutionId, type ExecutionName, executionNotFound } from "../mode
 import { findExecutionRequest } from "../store/execution/find.js";
 
 /**
- * Creates an execution with the settings and user inputs of an old one. The caller becomes its principal; it does not
- * become a child of the old one's parent node.
+ * Creates an execution with the settings and user inputs of an old one. The caller becomes its
+ * principal; it does not become a child of the old one's parent node.
  */
 export async function relaunchExecution(deps: CreateDeps, request: ExecutionRelaunchRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
@@ -33,14 +33,15 @@ export async function relaunchExecution(deps: CreateDeps, request: ExecutionRela
 }
 
 /**
- * Like a relaunch, but reuses the successful nodes of the old execution. Only the engine may send a parent node, for a
- * recovery that is a child.
+ * Like a relaunch, but reuses the successful nodes of the old execution. Only the engine may send a
+ * parent node, for a recovery that is a child.
  */
 export async function recoverExecution(deps: CreateDeps, request: ExecutionRecoverRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
   const original = await loadOriginal(deps.db, request.id);
   const parent = request.metadata?.parentNodeExecution;
-  // The parent node need not be stored yet, as for any child of an engine (inherit.ts): a nesting above 0 states this.
+  // The parent node need not be stored yet, as for any child of an engine (inherit.ts): a nesting
+  // above 0 states this.
   const metadata = { ...ofCaller(original.spec), ...(parent && { parentNodeExecution: parent, nesting: 1 }) };
   const spec: ExecutionSpec = {
     ...original.spec,

@@ -37,8 +37,8 @@ export interface SingleTask {
 }
 
 /**
- * Creates, unless they exist, the hidden workflow and launch plan of the execution of a single task: clients expect a
- * graph with one node besides start and end.
+ * Creates, unless they exist, the hidden workflow and launch plan of the execution of a single
+ * task: clients expect a graph with one node besides start and end.
  *
  * @throws RpcError NOT_FOUND when the task is not registered.
  */
@@ -104,7 +104,8 @@ async function ensureLaunchPlan(
   try {
     return await createLaunchPlanInternal(deps, { id, spec: launchPlanSpec, workflow: head }, NamedEntityState.SYSTEM_GENERATED);
   } catch (error) {
-    // A concurrent caller may have created it with another role: it is equivalent, since only its inputs are used.
+    // A concurrent caller may have created it with another role: it is equivalent, since only its
+    // inputs are used.
     const theirs = await findLaunchPlan(deps.db, id);
     if (theirs !== undefined) return theirs;
     throw error;
@@ -131,7 +132,10 @@ function workflowAround(id: Identifier, task: TaskTemplate, taskId: Identifier):
   });
 }
 
-/** Binds every variable to the variable of the same name of the node; an empty id means the workflow's own inputs. */
+/**
+ * Binds every variable to the variable of the same name of the node; an empty id means the
+ * workflow's own inputs.
+ */
 function promises(variables: VariableMap | undefined, nodeId: string): Binding[] {
   return Object.keys(variables?.variables ?? {}).map((name) =>
     create(BindingSchema, { var: name, binding: create(BindingDataSchema, { value: { case: "promise", value: { nodeId, var: name } } }) }),

@@ -13,7 +13,8 @@ import { createDownloadLink, type DownloadDeps } from "./download.js";
 type Answer = MessageInitShape<typeof GetDataResponseSchema>;
 
 /**
- * Resolves a flyte:// URL: all inputs or outputs of a node or of an attempt, one of them, or signed URLs of a deck.
+ * Resolves a flyte:// URL: all inputs or outputs of a node or of an attempt, one of them, or signed
+ * URLs of a deck.
  *
  * @throws RpcError INVALID_ARGUMENT for an invalid URL, NOT_FOUND for an unknown node.
  */
@@ -56,7 +57,10 @@ async function taskValues(deps: DataDeps, url: FlyteUrl): Promise<LiteralMap> {
   return (await readValues(deps, at)).values;
 }
 
-/** Completes the id of an attempt: the URL names the node and the attempt, not the task that ran there. */
+/**
+ * Completes the id of an attempt: the URL names the node and the attempt, not the task that ran
+ * there.
+ */
 async function completeTaskId({ db }: DataDeps, url: FlyteUrl): Promise<TaskId> {
   const nodeExecutionId = nodeIdOf(url);
   const execution = { project: url.project, domain: url.domain, name: url.execution };

@@ -11,8 +11,8 @@ export interface UploadLocation {
   /** Target of a repeated upload of the same content: the object at `uri` stays unchanged. */
   readonly repeatUri: string;
   /**
-   * `named`: the caller chose folder and file. `content`: the caller chose the file in the folder of its content.
-   * `random`: the file name is random.
+   * `named`: the caller chose folder and file. `content`: the caller chose the file in the folder
+   * of its content. `random`: the file name is random.
    */
   readonly kind: "named" | "content" | "random";
   /** The folder may belong to other content: the upload must not replace an object there. */
@@ -29,8 +29,8 @@ const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 const CONTENT_FOLDER = /^[A-Z2-7]{26}(={6})?$/;
 
 /**
- * Returns the URI of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}` (contract §2.6). The
- * folder is `filename_root`, or the MD5 of the content.
+ * Returns the URI of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}`
+ * (contract §2.6). The folder is `filename_root`, or the MD5 of the content.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
  */
@@ -59,7 +59,10 @@ export function uploadLocation({ config, random }: UploadLocationDeps, request: 
   return { uri: `${container}/${key}`, repeatUri: `${container}/${repeat}`, kind, createOnly };
 }
 
-/** Rejects parts of a key that leave the project's folder, or that a blob store or proxy may interpret differently. */
+/**
+ * Rejects parts of a key that leave the project's folder, or that a blob store or proxy may
+ * interpret differently.
+ */
 function checkKeyPart(field: string, value: string): void {
   if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
   const parts = value.split("/");
@@ -70,8 +73,9 @@ function checkKeyPart(field: string, value: string): void {
 }
 
 /**
- * True when a chosen folder has the form of a content folder and is not that of the uploaded content. Such folders are
- * allowed, since flytekit names the folder of a directory after the MD5 of its files' MD5s (FlyteFS).
+ * True when a chosen folder has the form of a content folder and is not that of the uploaded
+ * content. Such folders are allowed, since flytekit names the folder of a directory after the MD5
+ * of its files' MD5s (FlyteFS).
  *
  * @throws RpcError INVALID_ARGUMENT without the MD5 of the content.
  */

@@ -24,7 +24,10 @@ export async function publishCompletions(deps: CompletionPublisherDeps, ended: r
   );
 }
 
-/** Wakes up the parent nodes, if any, of these executions, by row id. Never rejects: propeller also polls. */
+/**
+ * Wakes up the parent nodes, if any, of these executions, by row id. Never rejects: propeller also
+ * polls.
+ */
 export async function wakeParentNodes(deps: Omit<CompletionPublisherDeps, "clock">, children: readonly bigint[]): Promise<void> {
   if (children.length === 0) return;
   try {

@@ -16,8 +16,8 @@ export interface TerminalAckDeps {
 }
 
 /**
- * Acknowledges to propeller that an execution's end is stored, so that its resource can be deleted. The message may be
- * lost: propeller repeats the terminal event until it is acknowledged.
+ * Acknowledges to propeller that an execution's end is stored, so that its resource can be deleted.
+ * The message may be lost: propeller repeats the terminal event until it is acknowledged.
  */
 export function publishTerminalAck({ bus, clock, config }: TerminalAckDeps, id: ExecutionName, phase: WorkflowExecution_Phase): void {
   const message = create(ExecutionRecordedSchema, {

@@ -9,8 +9,8 @@ import type { ExecutionName } from "../model/identifier.js";
 export type WakeUpDeps = Pick<ExecutionsDeps, "bus" | "config">;
 
 /**
- * Publishes a wake-up: the condition of a waiting node of this execution has occurred. Call it after the commit. The
- * message may be lost: propeller also polls.
+ * Publishes a wake-up: the condition of a waiting node of this execution has occurred. Call it
+ * after the commit. The message may be lost: propeller also polls.
  */
 export function publishWakeUp(
   { bus, config }: WakeUpDeps,

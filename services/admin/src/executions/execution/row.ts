@@ -32,8 +32,8 @@ const ABORT = { cause: 1, principal: 2 } as const;
 const STATE_CHANGE = { state: 1, occurredAt: 2, principal: 3 } as const;
 
 /**
- * Encodes a row as admin.Execution. Copies spec and closure, which are stored encoded: decoding and encoding them took
- * the largest part of a list's time.
+ * Encodes a row as admin.Execution. Copies spec and closure, which are stored encoded: decoding and
+ * encoding them took the largest part of a list's time.
  */
 export function encodeExecution(row: ExecutionRow): Uint8Array {
   const writer = new MessageWriter();
@@ -41,7 +41,10 @@ export function encodeExecution(row: ExecutionRow): Uint8Array {
   return writer.finish();
 }
 
-/** Encodes rows as admin.ExecutionList: truncates error messages, and omits inputs in the spec, which older clients send. */
+/**
+ * Encodes rows as admin.ExecutionList: truncates error messages, and omits inputs in the spec,
+ * which older clients send.
+ */
 export function encodeExecutions(rows: readonly ExecutionRow[], token: string): Uint8Array {
   const writer = new MessageWriter(256 + rows.length * 768);
   writer.string(LIST.token, token);
@@ -120,8 +123,8 @@ function truncateError(bytes: Uint8Array, errorBytes: number | undefined): Uint8
 export const BLOCKED_CODE = "Waiting";
 
 /**
- * Writes the blocker of a non-terminal execution as the closure's error, the only free-text field; Flyte shows it for
- * failing executions too.
+ * Writes the blocker of a non-terminal execution as the closure's error, the only free-text field;
+ * Flyte shows it for failing executions too.
  */
 function writeBlocker(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
   const { notice: blocker, notice_ns: since, started_ns: startedAt } = row;

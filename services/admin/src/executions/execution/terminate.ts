@@ -11,8 +11,9 @@ import type { ExecutionName } from "../model/identifier.js";
 import { type Abort, enqueueAbort, hasJustBeenAborted } from "../store/outbox/aborts.js";
 
 /**
- * Requests the abort of an execution: stores it in the row, enqueues the request to the data plane in the outbox, and
- * leaves the end to the engine's terminal event. A later request replaces the cause.
+ * Requests the abort of an execution: stores it in the row, enqueues the request to the data plane
+ * in the outbox, and leaves the end to the engine's terminal event. A later request replaces the
+ * cause.
  *
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */

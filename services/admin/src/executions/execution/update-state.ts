@@ -14,7 +14,10 @@ export class TooManyConflictsError extends RpcError {
 const ATTEMPTS = 20;
 
 export interface StateUpdate {
-  /** Computes the new state from the stored one; called again after a conflict with another writer. It may throw. */
+  /**
+   * Computes the new state from the stored one; called again after a conflict with another writer.
+   * It may throw.
+   */
   readonly apply: (stored: StoredExecutionState) => WorkflowState;
   /** Further writes of the same transaction. */
   readonly inTransaction?: (tx: Queryable, stored: StoredExecutionState) => Promise<void>;

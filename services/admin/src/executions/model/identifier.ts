@@ -31,7 +31,10 @@ export type TaskId = TaskExecutionIdentifier & {
   readonly nodeExecutionId: NodeId;
 };
 
-/** REST paths contain no resource type: it defaults to a task's. @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
+/**
+ * REST paths contain no resource type: it defaults to a task's. @throws RpcError INVALID_ARGUMENT
+ * naming the part that is missing.
+ */
 export function checkTaskId(id: TaskExecutionIdentifier | undefined): asserts id is TaskId {
   if (id === undefined) throw missingArgument("id");
   checkNodeId(id.nodeExecutionId, "node_execution_id");

@@ -16,7 +16,10 @@ import type { PlacementRequest } from "../../clusters/index.js";
 import { rejectNul } from "../../platform/index.js";
 import type { PlatformResources } from "../../registry/index.js";
 
-/** Settings resolved when an execution was accepted, stored with its row so that its resource can be built at any time. */
+/**
+ * Settings resolved when an execution was accepted, stored with its row so that its resource can be
+ * built at any time.
+ */
 export interface LaunchSettings {
   readonly workflow: Identifier;
   readonly config: WorkflowExecutionConfig;

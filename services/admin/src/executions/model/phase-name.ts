@@ -1,7 +1,7 @@
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
-// Rows store phases by name, as filters of clients name them. A number without a name is stored as digits: a newer
-// engine may report phases that this admin does not know.
+// Rows store phases by name, as filters of clients name them. A number without a name is stored as
+// digits: a newer engine may report phases that this admin does not know.
 
 export function workflowPhaseName(phase: WorkflowExecution_Phase): string {
   return WorkflowExecution_Phase[phase] ?? String(phase);

@@ -22,8 +22,8 @@ import {
 } from "../store/signals.js";
 
 /**
- * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again: the node uses the
- * value that it reads first.
+ * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again:
+ * the node uses the value that it reads first.
  */
 export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;

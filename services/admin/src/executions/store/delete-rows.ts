@@ -17,7 +17,10 @@ export async function deleteChildRows(db: Queryable, executionId: bigint): Promi
   }
 }
 
-/** Deletes an execution, its signals, and child rows that were added since. Returns false when it does not exist. */
+/**
+ * Deletes an execution, its signals, and child rows that were added since. Returns false when it
+ * does not exist.
+ */
 export async function deleteExecutionRows(
   tx: Queryable,
   { id, project, domain, name }: ExecutionName & { readonly id: bigint },

@@ -58,7 +58,10 @@ export interface DueDeletionRow {
   readonly raw_output_prefix: string | null;
 }
 
-/** Claims deletions that are due until `leaseEnd`: roots of marked trees, and all members of confirmed ones. */
+/**
+ * Claims deletions that are due until `leaseEnd`: roots of marked trees, and all members of
+ * confirmed ones.
+ */
 export async function claimDueDeletions(
   db: Queryable,
   { now, leaseEnd, limit }: { readonly now: Date; readonly leaseEnd: Date; readonly limit: number },
@@ -86,7 +89,10 @@ export interface Mark {
   readonly requestedBy: string;
 }
 
-/** Marks executions for deletion with the root of their tree; those that are marked already stay as they are. */
+/**
+ * Marks executions for deletion with the root of their tree; those that are marked already stay as
+ * they are.
+ */
 export async function insertDeletions(
   db: Queryable,
   members: readonly { readonly id: bigint; readonly root: bigint }[],

@@ -10,9 +10,10 @@ const BYTES = 64 * 1024;
 const EVERY_MS = 1_000;
 
 /**
- * Runs ANALYZE once each new table has rows. Until autovacuum does so after about a minute, the planner rates every
- * index on project and domain like the one that ends with the name, and scans all rows of a project to find one. Stops
- * when every table has statistics, at once on a used database.
+ * Runs ANALYZE once each new table has rows. Until autovacuum does so after about a minute, the
+ * planner rates every index on project and domain like the one that ends with the name, and scans
+ * all rows of a project to find one. Stops when every table has statistics, at once on a used
+ * database.
  */
 export function startInitialAnalyze(db: Queryable, logger: Logger): Closeable {
   const closing = new AbortController();
@@ -35,7 +36,10 @@ export function startInitialAnalyze(db: Queryable, logger: Logger): Closeable {
   };
 }
 
-/** Runs ANALYZE on tables of sufficient size without statistics. Returns the tables that are still too small. */
+/**
+ * Runs ANALYZE on tables of sufficient size without statistics. Returns the tables that are still
+ * too small.
+ */
 export async function analyzeNewTables(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string; filled: boolean }>({
     name: "find-tables-without-statistics",

@@ -6,8 +6,8 @@ export type ColumnSpec<Row> = ColumnWrite & ValuesOf<Row>;
 interface ColumnWrite {
   readonly name: string;
   /**
-   * Update of an existing row: `set` replaces the value, `keep` replaces it unless the new value is null, `first`
-   * replaces only null, `key` identifies the row.
+   * Update of an existing row: `set` replaces the value, `keep` replaces it unless the new value is
+   * null, `first` replaces only null, `key` identifies the row.
    */
   readonly update: "set" | "keep" | "first" | "key";
 }
@@ -23,9 +23,10 @@ type ValuesOf<Row> =
   | { readonly type: "timestamptz"; readonly value: (row: Row) => string | null };
 
 /**
- * Statement that writes rows with one array per column, so that its text does not depend on their number. It inserts a
- * row, or updates one whose stored revision precedes the given one. It returns the written rows; the others were
- * changed concurrently. All writers must sort rows the same way, to prevent deadlocks.
+ * Statement that writes rows with one array per column, so that its text does not depend on their
+ * number. It inserts a row, or updates one whose stored revision precedes the given one. It returns
+ * the written rows; the others were changed concurrently. All writers must sort rows the same way,
+ * to prevent deadlocks.
  */
 export function upsert<Row>(table: string, columns: readonly ColumnSpec<Row>[], returning: string): (rows: readonly Row[]) => Query {
   const names = columns.map(({ name }) => name).join(", ");

@@ -27,7 +27,8 @@ export class StreamLimiter {
   }
 
   /**
-   * @throws RpcError RESOURCE_EXHAUSTED when there are too many, UNAVAILABLE when this process stops.
+   * @throws RpcError RESOURCE_EXHAUSTED when there are too many, UNAVAILABLE when this process
+   *   stops.
    */
   open(caller: AbortSignal): OpenStream {
     this.#stopping.signal.throwIfAborted();

@@ -12,7 +12,10 @@ export class Waiters {
     return () => this.#waiting.delete(wake);
   }
 
-  /** Notifies all waiting watchers in batches: thousands of messages at once would delay every other call. */
+  /**
+   * Notifies all waiting watchers in batches: thousands of messages at once would delay every other
+   * call.
+   */
   wake(): void {
     const all = [...this.#waiting];
     this.#waiting.clear();

@@ -22,8 +22,8 @@ import { loadAttemptTimes, loadDynamicWorkflows, loadNodes, type NodeRow, type T
 export type TimingDeps = Pick<ExecutionsDeps, "db" | "blobs" | "logger">;
 
 /**
- * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth` levels need them:
- * one query per kind of row and execution, whatever the number of rows.
+ * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth`
+ * levels need them: one query per kind of row and execution, whatever the number of rows.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -63,7 +63,9 @@ export async function loadExecutionTiming(deps: TimingDeps, execution: Execution
   return { ...timing, workflow, nodes };
 }
 
-/** Reads the child execution of a node; its spans are at most two levels below those of this one. */
+/**
+ * Reads the child execution of a node; its spans are at most two levels below those of this one.
+ */
 async function loadLaunchedTiming(deps: TimingDeps, { target }: NodeRow, depth: number): Promise<ExecutionTiming | undefined> {
   if (target === null || (depth > 0 && depth < 2)) return undefined;
   const { targetMetadata } = fromBinary(NodeExecutionClosureSchema, target);

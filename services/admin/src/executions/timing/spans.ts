@@ -8,9 +8,9 @@ const START_NODE = "start-node";
 const END_NODE = "end-node";
 
 /**
- * Attributes the time of an execution to a tree of spans, down to `depth` levels (negative: all). Spans of nodes,
- * attempts and child executions have their ids; the time between them has the name of an operation. Names and rules are
- * Flyte's.
+ * Attributes the time of an execution to a tree of spans, down to `depth` levels (negative: all).
+ * Spans of nodes, attempts and child executions have their ids; the time between them has the name
+ * of an operation. Names and rules are Flyte's.
  */
 export function executionSpan(execution: ExecutionTiming, depth: number): Span {
   const spans = depth === 0 ? [] : executionParts(execution, depth);
@@ -200,7 +200,10 @@ function operation(name: string, start: bigint, end: bigint): Span {
   return create(SpanSchema, { ...between(start, end), id: { case: "operationId", value: name } });
 }
 
-/** Services have different clocks, so that an end may appear slightly before its start: such a span has length 0. */
+/**
+ * Services have different clocks, so that an end may appear slightly before its start: such a span
+ * has length 0.
+ */
 function between(start: bigint, end: bigint) {
   return { startTime: timestampOf(start), endTime: timestampOf(notBefore(start, end)) };
 }

@@ -16,7 +16,9 @@ const byNames = readRule("viewer", (request: { project: string; domain: string }
 const byNode = readRule("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => projectScope(id?.executionId));
 const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => projectScope(attributes);
 
-/** Registers a version of an entity; the caller must be able to read the entities that it refers to. */
+/**
+ * Registers a version of an entity; the caller must be able to read the entities that it refers to.
+ */
 function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
   return writeRule(
     "contributor",
@@ -25,15 +27,18 @@ function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Sch
   );
 }
 
-/** A request with a parent node inherits the principal and cluster of the parent's execution, so only the engine may send one. */
+/**
+ * A request with a parent node inherits the principal and cluster of the parent's execution, so
+ * only the engine may send one.
+ */
 function parentPermissions(parent: NodeExecutionIdentifier | undefined): Permission[] {
   return parent === undefined ? [] : [{ role: "engine", scope: projectScope(parent.executionId) }];
 }
 
 /**
- * Other executions that an event names. Their content is shown as part of the event's own execution, so the reporter
- * needs the engine role for both. Tasks and launch plans of other projects may be named, since workflows consist of
- * them.
+ * Other executions that an event names. Their content is shown as part of the event's own
+ * execution, so the reporter needs the engine role for both. Tasks and launch plans of other
+ * projects may be named, since workflows consist of them.
  */
 function executionPermissions(execution: WorkflowExecutionIdentifier | undefined): Permission[] {
   return execution === undefined ? [] : [{ role: "engine", scope: projectScope(execution) }];

@@ -15,8 +15,8 @@ export interface AuditDeps {
 const MAX_MESSAGE_BYTES = 2_000;
 
 /**
- * Writes an audit entry before the call and its result after it. A failed first write rejects the call; a missing
- * result means that the outcome is unknown.
+ * Writes an audit entry before the call and its result after it. A failed first write rejects the
+ * call; a missing result means that the outcome is unknown.
  */
 export function createAuditLog({ db, clock, logger }: AuditDeps): (change: AuditedChange) => Promise<FinishAudit> {
   return async ({ identity, method, request, context }) => {

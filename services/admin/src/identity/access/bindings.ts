@@ -4,7 +4,10 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { AuthConfig } from "../config/auth.js";
 import { loadBindings } from "../store/role-bindings.js";
 
-/** Role bindings from the configuration: the engine role for the services of the built-in issuer, and `auth.roles`. */
+/**
+ * Role bindings from the configuration: the engine role for the services of the built-in issuer,
+ * and `auth.roles`.
+ */
 export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles">): RoleBinding[] {
   const issuer = firstIssuer(auth);
   const services = (auth.builtIn?.services ?? []).map(
@@ -15,7 +18,10 @@ export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles"
 
 export type IssuerConfig = Pick<AuthConfig, "builtIn" | "publicUrl" | "providers">;
 
-/** Returns the issuer to which clients are sent. Roles without an issuer apply only to its users, groups and services. */
+/**
+ * Returns the issuer to which clients are sent. Roles without an issuer apply only to its users,
+ * groups and services.
+ */
 export function firstIssuer({ builtIn, publicUrl = "", providers }: IssuerConfig): string {
   return builtIn === undefined ? (providers[0]?.issuer ?? "") : publicUrl;
 }

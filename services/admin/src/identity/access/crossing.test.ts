@@ -8,8 +8,9 @@ import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
-// A caller with every role in one project sends requests about that project that name another project somewhere inside:
-// at each place in each message of the API where a project and a domain can be, over gRPC.
+// A caller with every role in one project sends requests about that project that name another
+// project somewhere inside: at each place in each message of the API where a project and a domain
+// can be, over gRPC.
 const OWN: RequestScope = { project: "flytesnacks", domain: "development" };
 const OTHER: RequestScope = { project: "other", domain: "development" };
 
@@ -31,7 +32,10 @@ type Path = readonly DescField[];
 
 const namesScope = ({ field }: DescMessage) => field.project?.scalar === ScalarType.STRING && field.domain?.scalar === ScalarType.STRING;
 
-/** Yields each path from a message to a nested one that names a project and a domain; visits a message type once per path. */
+/**
+ * Yields each path from a message to a nested one that names a project and a domain; visits a
+ * message type once per path.
+ */
 function* pathsTo(schema: DescMessage, above: readonly DescMessage[] = [], path: Path = []): Generator<Path> {
   if (path.length > 0 && namesScope(schema)) yield path;
   for (const field of schema.fields) {

@@ -23,7 +23,10 @@ let idp: Server;
 let issuer = "";
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-external-"));
 
-/** An external identity provider, which knows admin both as a client and as a service that it issues tokens for. */
+/**
+ * An external identity provider, which knows admin both as a client and as a service that it issues
+ * tokens for.
+ */
 beforeAll(async () => {
   idp = createServer();
   await new Promise<void>((resolve) => idp.listen(0, "127.0.0.1", resolve));

@@ -16,7 +16,9 @@ const OTHER_PROJECT: RequestScope = { project: "other", domain: "development" };
 const PEOPLE = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin", "nobody"] as const;
 type Person = (typeof PEOPLE)[number];
 
-/** Expected permissions, kept separately from the rules: a change of the rules needs a change here. */
+/**
+ * Expected permissions, kept separately from the rules: a change of the rules needs a change here.
+ */
 const VIEWER: readonly Person[] = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin"];
 const RUNNER: readonly Person[] = ["runner", "contributor", "admin", "engine", "project-admin", "platform-admin"];
 const CONTRIBUTOR: readonly Person[] = ["contributor", "admin", "project-admin", "platform-admin"];
@@ -99,7 +101,10 @@ afterAll(async () => {
 const tokenOf = (person: Person, claims: object = {}) =>
   idp.token({ sub: person, ...(person === "project-admin" && { groups: ["owners"] }), ...claims });
 
-/** Outcome of a call as far as this test distinguishes it: a permitted request may still be invalid or name no object. */
+/**
+ * Outcome of a call as far as this test distinguishes it: a permitted request may still be invalid
+ * or name no object.
+ */
 type Outcome = "let in" | "PERMISSION_DENIED" | "UNAUTHENTICATED";
 
 function outcomeOf(code: string): Outcome {

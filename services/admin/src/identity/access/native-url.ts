@@ -3,8 +3,9 @@ import type { IdentityConfig } from "../config.js";
 import { projectScope, allProjects } from "./scope.js";
 
 /**
- * Returns the scope that owns a blob: uploads and inputs of executions are stored below project and domain. Any other
- * or ambiguous URL belongs to everywhere, so reading it needs a role for all projects.
+ * Returns the scope that owns a blob: uploads and inputs of executions are stored below project and
+ * domain. Any other or ambiguous URL belongs to everywhere, so reading it needs a role for all
+ * projects.
  */
 export function ownerOfObject(url: string, { storage, dataProxy }: Pick<IdentityConfig, "storage" | "dataProxy">): Scope {
   const container = `${storage.container.replace(/\/+$/, "")}/`;

@@ -13,7 +13,10 @@ import { projectScope, allProjects, wholeProject } from "./scope.js";
 /** Reading the audit log needs the admin role in the requested scope. */
 export const auditRules: RulesOf<typeof AuditService> = { listAuditEntries: readRule("admin", requestScope) };
 
-/** Listing clusters needs the admin role everywhere; listing the cluster resources of a project, the admin role in it. */
+/**
+ * Listing clusters needs the admin role everywhere; listing the cluster resources of a project, the
+ * admin role in it.
+ */
 export const clusterRules: RulesOf<typeof ClusterService> = {
   listClusters: readRule("admin", () => allProjects),
   listClusterResources: readRule("admin", requestScope),
@@ -24,7 +27,9 @@ function requestScope({ project, domain }: { readonly project: string; readonly 
   return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
 }
 
-/** Giving a role needs the admin role in the scope of the binding; the engine role, in all projects. */
+/**
+ * Giving a role needs the admin role in the scope of the binding; the engine role, in all projects.
+ */
 function bindingScope({ binding }: { binding?: RoleBinding }): Scope {
   const { project = "", domain = "", role = "" } = binding ?? {};
   if (project === WILDCARD || project === "" || role === "engine") return allProjects;
@@ -37,7 +42,10 @@ export const roleRules: RulesOf<typeof RoleService> = {
   deleteRoleBinding: writeRule("admin", bindingScope),
 };
 
-/** An import names URIs whose content is then shown, and sets the principal, so it needs the admin role everywhere. */
+/**
+ * An import names URIs whose content is then shown, and sets the principal, so it needs the admin
+ * role everywhere.
+ */
 export const historyRules: RulesOf<typeof HistoryService> = { importExecution: writeRule("admin", () => allProjects) };
 
 /** The scheduler, and viewers of all projects, list all schedules. */
@@ -52,7 +60,10 @@ export const notificationRules: RulesOf<typeof NotificationService> = {
   retryDelivery: writeRule("runner", projectScope),
 };
 
-/** Viewers of an execution may watch it. Logs have the same permission as outputs, since a task can write the same data to both. */
+/**
+ * Viewers of an execution may watch it. Logs have the same permission as outputs, since a task can
+ * write the same data to both.
+ */
 export const liveRules: RulesOf<typeof LiveService> = {
   watchExecution: readRule("viewer", ({ id }) => projectScope(id)),
   followLog: readRule("viewer", ({ id }) => projectScope(id?.executionId)),

@@ -13,9 +13,9 @@ interface Plan {
 const plans = new WeakMap<DescMessage, Plan>();
 
 /**
- * Returns the permissions for the objects that a request refers to: each project and domain named by any nested
- * message. The caller must be able to read them, since the result shows or uses them. Follows the descriptors, so that
- * fields added to the API are covered.
+ * Returns the permissions for the objects that a request refers to: each project and domain named
+ * by any nested message. The caller must be able to read them, since the result shows or uses them.
+ * Follows the descriptors, so that fields added to the API are covered.
  */
 export function referencePermissions(schema: DescMessage, message: object): Permission[] {
   const found = new Map<string, Permission>();

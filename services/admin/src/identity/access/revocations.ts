@@ -42,7 +42,8 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
       const times = await known.current();
       if (times.size === 0) return;
       const notBefore = Math.max(...["", issuer].map((each) => times.get(keyOf({ issuer: each, subject })) ?? 0));
-      // A token's `iat` has a resolution of seconds; a token without it counts as issued before any revocation.
+      // A token's `iat` has a resolution of seconds; a token without it counts as issued before any
+      // revocation.
       const issuedAt = typeof claims.iat === "number" ? claims.iat * 1000 : 0;
       if (issuedAt < notBefore) throw new RpcError(Code.UNAUTHENTICATED, "the token was revoked: sign in again");
     },

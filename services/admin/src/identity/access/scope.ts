@@ -5,7 +5,10 @@ interface Named {
   readonly domain: string;
 }
 
-/** Scope of the project and domain of an identifier. A missing or empty part matches no name, so it needs a role in all of them. */
+/**
+ * Scope of the project and domain of an identifier. A missing or empty part matches no name, so it
+ * needs a role in all of them.
+ */
 export function projectScope(id: Named | undefined): Scope {
   return { kind: "project", project: id?.project ?? "", domain: id?.domain ?? "" };
 }

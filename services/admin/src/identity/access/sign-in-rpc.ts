@@ -68,7 +68,10 @@ export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
   };
 }
 
-/** Headers with the caller's identity, for proxies that authorize requests with `/me` (contract §8.4). */
+/**
+ * Headers with the caller's identity, for proxies that authorize requests with `/me` (contract
+ * §8.4).
+ */
 export const userHeaders: ResponseHeaders = (_method, response) => {
   if (!isMessage(response, UserInfoResponseSchema)) return {};
   const claims = Object.entries(response.additionalClaims ?? {}).map(([name, value]): [string, string] => [
@@ -78,7 +81,9 @@ export const userHeaders: ResponseHeaders = (_method, response) => {
   return { ...Object.fromEntries(claims), "X-User-Subject": headerText(response.subject) };
 };
 
-/** HTTP header values are Latin-1: other characters are written as their UTF-8 bytes, as Go does. */
+/**
+ * HTTP header values are Latin-1: other characters are written as their UTF-8 bytes, as Go does.
+ */
 function headerText(text: string): string {
   return Buffer.from(text, "utf8")
     .toString("latin1")

@@ -31,7 +31,10 @@ export interface Access extends Guard {
 }
 
 export type AccessDeps = Pick<IdentityDeps, "db" | "clock" | "logger" | "config"> & {
-  /** Address on which this admin listens, available once it does: it calls its own issuer there instead of over the network. */
+  /**
+   * Address on which this admin listens, available once it does: it calls its own issuer there
+   * instead of over the network.
+   */
   readonly listenAddress: () => AddressInfo;
 };
 

@@ -11,7 +11,8 @@ import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 
-// Sends each kind of token to a running admin over each kind of access: a call, a stream, REST, a plain path, and a change.
+// Sends each kind of token to a running admin over each kind of access: a call, a stream, REST, a
+// plain path, and a change.
 const AUDIENCE = "https://flyte.test";
 let database: AdminDatabase;
 let idp: TokenIssuer;

@@ -13,8 +13,8 @@ const scopeOf = (named: Named | undefined, otherwise: Named | undefined): Scope 
 });
 
 /**
- * Permissions for a trigger: to start its launch plan, and to read its source. Checked for the author on creation, and
- * again on each firing.
+ * Permissions for a trigger: to start its launch plan, and to read its source. Checked for the
+ * author on creation, and again on each firing.
  */
 export function triggerPermissions({ id, launchPlan, source }: Pick<Trigger, "id" | "launchPlan" | "source">): Permission[] {
   const permissions: Permission[] = [{ role: "runner", scope: scopeOf(launchPlan, id) }];

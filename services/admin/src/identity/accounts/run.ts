@@ -10,7 +10,10 @@ import { disableUser, isUser, storeUser } from "../store/issuer-users.js";
 export interface AccountsDeps {
   readonly db: Queryable;
   readonly clock: () => Date;
-  /** Reads the new password. It is not an argument, since all processes of the machine can read those. */
+  /**
+   * Reads the new password. It is not an argument, since all processes of the machine can read
+   * those.
+   */
   readonly readPassword: () => Promise<string>;
 }
 

@@ -5,7 +5,10 @@ export interface CookieOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** Formats a `Set-Cookie` value. Scripts cannot read the cookie, and cross-site requests send it only when a user follows a link. */
+/**
+ * Formats a `Set-Cookie` value. Scripts cannot read the cookie, and cross-site requests send it
+ * only when a user follows a link.
+ */
 export function setCookie(name: string, value: string, { secure, path, maxAgeSeconds }: CookieOptions): string {
   return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }

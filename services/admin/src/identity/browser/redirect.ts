@@ -1,6 +1,6 @@
 /**
- * Validates a redirect target after login or logout: a local path, or a URL of an allowed origin. Returns undefined for
- * anything else, to prevent open redirects.
+ * Validates a redirect target after login or logout: a local path, or a URL of an allowed origin.
+ * Returns undefined for anything else, to prevent open redirects.
  */
 export function allowedRedirect(
   requested: string | undefined,

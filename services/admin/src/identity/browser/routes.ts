@@ -57,7 +57,10 @@ export function browserRoutes(options: BrowserOptions): HttpRoute[] {
   ];
 }
 
-/** Resolves the identity of a browser from its session cookie. Ignores the cookie of cross-site requests. */
+/**
+ * Resolves the identity of a browser from its session cookie. Ignores the cookie of cross-site
+ * requests.
+ */
 export function browserIdentity({
   sessions,
   clock,

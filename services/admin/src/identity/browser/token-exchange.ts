@@ -17,7 +17,8 @@ export interface Exchanged {
 }
 
 /**
- * Calls the provider's token endpoint. Its responses contain secrets, so none of their text is forwarded.
+ * Calls the provider's token endpoint. Its responses contain secrets, so none of their text is
+ * forwarded.
  *
  * @throws RpcError UNAUTHENTICATED when it rejects the grant, UNAVAILABLE when it does not respond.
  */

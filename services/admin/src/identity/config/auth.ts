@@ -14,18 +14,30 @@ export function isOrigin(text: string): boolean {
 
 /** Authentication and roles. */
 export const authSchema = z.strictObject({
-  /** `open`: callers are not authenticated. `required`: every call needs a token, and a role that permits it. */
+  /**
+   * `open`: callers are not authenticated. `required`: every call needs a token, and a role that
+   * permits it.
+   */
   mode: z.enum(["open", "required"]).default("open"),
-  /** External URL of admin's HTTP port, such as `https://flyte.example.com`; a trailing slash is removed. */
+  /**
+   * External URL of admin's HTTP port, such as `https://flyte.example.com`; a trailing slash is
+   * removed.
+   */
   publicUrl: z
     .url()
     .overwrite((text) => (isOrigin(text) && text.endsWith("/") ? text.slice(0, -1) : text))
     .optional(),
   /** Metadata key and HTTP header that may carry the token besides `authorization`. */
   headerKey: headerKeySchema,
-  /** External identity providers whose tokens are accepted. Clients are sent to the first, unless there is a built-in issuer. */
+  /**
+   * External identity providers whose tokens are accepted. Clients are sent to the first, unless
+   * there is a built-in issuer.
+   */
   providers: z.array(providerSchema).default([]),
-  /** Makes admin issue tokens itself, below `publicUrl`, to its own users and clients. Clients are sent to it before all others. */
+  /**
+   * Makes admin issue tokens itself, below `publicUrl`, to its own users and clients. Clients are
+   * sent to it before all others.
+   */
   builtIn: issuerSchema.optional(),
   browser: browserSchema.prefault({}),
   /** Settings that command-line clients get from the API. */

@@ -11,7 +11,10 @@ export interface FairSemaphore {
   run<T>(source: string, work: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** A semaphore with fair queueing by source: each source runs one job at a time, and the source that has waited longest is next. */
+/**
+ * A semaphore with fair queueing by source: each source runs one job at a time, and the source that
+ * has waited longest is next.
+ */
 export function createFairSemaphore({
   concurrency: atOnce,
   maxQueued: waiting,

@@ -336,7 +336,8 @@ describe("hostile requests to the issuer", () => {
     ["a client with a NUL", "/oauth2/token", "grant_type=client_credentials&client_id=%00&client_secret=%00"],
   ])("%s is the client's mistake", async (_, path, form) => {
     const { status, headers } = await ask(path, form);
-    // An authorization request of a known client is rejected by a redirect to the client (RFC 6749, 4.1.2.1).
+    // An authorization request of a known client is rejected by a redirect to the client (RFC 6749,
+    // 4.1.2.1).
     const refused = new URL(headers.get("location") ?? REDIRECT).searchParams.get("error");
     expect(["303 invalid_request", "400 null", "401 null"]).toContain(`${status} ${refused}`);
   });

@@ -11,7 +11,8 @@ const MAX_KNOWN = 10_000;
 const LIMITED_PATHS = /^\/oauth2\/(authorize|device|device_authorization)(\?|$)/;
 
 /**
- * Rate limiter for the logins that a source begins: each is stored for minutes, and needs no credentials.
+ * Rate limiter for the logins that a source begins: each is stored for minutes, and needs no
+ * credentials.
  *
  * @returns seconds until the source may begin the next one; undefined when it may now.
  */

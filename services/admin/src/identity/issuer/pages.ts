@@ -28,7 +28,10 @@ export function loginPage({ client, wrong }: { readonly client: string; readonly
   );
 }
 
-/** Shown when the user has not just entered a password: any program of a computer may open this page. */
+/**
+ * Shown when the user has not just entered a password: any program of a computer may open this
+ * page.
+ */
 export function consentPage({ client, name }: { readonly client: string; readonly name: string }): string {
   return page(
     "Go on?",

@@ -4,7 +4,10 @@ import { createFairSemaphore } from "./fair-semaphore.js";
 import { verifyPassword } from "./password.js";
 import { findUser } from "../store/issuer-users.js";
 
-/** Maximum of wrong passwords from one source for one name within FAILURE_MS; further attempts are rejected unchecked. */
+/**
+ * Maximum of wrong passwords from one source for one name within FAILURE_MS; further attempts are
+ * rejected unchecked.
+ */
 const MAX_FAILURES = 10;
 const FAILURE_MS = 300_000;
 const MAX_KNOWN = 10_000;
@@ -23,8 +26,8 @@ export interface Attempt {
 export type CheckPassword = (attempt: Attempt) => Promise<"right" | "wrong" | "too-often">;
 
 /**
- * Verifies passwords and limits guessing. Counts failures per name and source, so that guesses from elsewhere lock no
- * user out; schedules sources fairly, so that one does not delay the others.
+ * Verifies passwords and limits guessing. Counts failures per name and source, so that guesses from
+ * elsewhere lock no user out; schedules sources fairly, so that one does not delay the others.
  */
 export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPassword {
   const failures = new BoundedMap<string, { count: number; readonly since: number }>(MAX_KNOWN);

@@ -1,6 +1,8 @@
 import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from "node:crypto";
 
-/** About 50 ms and 32 MiB per hash (OWASP's advice for scrypt: N = 2^15, r = 8, p = 3 and stronger). */
+/**
+ * About 50 ms and 32 MiB per hash (OWASP's advice for scrypt: N = 2^15, r = 8, p = 3 and stronger).
+ */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const KEY_BYTES = 32;
 const MAX_PASSWORD_BYTES = 1_024;
@@ -12,7 +14,10 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join(":");
 }
 
-/** Verifies a password. Takes as long for an empty or invalid hash as for a valid one, to hide which users exist. */
+/**
+ * Verifies a password. Takes as long for an empty or invalid hash as for a valid one, to hide which
+ * users exist.
+ */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [name, N, r, p, salt, key] = hash.split(":");
   const known = name === "scrypt" && key !== undefined && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;

@@ -31,9 +31,9 @@ const POLL_SECONDS = 5;
 const SCOPES = "all offline";
 
 /**
- * The issuer: oidc-provider with its state in PostgreSQL. Loaded on demand, since it takes about 45 MB and 0.4 s.
- * Access tokens are JSON Web Tokens for admin; users are not asked for consent, since all clients belong to the
- * installation.
+ * The issuer: oidc-provider with its state in PostgreSQL. Loaded on demand, since it takes about 45
+ * MB and 0.4 s. Access tokens are JSON Web Tokens for admin; users are not asked for consent, since
+ * all clients belong to the installation.
  */
 export async function createOidcProvider(options: ProviderOptions): Promise<Provider> {
   const { default: OidcProvider, errors } = await import("oidc-provider");
@@ -41,7 +41,8 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     throw new errors.InvalidRequest("parameters must not contain NUL characters");
   };
   const provider = new OidcProvider(options.issuer, configurationOf(options, rejectInvalidText));
-  // Requests arrive through admin's own server, which replaces a client's host and protocol headers by those of the issuer.
+  // Requests arrive through admin's own server, which replaces a client's host and protocol headers
+  // by those of the issuer.
   provider.proxy = true;
   const client = provider.Client as unknown as {
     readonly prototype: { clientSecret: string; compareClientSecret(given: string): boolean };
@@ -67,7 +68,10 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Buffer.isBuffer(value);
 }
 
-/** Drops a nonce without a request for an ID token, the only token that would contain it: flytectl sends one, which the library rejects. */
+/**
+ * Drops a nonce without a request for an ID token, the only token that would contain it: flytectl
+ * sends one, which the library rejects.
+ */
 function dropIdleNonce(ctx: Pick<KoaContextWithOIDC, "query">): void {
   const { nonce, scope, ...query } = ctx.query;
   const wantsIdToken = String(scope ?? "")

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Source of a request: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber owns as a whole. */
+/**
+ * Source of a request: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber
+ * owns as a whole.
+ */
 export type SourceOf = (request: Pick<IncomingMessage, "socket" | "headers">) => string;
 
 /**
- * Determines the source of requests. Trusts only the addresses in `X-Forwarded-For` that trusted proxies have added:
- * returns the last one that is not a trusted proxy.
+ * Determines the source of requests. Trusts only the addresses in `X-Forwarded-For` that trusted
+ * proxies have added: returns the last one that is not a trusted proxy.
  *
  * @throws Error for a proxy that is neither an address nor a network (`10.0.0.0/8`).
  */

@@ -28,12 +28,17 @@ export interface IssuerDeps {
   readonly publicClient: { readonly clientId: string; readonly redirectUri: string };
 }
 
-/** Refresh interval of the keys, ms; tokens of a key that another replica added are accepted before. */
+/**
+ * Refresh interval of the keys, ms; tokens of a key that another replica added are accepted before.
+ */
 const REFRESH_MS = 60_000;
 /** Redirect URIs of flytectl and older clients. */
 const FLYTECTL_REDIRECTS = ["http://localhost:53593/callback", "http://localhost:12345/callback"];
 
-/** Starts the built-in issuer. Its keys, users, clients and state are in PostgreSQL, so that any replica serves any request. */
+/**
+ * Starts the built-in issuer. Its keys, users, clients and state are in PostgreSQL, so that any
+ * replica serves any request.
+ */
 export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   const { db, clock, logger, config, publicUrl: issuer } = deps;
   const { clientId, redirectUri } = deps.publicClient;
@@ -96,7 +101,10 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
 /** Client with which admin logs browsers in. */
 export const BROWSER_CLIENT = "flyteconsole";
 
-/** Sends the error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time until the next attempt. */
+/**
+ * Sends the error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time until the
+ * next attempt.
+ */
 function rejectTemporarily(response: ServerResponse, seconds: number): void {
   response.writeHead(429, { "retry-after": String(seconds), "content-type": "application/json" });
   const description = `too many sign-ins were started from this address; try again in ${seconds} s`;

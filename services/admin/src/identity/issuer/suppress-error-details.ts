@@ -8,9 +8,10 @@ export type Exchange = Pick<KoaContextWithOIDC, "response" | "status" | "set" | 
 const CORS_HEADER = /^access-control-/;
 
 /**
- * Runs the issuer's handlers and corrects their responses. oidc-provider lets pages of any origin read its responses
- * (`Access-Control-Allow-Origin: *`): admin's server decides that, so its headers stay and the library's are removed. A
- * form without a session gets the error page: the library throws when it saves the session that it created meanwhile.
+ * Runs the issuer's handlers and corrects their responses. oidc-provider lets pages of any origin
+ * read its responses (`Access-Control-Allow-Origin: *`): admin's server decides that, so its
+ * headers stay and the library's are removed. A form without a session gets the error page: the
+ * library throws when it saves the session that it created meanwhile.
  */
 export async function suppressErrorDetails(ctx: Exchange, next: () => Promise<void>): Promise<void> {
   const granted = corsHeaders(ctx);

@@ -23,7 +23,10 @@ export interface SessionStoreOptions {
 }
 
 const ID = /^[A-Za-z0-9_-]{43}$/;
-/** Cache TTL: one page of the console sends many requests. A session that another replica ended stays valid here for this long. */
+/**
+ * Cache TTL: one page of the console sends many requests. A session that another replica ended
+ * stays valid here for this long.
+ */
 const CACHE_TTL_MS = 3_000;
 const MAX_CACHED = 1_000;
 

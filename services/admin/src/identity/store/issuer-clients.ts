@@ -3,7 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, Queryable } from "@flyte-ts/postgres";
 
-/** An OAuth client: `public` ones get tokens for users, `service` ones for themselves with a secret. */
+/**
+ * An OAuth client: `public` ones get tokens for users, `service` ones for themselves with a secret.
+ */
 export interface Client {
   readonly clientId: string;
   readonly kind: "public" | "service";
@@ -43,7 +45,9 @@ export function secretMatches(hash: string, secret: string): boolean {
   return known.length === given.length && timingSafeEqual(known, given);
 }
 
-/** Creates the client, or replaces its secret. @returns the secret, which is stored only as a hash. */
+/**
+ * Creates the client, or replaces its secret. @returns the secret, which is stored only as a hash.
+ */
 export async function putServiceClient(db: Queryable, clientId: string, clock: () => Date): Promise<string> {
   const secret = newSecret();
   await db.query({
@@ -68,14 +72,18 @@ export async function putPublicClient(
 
 export interface SeedOptions {
   readonly services: readonly string[];
-  /** Folder in which the secret of each new service is written to the file `{client id}`; undefined: no services are created. */
+  /**
+   * Folder in which the secret of each new service is written to the file `{client id}`; undefined:
+   * no services are created.
+   */
   readonly secretsFolder: string | undefined;
   readonly clock: () => Date;
 }
 
 /**
- * Creates missing services, each with a secret that only one file contains. The file is written first: otherwise a
- * crash would leave a service with an unknown secret, which is never created again.
+ * Creates missing services, each with a secret that only one file contains. The file is written
+ * first: otherwise a crash would leave a service with an unknown secret, which is never created
+ * again.
  */
 export async function seedServices(db: Database, { services, secretsFolder, clock }: SeedOptions): Promise<void> {
   if (secretsFolder === undefined) return;

@@ -51,7 +51,10 @@ function read(rows: readonly Row[]): IssuerKeys {
   };
 }
 
-/** Adds a key, which signs from now on. Replicas load it within a minute, and verify with the earlier ones until they are deleted. */
+/**
+ * Adds a key, which signs from now on. Replicas load it within a minute, and verify with the
+ * earlier ones until they are deleted.
+ */
 export async function addSigningKey(db: Queryable, now: Date): Promise<string> {
   const { privateKey } = await generateKeyPair("rsa", { modulusLength: 2048 });
   const kid = randomBytes(9).toString("base64url");

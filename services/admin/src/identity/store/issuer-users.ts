@@ -15,7 +15,10 @@ interface Row {
   groups: string[];
 }
 
-/** Finds a user who may log in. A user with the name of a client may not: their tokens would have the same subject. */
+/**
+ * Finds a user who may log in. A user with the name of a client may not: their tokens would have
+ * the same subject.
+ */
 export async function findUser(db: Queryable, name: string): Promise<(User & { readonly passwordHash: string }) | undefined> {
   if (name.includes("\0")) return undefined;
   const { rows } = await db.query<Row>({

@@ -32,7 +32,10 @@ interface Row {
   domain: string;
 }
 
-/** Loads the role bindings of the table, which all apply to the first issuer. Drops roles that this version does not know. */
+/**
+ * Loads the role bindings of the table, which all apply to the first issuer. Drops roles that this
+ * version does not know.
+ */
 export async function loadBindings(db: Queryable): Promise<Omit<RoleBinding, "issuer">[]> {
   const { rows } = await db.query<Row>({
     name: "load-role-bindings",

@@ -38,19 +38,26 @@ export interface Column {
   /** SQL expression of the column; default `table.name`. */
   readonly sql?: string;
   /**
-   * Columns that sort rows by this one, as an index has them. Default: the column, then the key of the table. Empty:
-   * all rows of a list have the same value.
+   * Columns that sort rows by this one, as an index has them. Default: the column, then the key of
+   * the table. Empty: all rows of a list have the same value.
    */
   readonly order?: readonly string[];
-  /** Set for a low-cardinality column (some hundreds of values) whose values can be read without scanning all rows: see narrow.ts. */
+  /**
+   * Set for a low-cardinality column (some hundreds of values) whose values can be read without
+   * scanning all rows: see narrow.ts.
+   */
   readonly lowCardinality?: LowCardinality;
-  /** Reason why no index supports it (`all`), or orders by it alone (`order`): the cost of such a list grows with its project. */
+  /**
+   * Reason why no index supports it (`all`), or orders by it alone (`order`): the cost of such a
+   * list grows with its project.
+   */
   readonly unindexed?: { readonly of: "all" | "order"; readonly because: string };
 }
 
 /**
  * Source of a low-cardinality column's values.
- * - `index`: an index begins with the columns of the list's equality conditions, then has this column.
+ * - `index`: an index begins with the columns of the list's equality conditions, then has this
+ *   column.
  * - `names`: names of definitions of this type, in the table of names.
  * - `values`: this complete list.
  */
@@ -68,7 +75,8 @@ export interface ColumnTable {
 /**
  * Another table that filters of a list may refer to.
  * - `join`: rows are joined with `on`; use it where at most one row matches.
- * - `exists`: the filters on this table become one `EXISTS (…)`, so that several matching rows do not repeat the listed
+ * - `exists`: the filters on this table become one `EXISTS (…)`, so that several matching rows do
+ *   not repeat the listed
  * row.
  * - `same`: another name for columns of the listed table itself.
  */
@@ -78,7 +86,10 @@ export type RelatedTable = ColumnTable &
         readonly kind: "join" | "exists";
         readonly on: string;
         readonly numbers?: ForeignKey;
-        /** Condition that holds for all rows with such a row; a hint for the planner, which cannot know it. */
+        /**
+         * Condition that holds for all rows with such a row; a hint for the planner, which cannot
+         * know it.
+         */
         readonly implies?: string;
         /** Prevents the planner from starting with this table (`exists`). */
         readonly oneByOne?: boolean;
@@ -86,7 +97,10 @@ export type RelatedTable = ColumnTable &
     | { readonly kind: "same" }
   );
 
-/** Resolves filters on another table to row ids first: if there are few, the list uses them as a condition. */
+/**
+ * Resolves filters on another table to row ids first: if there are few, the list uses them as a
+ * condition.
+ */
 export interface ForeignKey {
   /** Column of the listed table, in SQL, that has the id. An index begins with it. */
   readonly column: string;
@@ -98,7 +112,10 @@ export interface ForeignKey {
   readonly idColumn?: string;
 }
 
-/** Declaration of a listable entity. All SQL text comes from such declarations; input of clients is passed only as parameters. */
+/**
+ * Declaration of a listable entity. All SQL text comes from such declarations; input of clients is
+ * passed only as parameters.
+ */
 export interface ListEntity extends ColumnTable {
   readonly prefix: EntityPrefix;
   /** Unique column that makes any order total. */

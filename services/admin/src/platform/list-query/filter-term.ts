@@ -6,10 +6,10 @@ export interface FilterTerm {
 }
 
 /**
- * Parses `fn(field,value)` terms joined with `+`; a value may contain several, separated by `;`. Returns undefined when
- * a term has another form. As in Flyte, the function extends to the last parenthesis that leaves a field and a value,
- * the field to the last comma, and the value to the last closing parenthesis; one space after the comma is not part of
- * the value.
+ * Parses `fn(field,value)` terms joined with `+`; a value may contain several, separated by `;`.
+ * Returns undefined when a term has another form. As in Flyte, the function extends to the last
+ * parenthesis that leaves a field and a value, the field to the last comma, and the value to the
+ * last closing parenthesis; one space after the comma is not part of the value.
  */
 export function parseFilterTerms(filters: string): readonly FilterTerm[] | undefined {
   const terms: FilterTerm[] = [];

@@ -1,7 +1,10 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { bindAll, type Condition } from "./condition.js";
 
-/** Number of rows up to which reading and sorting all is faster than scanning an index in order until a page is full. */
+/**
+ * Number of rows up to which reading and sorting all is faster than scanning an index in order
+ * until a page is full.
+ */
 const MAX_SORTED_ROWS = 10_000;
 
 /** Rows of the listed table with one of a set of ids. */
@@ -29,8 +32,9 @@ export interface IdSubquery {
 }
 
 /**
- * Returns a FROM clause over a known id set. The planner misestimates the number of unknown ids, and for many would
- * scan all rows in order. OFFSET 0 is an optimization fence: it forces the id lookup before the sort.
+ * Returns a FROM clause over a known id set. The planner misestimates the number of unknown ids,
+ * and for many would scan all rows in order. OFFSET 0 is an optimization fence: it forces the id
+ * lookup before the sort.
  */
 export function fromIdSet(table: string, { column, ids }: IdFilter, values: unknown[]): string {
   switch (ids.from) {

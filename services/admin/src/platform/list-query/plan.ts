@@ -77,10 +77,11 @@ export interface ResolvedFilter {
 }
 
 /**
- * Translates a list request to SQL. Names of columns and tables come from the description alone; values are passed as
- * parameters.
+ * Translates a list request to SQL. Names of columns and tables come from the description alone;
+ * values are passed as parameters.
  *
- * @throws RpcError INVALID_ARGUMENT naming the filter, column, sort key, limit or token that is wrong.
+ * @throws RpcError INVALID_ARGUMENT naming the filter, column, sort key, limit or token that is
+ *   wrong.
  */
 export function planList(entity: ListEntity, request: ListRequest): ListPlan {
   return planTerms(entity, request, resolveFilters(entity, request));
@@ -135,9 +136,10 @@ export function selectPage(plan: ListPlan, select: string): Page {
 const COMMON_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
 
 /**
- * {@link selectPage} as a prepared statement for the first page of a common size: planning takes as long as reading.
- * For lists without filters that an index supports, beginning with the columns of the equality conditions and
- * continuing with those of the order, so that one plan is best for any values.
+ * {@link selectPage} as a prepared statement for the first page of a common size: planning takes as
+ * long as reading. For lists without filters that an index supports, beginning with the columns of
+ * the equality conditions and continuing with those of the order, so that one plan is best for any
+ * values.
  */
 export function selectPagePrepared(plan: ListPlan, select: string): Page {
   if (plan.offset > 0 || !COMMON_LIMITS.has(plan.limit)) return selectPage(plan, select);
@@ -207,7 +209,10 @@ export function resolveFilters(entity: ListEntity, request: ListRequest): readon
   return terms.map((term) => foldConstants(resolveFilter(entity, term), constants));
 }
 
-/** Replaces the column by its known value, so that PostgreSQL evaluates the condition once instead of per row. */
+/**
+ * Replaces the column by its known value, so that PostgreSQL evaluates the condition once instead
+ * of per row.
+ */
 function foldConstants(term: ResolvedFilter, constants: ReadonlyMap<string, string | number | bigint>): ResolvedFilter {
   const value = term.related === undefined ? constants.get(term.name) : undefined;
   if (value === undefined) return term;

@@ -11,11 +11,11 @@ const MAX_VALUES = 500;
 const MAX_IDS = 10_000;
 
 /**
- * {@link planList} for large tables. Resolves filters on low-cardinality columns and on other tables first, with
- * separate queries, and passes the values and row ids, so that PostgreSQL can use an index and estimate the rows.
- * `contains(user,ann)`, for example, becomes the matching users. PostgreSQL can hardly estimate filters on another
- * table, so the plan is forced: few rows are read first; with many, the requested order is scanned until the page is
- * full.
+ * {@link planList} for large tables. Resolves filters on low-cardinality columns and on other
+ * tables first, with separate queries, and passes the values and row ids, so that PostgreSQL can
+ * use an index and estimate the rows. `contains(user,ann)`, for example, becomes the matching
+ * users. PostgreSQL can hardly estimate filters on another table, so the plan is forced: few rows
+ * are read first; with many, the requested order is scanned until the page is full.
  *
  * @throws RpcError INVALID_ARGUMENT as planList does.
  */
@@ -59,13 +59,16 @@ async function prefetchFilter(db: Queryable, { entity, request, terms, group }: 
   return foreignKey === undefined ? { terms: group } : prefetchIds(db, { entity, request, terms, group }, { first, numbers: foreignKey });
 }
 
-/** Resolves terms on another table to its row ids, and counts the listed rows that refer to them. */
+/**
+ * Resolves terms on another table to its row ids, and counts the listed rows that refer to them.
+ */
 async function prefetchIds(
   db: Queryable,
   { entity, request, terms, group }: Group,
   { first, numbers: foreignKey }: { readonly first: ResolvedFilter; readonly numbers: ForeignKey },
 ): Promise<PrefetchedFilter> {
-  // The name is a column of the listed row and a separate term, but it also restricts the rows of the other table.
+  // The name is a column of the listed row and a separate term, but it also restricts the rows of
+  // the other table.
   const named = terms.filter((term) => term.prefix === first.prefix && !group.includes(term));
   const conditions = [...group, ...named].map(({ name, toSql }) => toSql(columnSql(foreignKey.references, name)));
   const { references: of, column, idColumn = "id" } = foreignKey;

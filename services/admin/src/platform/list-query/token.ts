@@ -1,4 +1,7 @@
-/** Parses a page token to a row offset; undefined when invalid. Clients compute tokens themselves, so they remain decimal offsets. */
+/**
+ * Parses a page token to a row offset; undefined when invalid. Clients compute tokens themselves,
+ * so they remain decimal offsets.
+ */
 export function parseToken(token: string): number | undefined {
   if (token === "") return 0;
   if (!/^\+?\d{1,19}$/.test(token)) return undefined;

@@ -11,8 +11,8 @@ export interface Digested {
 type Fields = Record<string, unknown>;
 
 /**
- * Encodes and hashes a message: equal messages have equal bytes, whatever the insertion order of their maps. Sorts the
- * maps of the message in place.
+ * Encodes and hashes a message: equal messages have equal bytes, whatever the insertion order of
+ * their maps. Sorts the maps of the message in place.
  */
 export function digestOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): Digested {
   sortMaps(schema, message as unknown as Fields);

@@ -4,9 +4,10 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Writes a protobuf message from its end to its beginning: fields in reverse order, and the fields of a nested message
- * before its header. The length of a nested message is then known when it is written, and nothing is copied. For
- * responses that are mostly stored encoded; default values are omitted, as in protobuf.
+ * Writes a protobuf message from its end to its beginning: fields in reverse order, and the fields
+ * of a nested message before its header. The length of a nested message is then known when it is
+ * written, and nothing is copied. For responses that are mostly stored encoded; default values are
+ * omitted, as in protobuf.
  */
 export class MessageWriter {
   #buffer: Buffer;
@@ -23,7 +24,10 @@ export class MessageWriter {
     return this.#buffer.length - this.#start;
   }
 
-  /** Writes the header of a nested message, whose fields were written since `length` was `endOf`. An empty one is written too. */
+  /**
+   * Writes the header of a nested message, whose fields were written since `length` was `endOf`. An
+   * empty one is written too.
+   */
   nested(field: number, endOf: number): void {
     this.#head(field, this.length - endOf);
   }

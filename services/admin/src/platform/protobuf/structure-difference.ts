@@ -5,8 +5,8 @@ import { toLenientJson } from "@flyte-ts/rpc";
 const MAX_TEXT = 10_000;
 
 /**
- * Formats the changes between two messages, one value at a time: `/template/container/image:` with the old (`-`) and
- * the new (`+`) value below.
+ * Formats the changes between two messages, one value at a time: `/template/container/image:` with
+ * the old (`-`) and the new (`+`) value below.
  */
 export function structureDifference<Desc extends DescMessage>(schema: Desc, before: MessageShape<Desc>, after: MessageShape<Desc>): string {
   const lines: string[] = [];

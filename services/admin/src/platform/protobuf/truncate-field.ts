@@ -1,8 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * Truncates one text field of an encoded message to at most `maxBytes` of UTF-8, never within a character; returns the
- * same bytes when it is not longer.
+ * Truncates one text field of an encoded message to at most `maxBytes` of UTF-8, never within a
+ * character; returns the same bytes when it is not longer.
  */
 export function truncateField(message: Uint8Array, field: number, maxBytes: number): Uint8Array {
   if (message.length <= maxBytes) return message;

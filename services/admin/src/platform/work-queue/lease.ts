@@ -53,7 +53,9 @@ export async function requeue(
   });
 }
 
-/** Deletes rows that were completed `keepDays` ago, in tables that keep them; returns their number. */
+/**
+ * Deletes rows that were completed `keepDays` ago, in tables that keep them; returns their number.
+ */
 export async function pruneFinished(
   db: Queryable,
   { name, key }: QueueTable,

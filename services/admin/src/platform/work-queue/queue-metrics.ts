@@ -7,7 +7,10 @@ interface GaugeSpec {
 }
 
 export interface QueueGauges<Label extends string> {
-  /** Returns rows with `kind`, `entries` (number of pending rows) and `age` (seconds since the oldest was enqueued). */
+  /**
+   * Returns rows with `kind`, `entries` (number of pending rows) and `age` (seconds since the
+   * oldest was enqueued).
+   */
   readonly query: Query;
   readonly label: Label;
   /** Kinds that are exported even when nothing is pending, with 0. */

@@ -11,7 +11,10 @@ export interface WorkerDeps {
 /** A queue table and the processing of its rows. */
 export interface QueueHandler<Row extends ClaimedRow> {
   readonly table: QueueTable;
-  /** Lease duration, ms. When it expires, another worker may claim the row; the worker renews it during processing. */
+  /**
+   * Lease duration, ms. When it expires, another worker may claim the row; the worker renews it
+   * during processing.
+   */
   readonly leaseMs: number;
   /** Maximum of rows processed concurrently. */
   readonly concurrency: number;
@@ -29,8 +32,8 @@ export interface QueueWorker<Row extends ClaimedRow> extends Closeable {
   /** Polls now. */
   wake(): void;
   /**
-   * Reserves a slot for a row that the caller will insert as claimed; undefined when none is free. A concurrent claim
-   * may fill the same slot: then one more row is processed for that time.
+   * Reserves a slot for a row that the caller will insert as claimed; undefined when none is free.
+   * A concurrent claim may fill the same slot: then one more row is processed for that time.
    */
   reserve(): Slot<Row> | undefined;
 }
@@ -43,7 +46,9 @@ export interface Slot<Row extends ClaimedRow> {
   release(): void;
 }
 
-/** Claims and processes rows that are due until it is closed. Any number of replicas share the work. */
+/**
+ * Claims and processes rows that are due until it is closed. Any number of replicas share the work.
+ */
 export function startWorker<Row extends ClaimedRow>(deps: WorkerDeps, handler: QueueHandler<Row>): QueueWorker<Row> {
   const loop = new WorkerLoop(deps, handler);
   const running = loop.run();

@@ -5,7 +5,10 @@ import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type AttributeScope, resolveAttributes } from "../store/attribute-lookup.js";
 import { storeAttributes } from "../store/attributes.js";
 
-/** Levels of attributes with their priorities: the highest priority that matches wins (contract §2.5.9). */
+/**
+ * Levels of attributes with their priorities: the highest priority that matches wins (contract
+ * §2.5.9).
+ */
 const LEVELS: readonly { readonly name: string; readonly priority: number; readonly scope: AttributeScope }[] = [
   { name: "project", priority: 5, scope: { project: "p" } },
   { name: "domain", priority: 10, scope: { project: "p", domain: "d" } },

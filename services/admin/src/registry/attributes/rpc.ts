@@ -34,7 +34,10 @@ function projectLevel(deps: Deps): Rpcs {
       return {};
     },
 
-    /** Reads this level only, also of an archived project. Completes execution settings with the configured ones. */
+    /**
+     * Reads this level only, also of an archived project. Completes execution settings with the
+     * configured ones.
+     */
     async getProjectAttributes({ project, resourceType: kind }) {
       await requireProject(db, project);
       const found = await findAttributes(db, kind, { project });

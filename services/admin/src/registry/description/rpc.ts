@@ -6,8 +6,8 @@ import type { RegistryDeps } from "../deps.js";
 import { DESCRIBED, descriptionEntity, findDescription, listDescriptions } from "../store/descriptions.js";
 
 /**
- * Descriptions of tasks and workflows. As in Flyte, a description of any kind with the name is returned; among several,
- * one of the requested kind has precedence.
+ * Descriptions of tasks and workflows. As in Flyte, a description of any kind with the name is
+ * returned; among several, one of the requested kind has precedence.
  */
 export function descriptionEntityRpcs({ db }: Pick<RegistryDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {

@@ -22,9 +22,10 @@ export interface ConfigSources {
 }
 
 /**
- * Merges settings by precedence: request, launch plan, attributes, configuration (contract §2.5.4). Maps are not
- * merged. The cache is overwritten when any source says so. A security context counts only with a role, an account or
- * an identity; the deprecated fields of request and launch plan precede the configuration's.
+ * Merges settings by precedence: request, launch plan, attributes, configuration (contract §2.5.4).
+ * Maps are not merged. The cache is overwritten when any source says so. A security context counts
+ * only with a role, an account or an identity; the deprecated fields of request and launch plan
+ * precede the configuration's.
  */
 export function mergeConfig({ request, launchPlan, attributes, defaults }: ConfigSources): WorkflowExecutionConfig {
   const sides: ConfigSource[] = [request, ...(launchPlan === undefined ? [] : [launchPlan]), ...attributes];

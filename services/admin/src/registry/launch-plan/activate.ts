@@ -10,7 +10,8 @@ import { deleteSchedule } from "../store/schedules.js";
 type Deps = Pick<RegistryDeps, "db" | "clock">;
 
 /**
- * Activates a version of a launch plan: deactivates the active version and its schedule in the same transaction.
+ * Activates a version of a launch plan: deactivates the active version and its schedule in the same
+ * transaction.
  *
  * @throws RpcError NOT_FOUND.
  */

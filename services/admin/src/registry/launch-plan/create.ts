@@ -26,10 +26,11 @@ export interface CreatedLaunchPlan extends StoredLaunchPlan {
 }
 
 /**
- * Validates and stores a version of a launch plan, inactive; the caller has validated its project and identifiers.
- * Idempotent for equal content, also under concurrency.
+ * Validates and stores a version of a launch plan, inactive; the caller has validated its project
+ * and identifiers. Idempotent for equal content, also under concurrency.
  *
- * @throws RpcError INVALID_ARGUMENT naming the field, or when the version exists with different content.
+ * @throws RpcError INVALID_ARGUMENT naming the field, or when the version exists with different
+ *   content.
  */
 export async function createLaunchPlanInternal(
   deps: Pick<RegistryDeps, "db" | "clock">,

@@ -20,10 +20,11 @@ export interface LaunchPlanInputs {
 }
 
 /**
- * Returns the inputs that executions of a launch plan may set: every input of the workflow that is not fixed, with its
- * default or as required. Contract §2.4.
+ * Returns the inputs that executions of a launch plan may set: every input of the workflow that is
+ * not fixed, with its default or as required. Contract §2.4.
  *
- * @throws RpcError INVALID_ARGUMENT naming the input whose fixed value or default is unknown, empty or of the wrong
+ * @throws RpcError INVALID_ARGUMENT naming the input whose fixed value or default is unknown, empty
+ *   or of the wrong
  * type.
  */
 export function expectedInputs({ workflowInputs, fixed, defaults }: LaunchPlanInputs): ParameterMap {

@@ -5,7 +5,10 @@ import type { Query, Queryable } from "@flyte-ts/postgres";
 import { expect, test } from "vitest";
 import { LaunchPlanCache } from "./launch-plan-cache.js";
 
-/** A table of launch plans whose spec sizes in bytes are their names, and at least 100; counts the reads of each. */
+/**
+ * A table of launch plans whose spec sizes in bytes are their names, and at least 100; counts the
+ * reads of each.
+ */
 function table(maxBytes: number) {
   const reads: string[] = [];
   const query = async ({ values = [] }: Query) => {

@@ -13,7 +13,10 @@ export type LaunchPlanVersion = Pick<StoredLaunchPlan, "rowId" | "workflowRowId"
 /** Capacity, bytes of stored size; decoded values take several times as much. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** LRU cache of launch plan versions, which are immutable except for their state. Readers must not modify them. */
+/**
+ * LRU cache of launch plan versions, which are immutable except for their state. Readers must not
+ * modify them.
+ */
 export class LaunchPlanCache {
   readonly #known: LruCache<LaunchPlanVersion>;
 

@@ -25,7 +25,8 @@ export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | 
 }
 
 /**
- * Validates that the schedule can fire: a valid expression, and no required input except the one for the kick-off time.
+ * Validates that the schedule can fire: a valid expression, and no required input except the one
+ * for the kick-off time.
  *
  * @throws RpcError INVALID_ARGUMENT naming the input or the expression.
  */
@@ -59,8 +60,9 @@ export function checkSchedule(schedule: Schedule | undefined, expected: Paramete
 }
 
 /**
- * Stores the schedule of a newly activated launch plan; one without an expression never fires and has no row. An
- * existing schedule stays unchanged: a repeated registration neither shifts fixed rates nor loses due runs.
+ * Stores the schedule of a newly activated launch plan; one without an expression never fires and
+ * has no row. An existing schedule stays unchanged: a repeated registration neither shifts fixed
+ * rates nor loses due runs.
  *
  * @throws RpcError INVALID_ARGUMENT for the deprecated form, which cannot be activated.
  */

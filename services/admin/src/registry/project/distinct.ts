@@ -6,9 +6,9 @@ import { lockProjects } from "../store/projects.js";
 type Config = Pick<RegistryConfig, "domains" | "namespaceTemplate">;
 
 /**
- * Rejects a project with a namespace of another project. The template joins project and domain, usually with a dash,
- * which both may contain: project `a-b` in domain `c` and project `a` in domain `b-c`. Concurrent registrations wait
- * until the transaction ends.
+ * Rejects a project with a namespace of another project. The template joins project and domain,
+ * usually with a dash, which both may contain: project `a-b` in domain `c` and project `a` in
+ * domain `b-c`. Concurrent registrations wait until the transaction ends.
  *
  * @throws RpcError INVALID_ARGUMENT, or ALREADY_EXISTS for the project itself.
  */
@@ -22,7 +22,10 @@ export async function checkDistinct(tx: Queryable, id: string, config: Config): 
   }
 }
 
-/** Returns a namespace that two projects share. A template without the project shares namespaces intentionally. */
+/**
+ * Returns a namespace that two projects share. A template without the project shares namespaces
+ * intentionally.
+ */
 export function commonNamespace(one: string, other: string, { domains, namespaceTemplate: template }: Config): string | undefined {
   const namespaces = (project: string) => domains.map(({ id }) => namespaceOf(template, project, id));
   if (domains.some(({ id }) => namespaceOf(template, "x", id) === namespaceOf(template, "y", id))) return undefined;

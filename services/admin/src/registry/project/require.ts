@@ -18,8 +18,8 @@ export async function requireProject(db: Queryable, identifier: string): Promise
 }
 
 /**
- * Finds a project that must be registered and active, and checks that the domain is configured: the precondition of
- * every creation.
+ * Finds a project that must be registered and active, and checks that the domain is configured: the
+ * precondition of every creation.
  *
  * @throws RpcError INVALID_ARGUMENT; for a project that is not active with detail InactiveProject.
  */

@@ -9,8 +9,9 @@ const ROUTE_WORDS: readonly string[] = ["org", "recover", "relaunch"];
 const NAMESPACES: readonly string[] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /**
- * Rejects project ids with another meaning: a folder of the blob store with objects that are not the project's, a word
- * of the REST interface, or a namespace of Kubernetes. Existing projects are not checked.
+ * Rejects project ids with another meaning: a folder of the blob store with objects that are not
+ * the project's, a word of the REST interface, or a namespace of Kubernetes. Existing projects are
+ * not checked.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
@@ -28,7 +29,10 @@ function reservedFor(id: string, config: Config): string | undefined {
   return taken === undefined ? undefined : `its namespace would be ${taken}, which is reserved by Kubernetes`;
 }
 
-/** Returns the folders that are siblings of project folders, among uploads and among admin's blobs of executions. */
+/**
+ * Returns the folders that are siblings of project folders, among uploads and among admin's blobs
+ * of executions.
+ */
 function folders({ storage, dataProxy }: Config): ReadonlySet<string> {
   const container = `${storage.container.replace(/\/+$/, "")}/`;
   const outputs = storage.rawOutputPrefix.startsWith(container) ? [storage.rawOutputPrefix.slice(container.length)] : [];

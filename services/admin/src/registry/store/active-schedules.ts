@@ -60,8 +60,8 @@ export async function findActiveSchedules(
 }
 
 /**
- * Returns a text that changes whenever the result of `findActiveSchedules` does. It hashes the whole table, since no
- * counter would change when a row is deleted.
+ * Returns a text that changes whenever the result of `findActiveSchedules` does. It hashes the
+ * whole table, since no counter would change when a row is deleted.
  */
 export async function scheduleRevision(db: Queryable, { schedules }: Pick<RegistryConfig, "schedules">): Promise<string> {
   const { rows } = await db.query<{ hash: string }>({

@@ -35,8 +35,8 @@ export interface AttributeRow {
 }
 
 /**
- * Finds the attributes of a kind for a scope: those of the most specific level that has any (launch plan, workflow,
- * project and domain, project); undefined without any.
+ * Finds the attributes of a kind for a scope: those of the most specific level that has any (launch
+ * plan, workflow, project and domain, project); undefined without any.
  */
 export async function findAttributes(db: Queryable, kind: MatchableResource, scope: AttributeScope): Promise<StoredAttributes | undefined> {
   const { project, domain = "", workflow = "", launchPlan = "" } = scope;

@@ -52,9 +52,11 @@ interface NewAttributes {
 }
 
 /**
- * Sets the attributes of exactly this scope; merges plugin overrides with the stored ones by task type.
+ * Sets the attributes of exactly this scope; merges plugin overrides with the stored ones by task
+ * type.
  *
- * @throws RpcError INVALID_ARGUMENT for a NUL character, which would prevent storing executions in this scope.
+ * @throws RpcError INVALID_ARGUMENT for a NUL character, which would prevent storing executions in
+ *   this scope.
  */
 export async function storeAttributes(db: Database, { kind, scope, attributes, now }: NewAttributes): Promise<void> {
   rejectNul(toLenientJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");

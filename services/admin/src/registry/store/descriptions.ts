@@ -4,7 +4,10 @@ import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/ident
 import type { Queryable } from "@flyte-ts/postgres";
 import { baseColumns, invalidArgument, type ListEntity, type ListPlan, selectPage } from "../../platform/index.js";
 
-/** Maximum length of a short description, bytes of UTF-8: lists are sorted by it, so index entries contain it. */
+/**
+ * Maximum length of a short description, bytes of UTF-8: lists are sorted by it, so index entries
+ * contain it.
+ */
 const MAX_SHORT_DESCRIPTION_BYTES = 2_000;
 
 interface NewDescription {
@@ -52,7 +55,10 @@ export function checkDescription(description: DescriptionEntity | undefined): vo
 /** Resource types with descriptions; indexes of their table begin with this column. */
 export const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
 
-/** Filters and sort keys of ListDescriptionEntities. Filters may have the prefix of the requested kind of entity. */
+/**
+ * Filters and sort keys of ListDescriptionEntities. Filters may have the prefix of the requested
+ * kind of entity.
+ */
 export function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): ListEntity {
   return {
     prefix,

@@ -1,11 +1,17 @@
 import type { Query } from "@flyte-ts/postgres";
 import type { Column, ColumnType } from "../../platform/index.js";
 
-/** A column of an entity that is stored from a message: select, insert, update and filters follow from its declaration. */
+/**
+ * A column of an entity that is stored from a message: select, insert, update and filters follow
+ * from its declaration.
+ */
 export interface StoredColumn<Message> extends Column {
   /** Returns the value to store. Absent: the database sets the column. */
   readonly value?: (message: Message) => unknown;
-  /** Effect of an update: `replace`, or `if-given`, where an empty or null value keeps the stored one. Absent: none. */
+  /**
+   * Effect of an update: `replace`, or `if-given`, where an empty or null value keeps the stored
+   * one. Absent: none.
+   */
   readonly update?: "replace" | "if-given";
 }
 

@@ -21,8 +21,8 @@ interface NamesOf {
 }
 
 /**
- * Lists the distinct names that have versions; of all projects or domains where the request names none. Ignores the
- * request's filters, as Flyte does.
+ * Lists the distinct names that have versions; of all projects or domains where the request names
+ * none. Ignores the request's filters, as Flyte does.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */

@@ -19,7 +19,8 @@ export const namedEntityEntity: ListEntity = {
   key: "name",
   columns: nameColumns,
   related: {
-    // Flyte stores state and description in a separate table; here they are columns of the same row.
+    // Flyte stores state and description in a separate table; here they are columns of the same
+    // row.
     named_entity_metadata: { kind: "same", table: "named_entities", columns: { ...baseColumns, ...nameColumns } },
   },
 };
@@ -54,7 +55,10 @@ export async function findNamedEntity(
   return rows[0];
 }
 
-/** Keeps the stored description when the given one is empty. Returns false when there is no such name. */
+/**
+ * Keeps the stored description when the given one is empty. Returns false when there is no such
+ * name.
+ */
 export async function updateNamedEntity(
   db: Queryable,
   { resourceType, project, domain, name }: NamedEntityKey,
@@ -72,7 +76,10 @@ export async function listNamedEntities(db: Queryable, plan: ListPlan): Promise<
   return (await db.query<NamedEntityRow>(selectPage(plan, columns))).rows;
 }
 
-/** Creates the row of a version's name unless it exists; call it in the transaction that stores the version. */
+/**
+ * Creates the row of a version's name unless it exists; call it in the transaction that stores the
+ * version.
+ */
 export async function ensureNamedEntity(
   tx: Queryable,
   id: Identifier,

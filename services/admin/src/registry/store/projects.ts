@@ -88,7 +88,10 @@ function labelBytes({ labels }: Project): Uint8Array | null {
   return labels === undefined ? null : toBinary(LabelsSchema, create(LabelsSchema, labels));
 }
 
-/** Returns the ids of all projects, and makes concurrent registrations wait until the transaction ends. */
+/**
+ * Returns the ids of all projects, and makes concurrent registrations wait until the transaction
+ * ends.
+ */
 export async function lockProjects(tx: Queryable): Promise<readonly string[]> {
   await tx.query({ text: "SELECT pg_advisory_xact_lock(hashtext('projects'))" });
   const { rows } = await tx.query<{ identifier: string }>({ text: "SELECT identifier FROM projects ORDER BY identifier" });

@@ -67,7 +67,9 @@ export async function findEncodedClosure(db: Queryable, id: Identifier): Promise
   return rows[0]?.closure;
 }
 
-/** Finds the row id and interface of one version of a workflow; undefined when it is not registered. */
+/**
+ * Finds the row id and interface of one version of a workflow; undefined when it is not registered.
+ */
 export async function findWorkflowInterface(db: Queryable, id: Identifier): Promise<WorkflowInterface | undefined> {
   const { rows } = await db.query<{ id: bigint; typed_interface: Uint8Array }>({
     name: "find-workflow-head",
@@ -137,7 +139,10 @@ export async function insertWorkflow(tx: Queryable, { id, shortDescription, comp
   return rows[0]?.id;
 }
 
-/** Reads the expanded size of a stored workflow; computes it for rows of earlier builds. Undefined when the row does not exist. */
+/**
+ * Reads the expanded size of a stored workflow; computes it for rows of earlier builds. Undefined
+ * when the row does not exist.
+ */
 export async function findExpansion(db: Queryable, workflowRowId: bigint): Promise<Expansion | undefined> {
   const { rows } = await db.query<{ expanded_instances: number | null; expanded_depth: number | null }>({
     name: "find-workflow-expansion",

@@ -11,7 +11,10 @@ const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
   ["gpu", Resources_ResourceName.GPU],
 ]);
 
-/** Returns the resources of each container of a pod except init containers. Ignores invalid values, which the compiler rejects. */
+/**
+ * Returns the resources of each container of a pod except init containers. Ignores invalid values,
+ * which the compiler rejects.
+ */
 export function podResources({ containers }: JsonObject): readonly ContainerResources[] {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {

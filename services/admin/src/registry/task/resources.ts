@@ -18,12 +18,18 @@ export interface ResourceTexts {
 
 export interface PlatformResources {
   readonly defaults: ResourceTexts;
-  /** Minimum limits of containers without limits; default: the limit equals the request, as in Flyte. */
+  /**
+   * Minimum limits of containers without limits; default: the limit equals the request, as in
+   * Flyte.
+   */
   readonly defaultLimits?: Omit<ResourceTexts, "gpu"> | undefined;
   readonly limits: ResourceTexts;
 }
 
-/** Returns the default and maximum resources of tasks in a scope: those of the attributes, else the configured ones. */
+/**
+ * Returns the default and maximum resources of tasks in a scope: those of the attributes, else the
+ * configured ones.
+ */
 export async function platformResources(deps: Pick<RegistryDeps, "db" | "config">, scope: AttributeScope): Promise<PlatformResources> {
   const attributes = await resolveAttributes(deps.db, { kind: MatchableResource.TASK_RESOURCE, target: "taskResourceAttributes" }, scope);
   return resourcesOf(attributes, deps.config);
@@ -69,8 +75,8 @@ export function containerResources({ resources }: Container, id: Identifier): Co
 }
 
 /**
- * Validates the resources of a task's container: requests against its own limits, and both against the platform's
- * limits. A limit without a request is not checked.
+ * Validates the resources of a task's container: requests against its own limits, and both against
+ * the platform's limits. A limit without a request is not checked.
  *
  * @throws RpcError INVALID_ARGUMENT naming the resource.
  */

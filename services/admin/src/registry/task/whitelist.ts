@@ -2,8 +2,8 @@ import type { RegistryConfig } from "../config.js";
 import { invalidArgument } from "../../platform/index.js";
 
 /**
- * Checks that tasks of a type may be registered in a project and domain. A type that is not in the list may be
- * registered everywhere (Flyte 1.16, `task_type_whitelist`).
+ * Checks that tasks of a type may be registered in a project and domain. A type that is not in the
+ * list may be registered everywhere (Flyte 1.16, `task_type_whitelist`).
  *
  * @throws RpcError INVALID_ARGUMENT.
  */

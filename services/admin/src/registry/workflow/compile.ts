@@ -26,13 +26,17 @@ export interface WorkflowDefinition {
   readonly encodedTemplate?: Uint8Array | undefined;
 }
 
-/** Number of nodes from which workflows are compiled in a worker thread, since they take at least 0.1 s. */
+/**
+ * Number of nodes from which workflows are compiled in a worker thread, since they take at least
+ * 0.1 s.
+ */
 const MANY_NODES = 5_000;
 
 /**
  * Compiles a workflow against the registered tasks and launch plans.
  *
- * @throws RpcError INVALID_ARGUMENT listing every compile error, or naming a task or launch plan that is not
+ * @throws RpcError INVALID_ARGUMENT listing every compile error, or naming a task or launch plan
+ *   that is not
  * registered.
  */
 export async function compileStoredWorkflow(

@@ -30,10 +30,11 @@ type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "compilerWorker">;
 const SYSTEM_NODES = 2;
 
 /**
- * Compiles and stores a version of a workflow; the caller has validated its project and identifier. Idempotent for
- * equal content, also under concurrency.
+ * Compiles and stores a version of a workflow; the caller has validated its project and identifier.
+ * Idempotent for equal content, also under concurrency.
  *
- * @throws RpcError INVALID_ARGUMENT when it does not compile, exceeds a configured limit, or the version exists with
+ * @throws RpcError INVALID_ARGUMENT when it does not compile, exceeds a configured limit, or the
+ *   version exists with
  * different content.
  */
 export async function createWorkflowInternal(
@@ -44,7 +45,8 @@ export async function createWorkflowInternal(
   const { id } = workflow;
   const compiled = await compileStoredWorkflow(deps, workflow);
   checkLimits(deps, id, compiled);
-  // Checked before the insert too, so that a repetition does not send a large workflow to the database again.
+  // Checked before the insert too, so that a repetition does not send a large workflow to the
+  // database again.
   const before = await existingWorkflow(deps.db, id, compiled);
   if (before !== undefined) return { rowId: before, isNew: false };
   const rowId = await insert(deps, { workflow, state, compiled });

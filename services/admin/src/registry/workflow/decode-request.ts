@@ -14,8 +14,9 @@ const NODES = 4;
 const encodedTemplates = new WeakMap<WorkflowTemplate, Uint8Array>();
 
 /**
- * Decodes a request to register a workflow. For a large one it leaves the template's nodes to the compiling thread
- * (100,000 take 200 MiB and a second); {@link encodedTemplateOf} returns the encoded template.
+ * Decodes a request to register a workflow. For a large one it leaves the template's nodes to the
+ * compiling thread (100,000 take 200 MiB and a second); {@link encodedTemplateOf} returns the
+ * encoded template.
  */
 export function decodeWorkflowRequest(bytes: Uint8Array): WorkflowCreateRequest {
   const template = bytes.length < LARGE_BYTES ? undefined : onlyTemplateIn(bytes);

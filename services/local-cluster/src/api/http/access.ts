@@ -4,7 +4,10 @@ import type { HttpPolicy } from "@flyte-ts/http-policy";
 import { ApiError } from "../api-error.js";
 
 export interface AccessOptions {
-  /** Secret that requests must carry as a bearer token or as the first part of the path. Undefined: no authentication. */
+  /**
+   * Secret that requests must carry as a bearer token or as the first part of the path. Undefined:
+   * no authentication.
+   */
   readonly token: string | undefined;
   /** Secret that, as the first part of the path, grants access to pod logs only. */
   readonly logToken?: string | undefined;

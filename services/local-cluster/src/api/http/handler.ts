@@ -198,7 +198,8 @@ export function createHandler(options: HandlerOptions): Handler {
     if (body.bytes === 0) return { value: undefined, bytes: 0 };
     if (media === "application/yaml") return { value: parseYamlBody(body.text), bytes: body.bytes };
     if (media === PROTOBUF_MEDIA_TYPE) return { value: parseProtobuf(body.data), bytes: body.bytes };
-    // Web pages may send bodies without a type, or with certain other types, without a preflight request.
+    // Web pages may send bodies without a type, or with certain other types, without a preflight
+    // request.
     if (media !== "application/json")
       throw new ApiError(
         "UnsupportedMediaType",

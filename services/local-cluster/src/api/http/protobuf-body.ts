@@ -2,9 +2,9 @@ import { type Json, type JsonObject, show } from "../../object/model.js";
 import { ApiError } from "../api-error.js";
 
 /**
- * Media type of Kubernetes protobuf, which kubectl sends for some kinds (`kubectl create namespace`, `secret`,
- * `configmap` …). Only these kinds are supported; responses are JSON. Source of the field numbers: Kubernetes'
- * generated.proto files.
+ * Media type of Kubernetes protobuf, which kubectl sends for some kinds
+ * (`kubectl create namespace`, `secret`, `configmap` …). Only these kinds are supported; responses
+ * are JSON. Source of the field numbers: Kubernetes' generated.proto files.
  */
 export const PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf";
 
@@ -77,7 +77,10 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Maximum number of fields in a body at all depths; objects from kubectl have a few thousand. */
 const MAX_FIELDS = 100_000;
 
-/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for malformed bytes and too many fields */
+/**
+ * @throws ApiError UnsupportedMediaType for other kinds, BadRequest for malformed bytes and too
+ *   many fields
+ */
 export function parseProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, 4).equals(MAGIC)) throw malformedBody();
   const budget = { left: MAX_FIELDS };

@@ -5,7 +5,10 @@ import { PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 
 /** Memory per byte of a body while its request is handled: as text, objects and stored record. */
 const MEMORY_PER_BYTE = 8;
-/** Maximum nesting of an object: recursive functions process it, and the stack of Node.js holds a few thousand levels. */
+/**
+ * Maximum nesting of an object: recursive functions process it, and the stack of Node.js holds a
+ * few thousand levels.
+ */
 export const MAX_DEPTH = 500;
 /** Maximum number of values in a JSON body; the largest stored object has fewer. */
 const MAX_ELEMENTS = 400_000;
@@ -18,7 +21,9 @@ export interface Body {
   readonly bytes: number;
 }
 
-/** Reads bodies of limited size; all concurrent ones together may use half of the process's memory. */
+/**
+ * Reads bodies of limited size; all concurrent ones together may use half of the process's memory.
+ */
 export class BodyReader {
   readonly #limit: number;
   readonly #budget: MemoryBudget;
@@ -31,7 +36,8 @@ export class BodyReader {
   /**
    * Reads a complete body; its memory stays reserved until the response closes.
    *
-   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest when JSON has too many values or is nested
+   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest when JSON has too many
+   *   values or is nested
    * too deeply
    */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {

@@ -2,7 +2,10 @@ import { ApiError } from "../api-error.js";
 import type { Target } from "../context.js";
 import type { TypeRegistry } from "../type/type-registry.js";
 
-/** Parses a resource path: group, version, namespace, plural, name, subresource. @throws ApiError NotFound */
+/**
+ * Parses a resource path: group, version, namespace, plural, name, subresource. @throws ApiError
+ * NotFound
+ */
 export function parseRoute(types: TypeRegistry, path: string): Target {
   const parts = path.split("/").slice(1).map(decode);
   const core = parts[0] === "api";

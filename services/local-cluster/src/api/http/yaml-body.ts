@@ -4,16 +4,16 @@ import { badRequest } from "../api-error.js";
 import { MAX_DEPTH, scanJsonBody } from "./request-body.js";
 
 /**
- * Maximum number of YAML tokens, about 5,000 lines. Clients of Kubernetes send JSON even as YAML (`kubectl apply
- * --server-side`), which is not subject to this limit. A token costs some microseconds, as much as hundreds of bytes of
- * JSON.
+ * Maximum number of YAML tokens, about 5,000 lines. Clients of Kubernetes send JSON even as YAML
+ * (`kubectl apply --server-side`), which is not subject to this limit. A token costs some
+ * microseconds, as much as hundreds of bytes of JSON.
  */
 const MAX_TOKENS = 20_000;
 
 /**
- * Parses a YAML body in linear time: JSON, which is valid YAML, with the JSON parser, and other texts after their
- * tokens were counted. Rejects aliases, since a few hundred bytes of them can expand to gigabytes. The last of
- * duplicate keys wins.
+ * Parses a YAML body in linear time: JSON, which is valid YAML, with the JSON parser, and other
+ * texts after their tokens were counted. Rejects aliases, since a few hundred bytes of them can
+ * expand to gigabytes. The last of duplicate keys wins.
  *
  * @throws ApiError BadRequest
  */

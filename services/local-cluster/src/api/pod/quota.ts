@@ -14,15 +14,18 @@ const COUNTED_RESOURCES: Readonly<Record<string, string>> = {
   resourcequotas: STORAGE.quotas,
 };
 
-/** Returns the storage key of the objects that a quota name counts: `pods`, `count/pods`, `count/flyteworkflows.flyte.lyft.com`. */
+/**
+ * Returns the storage key of the objects that a quota name counts: `pods`, `count/pods`,
+ * `count/flyteworkflows.flyte.lyft.com`.
+ */
 function countedResource(name: string): string | undefined {
   const counted = /^count\/([^.]+)(?:\.(.+))?$/.exec(name);
   return counted === null ? COUNTED_RESOURCES[name] : `${counted[2] ?? ""}/${counted[1]}`;
 }
 
 /**
- * Rejects an object that would exceed a quota of its namespace, in the words of Kubernetes; Flyte's pod plugin
- * recognizes them and retries.
+ * Rejects an object that would exceed a quota of its namespace, in the words of Kubernetes; Flyte's
+ * pod plugin recognizes them and retries.
  *
  * @throws ApiError Forbidden
  */
@@ -79,7 +82,10 @@ function requestedUnder(quotaName: string, usage: { readonly storage: string; re
   return countedResource(quotaName) === usage.storage ? 1000n : (usage.resources.get(quotaName) ?? 0n);
 }
 
-/** Resources that an object uses: `requests.cpu`, `cpu`, `limits.memory` … of pods that have not ended. */
+/**
+ * Resources that an object uses: `requests.cpu`, `cpu`, `limits.memory` … of pods that have not
+ * ended.
+ */
 function usageOf(object: KubeObject, storage: string): { storage: string; resources: Amounts } {
   const resources: Amounts = new Map();
   if (storage === STORAGE.pods) {

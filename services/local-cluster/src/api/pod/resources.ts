@@ -3,7 +3,10 @@ import { parseQuantity } from "../../object/quantity.js";
 
 export type Amounts = Map<string, bigint>;
 
-/** Sums a pod's requests or limits in thousandths: all containers, or the largest init container if that is more. */
+/**
+ * Sums a pod's requests or limits in thousandths: all containers, or the largest init container if
+ * that is more.
+ */
 export function podResources(pod: KubeObject, part: "requests" | "limits"): Amounts {
   const spec = pod["spec"];
   const total: Amounts = new Map();

@@ -56,7 +56,9 @@ function columnOf(column: JsonObject): PrinterColumn {
   };
 }
 
-/** Sets the names, stored versions and conditions of an accepted definition, for which clients wait. */
+/**
+ * Sets the names, stored versions and conditions of an accepted definition, for which clients wait.
+ */
 export function established(definition: KubeObject, now: number): KubeObject {
   const names = at(definition, "spec", "names");
   const spec = isObject(definition["spec"]) ? definition["spec"] : {};

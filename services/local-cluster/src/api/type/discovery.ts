@@ -91,7 +91,10 @@ function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
   return groups;
 }
 
-/** Serves discovery: `/api`, `/apis` and the paths between them and a resource; undefined for others. */
+/**
+ * Serves discovery: `/api`, `/apis` and the paths between them and a resource; undefined for
+ * others.
+ */
 export function discover(
   types: readonly ResourceType[],
   path: string,

@@ -2,7 +2,10 @@ import { type Json, at, isObject } from "../../object/model.js";
 
 const STEP = /\.?([\w-]+)|\['([^']+)'\]|\[(\d+|\*)\]|\[\?\(@\.([\w.-]+)\s*==\s*["']([^"']*)["']\)\]|\.(?=\[)/y;
 
-/** Evaluates the simple JSON paths of printer columns: `.a.b`, `['a']`, `[0]`, `[*]`, `[?(@.type=="Ready")]`. */
+/**
+ * Evaluates the simple JSON paths of printer columns: `.a.b`, `['a']`, `[0]`, `[*]`,
+ * `[?(@.type=="Ready")]`.
+ */
 export function jsonPath(value: Json, path: string): Json | undefined {
   let current: Json | undefined = value;
   STEP.lastIndex = 0;

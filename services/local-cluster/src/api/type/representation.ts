@@ -47,7 +47,10 @@ export function encodeOne(
   }
 }
 
-/** Encodes an object in this type's view; uses the stored text where the view equals the stored form. */
+/**
+ * Encodes an object in this type's view; uses the stored text where the view equals the stored
+ * form.
+ */
 function objectText(stored: Stored, type: ResourceType): string {
   if (type.view !== undefined) return JSON.stringify(type.view.fromStorage(stored.object));
   const version = type.group === "" ? type.version : `${type.group}/${type.version}`;

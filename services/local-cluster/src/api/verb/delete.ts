@@ -53,7 +53,10 @@ export interface DeleteResult {
   readonly gone: boolean;
 }
 
-/** Deletes an object: at once, or by marking it until its finalizers and, for pods, its processes have ended. */
+/**
+ * Deletes an object: at once, or by marking it until its finalizers and, for pods, its processes
+ * have ended.
+ */
 export async function handleDelete(context: ApiContext, target: NamedTarget, options: DeleteOptions): Promise<DeleteResult> {
   const removal = applyDelete(context, target, options);
   await waitUntilDurable(context, removal.stored);

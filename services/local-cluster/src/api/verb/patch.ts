@@ -22,7 +22,10 @@ const NOT_STRATEGIC =
 
 export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
-/** Patches an object. Server-side apply creates missing objects and merges otherwise; field ownership is not tracked. */
+/**
+ * Patches an object. Server-side apply creates missing objects and merges otherwise; field
+ * ownership is not tracked.
+ */
 export async function patch(
   context: ApiContext,
   target: NamedTarget,

@@ -38,8 +38,8 @@ export interface Change {
 }
 
 /**
- * Validates a change against the current state and applies it synchronously, so that no other write can intervene.
- * Removes a deleted object when its last finalizer is removed.
+ * Validates a change against the current state and applies it synchronously, so that no other write
+ * can intervene. Removes a deleted object when its last finalizer is removed.
  *
  * @throws ApiError Conflict when the client has seen another revision
  */
@@ -109,7 +109,10 @@ function withStatus(object: KubeObject, status: Json | undefined): KubeObject {
   return (status === undefined ? rest : { ...rest, status }) as KubeObject;
 }
 
-/** Increments `generation` when the desired state changes; with a status subresource the status does not count. */
+/**
+ * Increments `generation` when the desired state changes; with a status subresource the status does
+ * not count.
+ */
 function withGeneration({ type, subresource }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { generation } = old.metadata;
   if (generation === undefined || subresource !== undefined) return next;

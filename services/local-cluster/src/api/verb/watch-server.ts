@@ -9,10 +9,16 @@ import { encodeOne, type Representation } from "../type/representation.js";
 import { groupVersion, type ResourceType } from "../type/resource-type.js";
 import { type Selection, selectionOf } from "./selection.js";
 
-/** Maximum of buffered output per watch, bytes; beyond it the watch is closed, and its client resumes or lists again. */
+/**
+ * Maximum of buffered output per watch, bytes; beyond it the watch is closed, and its client
+ * resumes or lists again.
+ */
 const MAX_BACKLOG_BYTES = 64 << 20;
 const BOOKMARK_INTERVAL_MS = 60_000;
-/** Minimum duration of a watch without timeoutSeconds, ms; the actual one is up to twice that, as in Kubernetes. */
+/**
+ * Minimum duration of a watch without timeoutSeconds, ms; the actual one is up to twice that, as in
+ * Kubernetes.
+ */
 const MIN_TIMEOUT_MS = 30 * 60_000;
 
 export interface WatchRequest {
@@ -132,7 +138,10 @@ export class WatchServer {
   }
 }
 
-/** A watch that sees an object leave its selection receives the previous state at the revision of the change. */
+/**
+ * A watch that sees an object leave its selection receives the previous state at the revision of
+ * the change.
+ */
 function shownIn({ type, stored, previous }: StoreEvent, seen: string): Stored {
   if (seen !== "DELETED" || type === "DELETED" || previous === undefined) return stored;
   return new Stored(withMeta(previous.object, { resourceVersion: String(stored.revision) }), { revision: stored.revision });

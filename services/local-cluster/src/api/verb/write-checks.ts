@@ -46,8 +46,8 @@ export function checkObject(type: ResourceType, object: KubeObject, old?: KubeOb
 }
 
 /**
- * Rejects an object larger than the limit, in words that Kubernetes clients recognize. `estimate` is an upper bound, so
- * that most writes need no encoding for this check.
+ * Rejects an object larger than the limit, in words that Kubernetes clients recognize. `estimate`
+ * is an upper bound, so that most writes need no encoding for this check.
  */
 export function checkSize(context: ApiContext, object: KubeObject, estimate: number): void {
   if (estimate <= context.maxObjectBytes) return;

@@ -53,8 +53,8 @@ export function tailOffset(run: RunDir, count: number): number {
 }
 
 /**
- * Records when parts of a log were written. Processes write to the file directly; its size is sampled several times a
- * second, which bounds the precision of the times.
+ * Records when parts of a log were written. Processes write to the file directly; its size is
+ * sampled several times a second, which bounds the precision of the times.
  */
 export class LogGrowthRecorder {
   readonly #run: RunDir;

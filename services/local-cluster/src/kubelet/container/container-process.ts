@@ -7,7 +7,10 @@ import type { PythonForkServerPool, ForkResult } from "./python-fork-server.js";
 export interface ProcessExit {
   readonly exitCode: number;
   readonly finishedAt: number;
-  /** True when the runner ended without writing the exit code: killed with its group, or lost with the machine. */
+  /**
+   * True when the runner ended without writing the exit code: killed with its group, or lost with
+   * the machine.
+   */
   readonly lost: boolean;
 }
 
@@ -152,7 +155,10 @@ export class ContainerProcess {
     else this.#terminate();
   }
 
-  /** Sends SIGTERM to the process group and SIGKILL after `graceMs`; a later call can only shorten the grace period. */
+  /**
+   * Sends SIGTERM to the process group and SIGKILL after `graceMs`; a later call can only shorten
+   * the grace period.
+   */
   stop(graceMs: number): void {
     if (this.#ended || (this.#pid === undefined && !this.#forkPending)) return;
     const killAt = this.#handlers.now() + graceMs;
@@ -173,8 +179,8 @@ export class ContainerProcess {
   }
 
   /**
-   * Sends SIGTERM once the runner's child has become the command: earlier the runner would handle the signal and start
-   * the command nevertheless.
+   * Sends SIGTERM once the runner's child has become the command: earlier the runner would handle
+   * the signal and start the command nevertheless.
    */
   #terminate(): void {
     if (this.#ended || this.#detached || this.#pid === undefined) return;

@@ -2,7 +2,10 @@ import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, text
 import { formatQuantity, parseQuantity } from "../../object/quantity.js";
 import { expand } from "./expand.js";
 
-/** The container's configuration is invalid or refers to a missing object: kubelet's CreateContainerConfigError. */
+/**
+ * The container's configuration is invalid or refers to a missing object: kubelet's
+ * CreateContainerConfigError.
+ */
 export class ContainerConfigError extends Error {
   override readonly name = "ContainerConfigError";
 }
@@ -20,7 +23,8 @@ export interface EnvironmentInput {
 }
 
 /**
- * Evaluates a container's environment: envFrom, then env, where later variables may refer to earlier ones.
+ * Evaluates a container's environment: envFrom, then env, where later variables may refer to
+ * earlier ones.
  *
  * @throws ContainerConfigError
  */

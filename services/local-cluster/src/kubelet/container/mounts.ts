@@ -17,7 +17,10 @@ export function mountsOf(container: JsonObject): readonly Mount[] {
   }));
 }
 
-/** Normalizes to an absolute path without `..`, so that it stays below the directory it is appended to. */
+/**
+ * Normalizes to an absolute path without `..`, so that it stays below the directory it is appended
+ * to.
+ */
 export const absolutePath = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
 
 const isBelow = (path: string, folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
@@ -28,19 +31,26 @@ const IMAGE_HOME = "/root";
 /** Default working directory of a container. */
 export const workDir = (root: string) => posix.join(root, "work");
 
-/** Matches the default working directory of any pod's container, relative to the directory of all pods (`podDir`). */
+/**
+ * Matches the default working directory of any pod's container, relative to the directory of all
+ * pods (`podDir`).
+ */
 const WORK_DIR_PATTERN = /^[^/]+\/root\/[^/]+\/work$/;
 
-/** True for the images' home: of this container or, in arguments that a dynamic task passes to its tasks, of another one. */
+/**
+ * True for the images' home: of this container or, in arguments that a dynamic task passes to its
+ * tasks, of another one.
+ */
 function isImageHome(path: string, root: string): boolean {
   return path === IMAGE_HOME || WORK_DIR_PATTERN.test(posix.relative(posix.join(root, "../../.."), path));
 }
 
 /**
- * Translates a path. Processes share the machine's files, so a volume cannot be mounted at its path: the path becomes
- * the one below `root` where the volume is linked. `ancestors` also translates parent directories of mounts
- * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group). The images' home becomes the container's
- * working directory, so that containers unpack code separately and never into the machine's own.
+ * Translates a path. Processes share the machine's files, so a volume cannot be mounted at its
+ * path: the path becomes the one below `root` where the volume is linked. `ancestors` also
+ * translates parent directories of mounts (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a
+ * mount per group). The images' home becomes the container's working directory, so that containers
+ * unpack code separately and never into the machine's own.
  */
 export function translatePath(
   text: string,
@@ -57,8 +67,8 @@ export function translatePath(
 const NAME = String.raw`[\w.~-]`;
 
 /**
- * Translates all mount paths in an argument: the whole argument, or parts of a script for a shell or another
- * interpreter. Keeps longer paths (`/data2` beside `/data`) and paths within others.
+ * Translates all mount paths in an argument: the whole argument, or parts of a script for a shell
+ * or another interpreter. Keeps longer paths (`/data2` beside `/data`) and paths within others.
  */
 export function translateArgument(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
   const whole = translatePath(word, { mounts, root, ancestors: false });

@@ -30,11 +30,12 @@ function list(folder: string): string[] {
 }
 
 /**
- * Measures the memory of a runner's descendants, bytes. The runner itself does not count: a forked one shares all
- * memory of the fork server.
+ * Measures the memory of a runner's descendants, bytes. The runner itself does not count: a forked
+ * one shares all memory of the fork server.
  *
- * Counts anonymous pages, which determine a container's limit. Only `exact`, which is slower, counts pages shared by
- * forked processes once, and omits the memory that a vfork child shares with its parent.
+ * Counts anonymous pages, which determine a container's limit. Only `exact`, which is slower,
+ * counts pages shared by forked processes once, and omits the memory that a vfork child shares with
+ * its parent.
  */
 export function treeMemory(runner: number, exact: boolean): number {
   let bytes = 0;
@@ -53,8 +54,8 @@ function proportionalBytes(rollup: string): number {
 }
 
 /**
- * True when two processes share an address space. The kernel does not report that: sizes are equal, and all pages are
- * private, while a forked process shares the pages that it did not write.
+ * True when two processes share an address space. The kernel does not report that: sizes are equal,
+ * and all pages are private, while a forked process shares the pages that it did not write.
  */
 function sharesAddressSpace(pid: number, parent: number): boolean {
   const size = (of: number) => read(`/proc/${of}/statm`).split(" ")[0];

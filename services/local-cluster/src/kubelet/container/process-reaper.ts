@@ -9,15 +9,19 @@ export interface KillTarget {
   readonly podUid: string;
   /** `name/attempt`; undefined: all containers of the pod. */
   readonly container: string | undefined;
-  /** Session of the runner, to find processes with a cleared environment. Only for runners that ran just now, since ids are reused. */
+  /**
+   * Session of the runner, to find processes with a cleared environment. Only for runners that ran
+   * just now, since ids are reused.
+   */
   readonly session: number | undefined;
 }
 
 const SCAN_INTERVAL_MS = 25;
 
 /**
- * Kills remaining processes of containers: those of their sessions, or with their variables in the environment,
- * including those that left the process group. One scan of /proc serves all pending requests.
+ * Kills remaining processes of containers: those of their sessions, or with their variables in the
+ * environment, including those that left the process group. One scan of /proc serves all pending
+ * requests.
  */
 export class ProcessReaper {
   readonly #waiting = new Map<KillTarget, { resolve: () => void; scans: number }>();
@@ -89,7 +93,10 @@ function identityOfEnvironment(environment: string): { podUid: string | undefine
   return { podUid: value(POD_UID_ENV), container: value(CONTAINER_ENV) };
 }
 
-/** Sends a signal to a process, or to a group if the number is negative; ignores missing processes and those of other users. */
+/**
+ * Sends a signal to a process, or to a group if the number is negative; ignores missing processes
+ * and those of other users.
+ */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

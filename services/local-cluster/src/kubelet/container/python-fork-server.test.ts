@@ -71,7 +71,10 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["report"]:
         print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random(), "loadedBy": LOADED_BY}))
 `;
-/** Simulates fast registration without a download; optionally changes settings in the working directory after flytekit has read them. */
+/**
+ * Simulates fast registration without a download; optionally changes settings in the working
+ * directory after flytekit has read them.
+ */
 const FAST = `import os, subprocess, sys, time
 folder, *command = sys.argv[1:]
 if os.path.exists(folder + "/settings"):
@@ -173,7 +176,10 @@ async function report(start: Start = {}, command: readonly string[] = ["pyflyte-
   return JSON.parse(text) as Report;
 }
 
-/** Selects what must be equal: run directories differ, and a Python that set its own locale passes it to children by flags. */
+/**
+ * Selects what must be equal: run directories differ, and a Python that set its own locale passes
+ * it to children by flags.
+ */
 function seen({ same }: Report): Record<string, unknown> {
   return JSON.parse(
     JSON.stringify(same)

@@ -24,14 +24,17 @@ export interface ForkRequest {
 }
 
 /**
- * Result of a fork request. `declined`: nothing was started, and the caller must start a new process. `taken`: another
- * runner has claimed the run.
+ * Result of a fork request. `declined`: nothing was started, and the caller must start a new
+ * process. `taken`: another runner has claimed the run.
  */
 export type ForkResult =
   | {
       readonly kind: "started";
       readonly pid: number;
-      /** Resolves with the runner's exit status, negative for a signal; undefined when the server has exited. */
+      /**
+       * Resolves with the runner's exit status, negative for a signal; undefined when the server
+       * has exited.
+       */
       readonly ended: Promise<number | undefined>;
     }
   | { readonly kind: "taken" }
@@ -52,8 +55,9 @@ export interface ForkServerOptions {
 }
 
 /**
- * Starts flytekit's entry points by forking Python processes with preloaded modules (python/fork_server.py). A server
- * starts with the first container that needs it, and exits when idle.
+ * Starts flytekit's entry points by forking Python processes with preloaded modules
+ * (python/fork_server.py). A server starts with the first container that needs it, and exits when
+ * idle.
  */
 export class PythonForkServerPool {
   readonly #options: ForkServerOptions;
@@ -65,7 +69,10 @@ export class PythonForkServerPool {
     this.#options = options;
   }
 
-  /** Requests a fork; undefined when the command is no entry point of flytekit and needs a new process. */
+  /**
+   * Requests a fork; undefined when the command is no entry point of flytekit and needs a new
+   * process.
+   */
   fork(request: ForkRequest): Promise<ForkResult> | undefined {
     return this.#serverFor(request)?.fork(request);
   }
@@ -75,7 +82,9 @@ export class PythonForkServerPool {
     this.#serverFor(request)?.scheduleIdleEnd();
   }
 
-  /** Returns the server for such requests, started if necessary; undefined when none can serve them. */
+  /**
+   * Returns the server for such requests, started if necessary; undefined when none can serve them.
+   */
   #serverFor(request: Omit<ForkRequest, "run">): PythonForkServer | undefined {
     const python = this.#closed ? undefined : interpreterOf(request);
     if (python === undefined) return undefined;
@@ -217,7 +226,8 @@ class PythonForkServer {
 
   kill(): void {
     this.#child.kill("SIGKILL");
-    // It is not a child, but its pid cannot be reused: its parent waits for it while the connection is open.
+    // It is not a child, but its pid cannot be reused: its parent waits for it while the connection
+    // is open.
     if (this.#successorPid !== undefined && !this.#ended) sendSignal(this.#successorPid, "SIGKILL");
   }
 

@@ -28,7 +28,10 @@ export function createRun(containerFolder: string, attempt: number): RunDir {
   return { path, attempt };
 }
 
-/** Returns the runner's /proc stat at the time of the claim, and that time in ms; undefined before the claim. */
+/**
+ * Returns the runner's /proc stat at the time of the claim, and that time in ms; undefined before
+ * the claim.
+ */
 export function readClaim(run: RunDir): { stat: ProcessStat; at: number } | undefined {
   const path = join(run.path, "pid");
   try {
@@ -61,7 +64,10 @@ export function isAlive({ pid, startTicks }: ProcessStat): boolean {
   return now !== undefined && now.startTicks === startTicks && now.state !== "Z";
 }
 
-/** Records why a run was ended from outside or never started: `OOMKilled`, `StartError`. Survives restarts of the service. */
+/**
+ * Records why a run was ended from outside or never started: `OOMKilled`, `StartError`. Survives
+ * restarts of the service.
+ */
 export function writeCause(run: RunDir, cause: { readonly reason: string; readonly message: string }): void {
   writeFileSync(join(run.path, "cause"), JSON.stringify(cause));
 }

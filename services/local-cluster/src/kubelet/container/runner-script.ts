@@ -4,11 +4,15 @@ import { readFileSync } from "node:fs";
 export const RUNNER_NAME = "flyte-ts-runner";
 
 /**
- * Runner: the process between this service and a container's command. It lets the container outlive the service without
- * losing the exit code, and leads its own session and process group. Arguments: the run's directory, then the command.
- * - It claims the run by creating `pid` (`set -C` never overwrites), so a run executes at most once, however often it
- * is started. The file holds the runner's line of /proc/<pid>/stat: pid, group, session, start time.
- * - Signals to the group reach the command; the runner handles them and keeps waiting. The command does not inherit
+ * Runner: the process between this service and a container's command. It lets the container outlive
+ * the service without losing the exit code, and leads its own session and process group. Arguments:
+ * the run's directory, then the command.
+ * - It claims the run by creating `pid` (`set -C` never overwrites), so a run executes at most
+ *   once, however often it
+ * is started. The file holds the runner's line of /proc/<pid>/stat: pid, group, session, start
+ * time.
+ * - Signals to the group reach the command; the runner handles them and keeps waiting. The command
+ *   does not inherit
  * handlers, unlike ignored signals.
  * - It writes the exit code to `exit` when the command has ended; the file's time is the end time.
  */

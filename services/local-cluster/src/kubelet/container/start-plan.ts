@@ -117,7 +117,10 @@ function searchPath({ podPath, machineEnv }: MachineSettings, environment: Reado
   return [...podPath, environment.get("PATH") ?? machineEnv["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":");
 }
 
-/** Request of a container with a command but without variables, for starting a fork server in advance. */
+/**
+ * Request of a container with a command but without variables, for starting a fork server in
+ * advance.
+ */
 export function defaultForkRequest(command: readonly string[], settings: MachineSettings): Omit<ForkRequest, "run"> {
   const environment = commonEnvironment(settings);
   environment.set("PATH", searchPath(settings, environment));

@@ -6,8 +6,9 @@ export type ImageCheck =
   | { readonly kind: "unreachable"; readonly message: string };
 
 /**
- * Checks an image name. Images are never pulled: every valid name counts as present unless it matches a pattern of
- * unreachable images. `*` matches any text; the pattern applies to the full name, `registry/repository:tag`.
+ * Checks an image name. Images are never pulled: every valid name counts as present unless it
+ * matches a pattern of unreachable images. `*` matches any text; the pattern applies to the full
+ * name, `registry/repository:tag`.
  */
 export function checkImage(image: string, unreachable: readonly string[]): ImageCheck {
   const reference = parseImage(image);

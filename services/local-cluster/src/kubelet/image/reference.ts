@@ -7,7 +7,10 @@ const REFERENCE = new RegExp(
 
 export type ImageReference = { readonly name: string } | { readonly error: string };
 
-/** Returns an image's full name (`docker.io/library/busybox:latest`), or kubelet's error for an invalid one. */
+/**
+ * Returns an image's full name (`docker.io/library/busybox:latest`), or kubelet's error for an
+ * invalid one.
+ */
 export function parseImage(image: string): ImageReference {
   const fail = (why: string) => ({
     error: `Failed to apply default image tag ${JSON.stringify(image)}: couldn't parse image name ${JSON.stringify(image)}: ${why}`,
@@ -22,7 +25,10 @@ export function parseImage(image: string): ImageReference {
   return { name: digest === undefined ? `${name}:${tag ?? "latest"}` : `${name}@${digest}` };
 }
 
-/** Splits off the registry. A first component without dot, colon or `localhost` belongs to a Docker Hub image. */
+/**
+ * Splits off the registry. A first component without dot, colon or `localhost` belongs to a Docker
+ * Hub image.
+ */
 function splitDomain(image: string): { domain: string; rest: string } {
   const slash = image.indexOf("/");
   const first = slash < 0 ? "" : image.slice(0, slash);

@@ -8,7 +8,9 @@ export interface NodeCapacity {
   readonly pods: number;
 }
 
-/** Returns why a pod does not fit on the node now, in the scheduler's words; undefined when it fits. */
+/**
+ * Returns why a pod does not fit on the node now, in the scheduler's words; undefined when it fits.
+ */
 export function unschedulableReason(pod: KubeObject, requests: Amounts, node: NodeCapacity): string | undefined {
   const claim = listAt(pod, "spec", "volumes")
     .map((v) => textAt(v, "persistentVolumeClaim", "claimName"))

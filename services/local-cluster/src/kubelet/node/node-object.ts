@@ -19,8 +19,8 @@ export function thisMachine(): Machine {
 const MAX_PODS = "110";
 
 /**
- * Allocatable resources. Default: four times the CPUs (at least eight) and twice the memory, since requests are mostly
- * too high and there is no other node.
+ * Allocatable resources. Default: four times the CPUs (at least eight) and twice the memory, since
+ * requests are mostly too high and there is no other node.
  */
 export function allocatableOf(machine: Machine, given: Readonly<Record<string, string | number>>): Amounts {
   const amounts: Record<string, string | number> = {

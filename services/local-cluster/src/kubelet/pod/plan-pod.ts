@@ -19,7 +19,9 @@ export interface ContainerObservation {
   readonly role: Role;
   /** Latest run; undefined before the first. */
   readonly run: Run | undefined;
-  /** Set when the container cannot be started now (image, configuration): the time of the next try. */
+  /**
+   * Set when the container cannot be started now (image, configuration): the time of the next try.
+   */
   readonly blocked: { readonly retryAt: number } | undefined;
 }
 
@@ -54,13 +56,16 @@ export interface PodPlan {
   readonly wakeAt: number | undefined;
 }
 
-/** Delays of restarts: none, then 10 s, doubled up to 5 min; a run of 10 min resets them. Source: kubelet's container back-off. */
+/**
+ * Delays of restarts: none, then 10 s, doubled up to 5 min; a run of 10 min resets them. Source:
+ * kubelet's container back-off.
+ */
 const RESTART_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 const BACKOFF_RESET_MS = 600_000;
 
 /**
- * Plans the next actions for a pod, as a pure function of its observed state: kubelet's rules for init containers,
- * sidecars, restart policies, deadlines and deletion.
+ * Plans the next actions for a pod, as a pure function of its observed state: kubelet's rules for
+ * init containers, sidecars, restart policies, deadlines and deletion.
  */
 export function planPod(observation: PodObservation): PodPlan {
   const { containers, now, deleting, deadline, finalPhase } = observation;

@@ -8,9 +8,9 @@ export interface PodChange {
 }
 
 /**
- * Access of scheduler and kubelet to pods: the store of this process, or any Kubernetes API. Reads are synchronous.
- * Writes are visible to later reads at once and carried out in the background, in order, until they succeed or the
- * object is gone.
+ * Access of scheduler and kubelet to pods: the store of this process, or any Kubernetes API. Reads
+ * are synchronous. Writes are visible to later reads at once and carried out in the background, in
+ * order, until they succeed or the object is gone.
  */
 export interface PodSource {
   readonly now: () => number;

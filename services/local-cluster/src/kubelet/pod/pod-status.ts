@@ -21,7 +21,9 @@ export interface PodStatusInput {
   readonly now: number;
 }
 
-/** Computes the status that kubelet would report; returns the previous object when it is unchanged. */
+/**
+ * Computes the status that kubelet would report; returns the previous object when it is unchanged.
+ */
 export function podStatus({ pod, containers, plan, hostIP, now }: PodStatusInput): JsonObject {
   const old = isObject(pod["status"]) ? pod["status"] : {};
   const hasInit = containers.some(({ spec }) => spec.role !== "main");

@@ -42,8 +42,8 @@ const PULL_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
 const INVALID_IMAGE_RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs one pod. Each pass observes its state, lets `planPod` decide, acts and writes the status. Every cause (a change
- * of the object, the end of a process, time) triggers the same pass.
+ * Runs one pod. Each pass observes its state, lets `planPod` decide, acts and writes the status.
+ * Every cause (a change of the object, the end of a process, time) triggers the same pass.
  */
 export class PodWorker {
   readonly uid: string;
@@ -337,13 +337,17 @@ export class PodWorker {
     };
   }
 
-  /** Adopts runs of an earlier service: ended ones from their files, running ones from their processes. */
+  /**
+   * Adopts runs of an earlier service: ended ones from their files, running ones from their
+   * processes.
+   */
   #adopt(container: ContainerState): void {
     const runs = findRuns(this.#dir.runs(container.spec.name));
     for (const run of runs) {
       const claim = readClaim(run);
       const exit = readExit(run);
-      if (claim === undefined && exit === undefined) continue; // The run never started; the same attempt is repeated.
+      // The run never started; the same attempt is repeated.
+      if (claim === undefined && exit === undefined) continue;
       container.previous = container.run;
       const startedAt = claim?.at ?? 0;
       if (exit !== undefined) {

@@ -136,8 +136,9 @@ function renderContext(request: TaskRequest, { config, base, taskTemplatePath }:
 }
 
 /**
- * Sets command, variables and resources of one container. The node's resource override applies to the primary
- * container; init containers get the platform's defaults, other containers only its limits.
+ * Sets command, variables and resources of one container. The node's resource override applies to
+ * the primary container; init containers get the platform's defaults, other containers only its
+ * limits.
  */
 function configureContainer(
   container: Container,
@@ -166,7 +167,10 @@ function serviceAccountField({ serviceAccountName }: PodSpec, { securityContext 
   return name === "" ? {} : { serviceAccountName: name };
 }
 
-/** True when the attempt ends with its primary container: pod tasks, and pods of one container. A raw container's copilot outlives it. */
+/**
+ * True when the attempt ends with its primary container: pod tasks, and pods of one container. A
+ * raw container's copilot outlives it.
+ */
 function endsWithPrimary({ template }: TaskRequest, { containers }: PodSpec): boolean {
   return template?.type === "sidecar" || (containers.length === 1 && template?.type !== "raw-container");
 }

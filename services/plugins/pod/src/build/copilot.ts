@@ -28,13 +28,19 @@ export interface CopilotConfig {
   readonly securityContext: JsonMap;
 }
 
-/** A spec with the copilot's containers, and the name of the one that represents `primary-init` in pod templates. */
+/**
+ * A spec with the copilot's containers, and the name of the one that represents `primary-init` in
+ * pod templates.
+ */
 export interface PodWithCopilot {
   readonly spec: PodSpec;
   readonly initContainer: string;
 }
 
-/** Variables with which the copilot reaches the blob store: those that the installation gives every container. */
+/**
+ * Variables with which the copilot reaches the blob store: those that the installation gives every
+ * container.
+ */
 export interface CopilotEnvironment {
   readonly env: readonly EnvVar[];
   readonly envFrom: readonly JsonMap[];
@@ -52,10 +58,10 @@ const STATE_MOUNT: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte
 const READY_FILE = `${STATE_MOUNT.mountPath}/listening`;
 
 /**
- * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads outputs from files
- * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has terminated. The first
- * process of a container ignores signals until it has a handler, so the downloader, which comes next, delays the task
- * until then.
+ * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads
+ * outputs from files after (contract §6.5). The uploader is a Kubernetes sidecar, which gets
+ * SIGTERM when the task has terminated. The first process of a container ignores signals until it
+ * has a handler, so the downloader, which comes next, delays the task until then.
  */
 export function addCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): PodWithCopilot {
   const data = dataConfig(request);
@@ -115,7 +121,10 @@ export function addCopilot(spec: PodSpec, request: TaskRequest, options: Copilot
   };
 }
 
-/** Returns the task's data loading configuration; undefined for tasks that move their data themselves. */
+/**
+ * Returns the task's data loading configuration; undefined for tasks that move their data
+ * themselves.
+ */
 export function dataConfig({ template }: TaskRequest): DataLoadingConfig | undefined {
   return template?.target.case === "container" || template?.target.case === "k8sPod" ? template.target.value.dataConfig : undefined;
 }
@@ -125,7 +134,10 @@ export function isCopilot({ name }: { readonly name: string }, { namePrefix }: C
   return ROLES.some((role) => name === `${namePrefix}${role}`);
 }
 
-/** True when a task did not start because its inputs could not be downloaded; the error document has the reason. */
+/**
+ * True when a task did not start because its inputs could not be downloaded; the error document has
+ * the reason.
+ */
 export function downloadFailed({ status }: Pod, { namePrefix }: CopilotConfig): boolean {
   const downloader = status?.initContainerStatuses?.find(({ name }) => name === `${namePrefix}${"downloader" satisfies Role}`);
   return (downloader?.state?.terminated?.exitCode ?? 0) !== 0;

@@ -23,8 +23,9 @@ export interface DeclaredPodOptions {
 }
 
 /**
- * Reads the pod from the place that the task's type uses (contract §7.1): `custom` for sidecar tasks of versions 0 and
- * 1, else the container or the k8s_pod of the template; a pod template of the node replaces it.
+ * Reads the pod from the place that the task's type uses (contract §7.1): `custom` for sidecar
+ * tasks of versions 0 and 1, else the container or the k8s_pod of the template; a pod template of
+ * the node replaces it.
  * @throws InvalidPodSpecError
  */
 export function declaredPod(request: TaskRequest, options: DeclaredPodOptions): DeclaredPod {

@@ -8,7 +8,10 @@ export interface EnvironmentConfig {
   readonly env: Readonly<Record<string, string>>;
   /** Like `env`: variable of the container → variable of this service whose value it gets. */
   readonly envFromService: Readonly<Record<string, string>>;
-  /** Secrets and config maps of the task's namespace whose keys become variables; they may be absent. */
+  /**
+   * Secrets and config maps of the task's namespace whose keys become variables; they may be
+   * absent.
+   */
   readonly envFromSecrets: readonly string[];
   readonly envFromConfigMaps: readonly string[];
   /** Sizes in MB between which flytekit writes literals beside outputs.pb; undefined: never. */
@@ -20,7 +23,10 @@ export function toEnvVars(pairs: readonly KeyValuePair[]): EnvVar[] {
   return pairs.map(({ key, value }) => ({ name: key, value }));
 }
 
-/** Flyte's additions to a container's own variables, in the order of flytekit's containers (contract §6.1). */
+/**
+ * Flyte's additions to a container's own variables, in the order of flytekit's containers (contract
+ * §6.1).
+ */
 export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig): EnvVar[] {
   const node = request.id?.nodeExecutionId;
   const execution = node?.executionId;

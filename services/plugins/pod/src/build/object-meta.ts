@@ -12,7 +12,10 @@ interface DeclaredMeta {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Name, labels, annotations and owner of an attempt's objects; for equal keys the execution's value wins, then the task's. */
+/**
+ * Name, labels, annotations and owner of an attempt's objects; for equal keys the execution's value
+ * wins, then the task's.
+ */
 export function objectMeta(request: TaskRequest, declared: DeclaredMeta, config: ObjectMetaConfig): ObjectMeta {
   const { owner, namespace, generatedName, template } = request;
   const templateMeta = template?.metadata?.metadata;

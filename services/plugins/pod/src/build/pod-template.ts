@@ -10,8 +10,8 @@ const ROLES = {
 type Kind = keyof typeof ROLES;
 
 /**
- * Merges `over` into `base`: objects key by key, lists concatenated; an empty value of `over` (null, "", 0, false,
- * empty list or object) is ignored.
+ * Merges `over` into `base`: objects key by key, lists concatenated; an empty value of `over`
+ * (null, "", 0, false, empty list or object) is ignored.
  */
 function mergePodFields<T>(base: unknown, over: T): T {
   if (isJsonTree(base) && isJsonTree(over)) {
@@ -24,9 +24,9 @@ function mergePodFields<T>(base: unknown, over: T): T {
 }
 
 /**
- * Merges the pod spec into a PodTemplate's. The template's containers `default` and `primary` (`default-init`,
- * `primary-init`) give defaults to every container and to the primary one; others give them to the container of their
- * name and are not added.
+ * Merges the pod spec into a PodTemplate's. The template's containers `default` and `primary`
+ * (`default-init`, `primary-init`) give defaults to every container and to the primary one; others
+ * give them to the container of their name and are not added.
  */
 export function applyPodTemplate(template: PodTemplate, spec: PodSpec, primary: { container: string; initContainer: string }): PodSpec {
   const { containers = [], initContainers = [], ...base } = template.template.spec;

@@ -17,7 +17,8 @@ export interface PlatformResources {
 }
 
 /**
- * Resources of a container definition. `storage` is omitted: it sizes volumes and is not a container resource.
+ * Resources of a container definition. `storage` is omitted: it sizes volumes and is not a
+ * container resource.
  * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function containerResources(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
@@ -59,16 +60,18 @@ export function storageSize(resources: Resources | undefined): string | undefine
   return find(resources?.limits) ?? find(resources?.requests);
 }
 
-/** Merges per resource, requests and limits separately: `over` where it has a value, else `base`. */
+/**
+ * Merges per resource, requests and limits separately: `over` where it has a value, else `base`.
+ */
 export function mergeResources(base: ResourceRequirements | undefined, over: ResourceRequirements | undefined): ResourceRequirements {
   return { requests: { ...base?.requests, ...over?.requests }, limits: { ...base?.limits, ...over?.limits } };
 }
 
 /**
- * Computes a container's resources: a missing request is its limit, a missing limit its request or the platform's
- * default limit, whichever is more, both missing the platform's default; all capped by the platform's limit, requests
- * by the limits. Ephemeral storage and GPUs only when requested. With `fillIn` false, missing values stay missing and
- * only the limits apply.
+ * Computes a container's resources: a missing request is its limit, a missing limit its request or
+ * the platform's default limit, whichever is more, both missing the platform's default; all capped
+ * by the platform's limit, requests by the limits. Ephemeral storage and GPUs only when requested.
+ * With `fillIn` false, missing values stay missing and only the limits apply.
  * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function resolveResources(

@@ -90,7 +90,10 @@ function withRequirements(affinity: Affinity, requirements: readonly NodeSelecto
   return { ...affinity, nodeAffinity: { ...affinity.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 
-/** Selects nodes with the accelerator that the task or its node requests; only for pods that use GPUs. */
+/**
+ * Selects nodes with the accelerator that the task or its node requests; only for pods that use
+ * GPUs.
+ */
 export function applyAccelerator(spec: PodSpec, extended: readonly (ExtendedResources | undefined)[], config: GpuConfig): PodSpec {
   const accelerator = lastDefined(extended.map((resources) => resources?.gpuAccelerator));
   const usesGpus = spec.containers.some(({ resources }) => resources?.limits?.[config.resourceName] !== undefined);

@@ -9,7 +9,10 @@ const VOLUME_PREFIX = "flyte-secret-";
 
 type ContainerFilter = (container: Container) => boolean;
 
-/** Adds the requested secrets to the task's containers, from Kubernetes Secrets of its namespace. @throws InvalidPodSpecError */
+/**
+ * Adds the requested secrets to the task's containers, from Kubernetes Secrets of its namespace.
+ * @throws InvalidPodSpecError
+ */
 export function addSecrets(spec: PodSpec, secrets: readonly Secret[], isTaskContainer: ContainerFilter): PodSpec {
   return secrets.reduce((before, secret) => addSecret(before, secret, isTaskContainer), spec);
 }

@@ -9,7 +9,10 @@ export interface WebhookSecretRequest {
   readonly annotations: Record<string, string>;
 }
 
-/** Labels and annotations with which Flyte's webhook injects secrets, from its configured source: Vault, a cloud's store, Kubernetes. */
+/**
+ * Labels and annotations with which Flyte's webhook injects secrets, from its configured source:
+ * Vault, a cloud's store, Kubernetes.
+ */
 export function webhookSecretRequest(secrets: readonly Secret[]): WebhookSecretRequest {
   if (secrets.length === 0) return { labels: {}, annotations: {} };
   const annotations = secrets.map((secret, index) => [`flyte.secrets/s${index}`, base32(secretToTextFormat(secret))]);

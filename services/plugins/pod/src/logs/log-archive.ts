@@ -32,8 +32,9 @@ const TIMEOUT_MS = 30_000;
 const LINK_NAME = "Archived log of ";
 
 /**
- * Copies the logs of ended pods beside the attempt's outputs, so that they outlive the pods. Copying starts once the
- * end is known and does not delay its report; only the deletion of the pod waits for it.
+ * Copies the logs of ended pods beside the attempt's outputs, so that they outlive the pods.
+ * Copying starts once the end is known and does not delay its report; only the deletion of the pod
+ * waits for it.
  */
 export class LogArchive {
   readonly #copies = new Map<string, Promise<void>>();

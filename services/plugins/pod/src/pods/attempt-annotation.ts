@@ -7,8 +7,9 @@ import { dataConfig } from "../build/copilot.js";
 import type { Pod } from "../kube/pod-types.js";
 
 /**
- * Annotation that identifies the attempt of a pod: the request without fields that only the pod's creation needs, as
- * base64 of its protobuf form. With it a new process of the service can report a pod's end before it gets a request.
+ * Annotation that identifies the attempt of a pod: the request without fields that only the pod's
+ * creation needs, as base64 of its protobuf form. With it a new process of the service can report a
+ * pod's end before it gets a request.
  */
 export const ATTEMPT_ANNOTATION = "flyte.org/attempt";
 
@@ -33,7 +34,10 @@ export function reduceRequest(request: TaskRequest): TaskRequest {
   return reduced;
 }
 
-/** Identifies the pod of an attempt without a record, created by another propeller: enough to stop it. */
+/**
+ * Identifies the pod of an attempt without a record, created by another propeller: enough to stop
+ * it.
+ */
 export function minimalAttempt({ metadata }: Pod, workflowKey: string): TaskRequest {
   return create(TaskRequestSchema, { generatedName: metadata.name, namespace: metadata.namespace ?? "", workflowKey });
 }

@@ -3,10 +3,16 @@ import { isTransient, KubeError } from "@flyte-ts/kubernetes";
 import { RetryLater, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { isQuotaExceeded, exceedsQuotaTotal } from "./quota.js";
 
-/** Every namespace gets this account shortly after its creation; one of another name may never appear. */
+/**
+ * Every namespace gets this account shortly after its creation; one of another name may never
+ * appear.
+ */
 const DEFAULT_ACCOUNT_MISSING = /error looking up service account [^ ]+\/default: /;
 
-/** Maps an error of creating a pod to the attempt's error (contract §6.4). Always returns an error to throw. */
+/**
+ * Maps an error of creating a pod to the attempt's error (contract §6.4). Always returns an error
+ * to throw.
+ */
 export function toCreateError(error: unknown): Error {
   if (!(error instanceof KubeError)) return error instanceof Error ? error : new Error(String(error));
   const { message, status } = error;
@@ -44,7 +50,10 @@ export function kubeUnavailable(error: unknown): RetryLater {
   return new RetryLater(message, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
-/** Converts a transient error of Kubernetes or the blob store to RetryLater; others are returned unchanged. */
+/**
+ * Converts a transient error of Kubernetes or the blob store to RetryLater; others are returned
+ * unchanged.
+ */
 export function asRetryLater(error: unknown): Error {
   if (isTransient(error)) return kubeUnavailable(error);
   if (error instanceof BlobUnavailableError) return new RetryLater(`the blob store is unavailable: ${error.message}`, { cause: error });

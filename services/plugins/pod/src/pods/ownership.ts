@@ -8,7 +8,10 @@ export function isOwnedBy({ metadata }: Pick<Pod, "metadata">, owner: TaskReques
   return owner !== undefined && metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
 }
 
-/** True when the pod was created for this attempt: with the same owner, and the same workflow in its record. */
+/**
+ * True when the pod was created for this attempt: with the same owner, and the same workflow in its
+ * record.
+ */
 export function belongsToAttempt({ metadata }: Pod, { owner, workflowKey }: TaskRequest): boolean {
   if (owner !== undefined && !isOwnedBy({ metadata }, owner)) return false;
   const annotated = decodeAttemptAnnotation({ metadata });
@@ -18,7 +21,8 @@ export function belongsToAttempt({ metadata }: Pod, { owner, workflowKey }: Task
 
 /**
  * Returns the pod, if it is the attempt's.
- * @throws RetryLater while an older one of its name is being deleted; RetryableFailure when one stays, since the next
+ * @throws RetryLater while an older one of its name is being deleted; RetryableFailure when one
+ *   stays, since the next
  * attempt has another name.
  */
 export function requireAttemptPod(pod: Pod, request: TaskRequest): Pod {

@@ -30,9 +30,9 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
   readonly client: KubeClient;
   readonly logger: Logger;
   /**
-   * Seconds between SIGTERM and SIGKILL for a container of an aborted attempt. Short, since its result is not needed;
-   * not 0, with which Kubernetes forgets the pod before its processes have ended, so that two attempts could run at
-   * once.
+   * Seconds between SIGTERM and SIGKILL for a container of an aborted attempt. Short, since its
+   * result is not needed; not 0, with which Kubernetes forgets the pod before its processes have
+   * ended, so that two attempts could run at once.
    */
   readonly terminationGraceSeconds: number;
   /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
@@ -53,8 +53,8 @@ const WATCH_LAG_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /**
- * Runs one pod per attempt and follows all with one watch. State that must outlive the process is in Kubernetes: the
- * pod's name derives from the attempt, and its annotation identifies it.
+ * Runs one pod per attempt and follows all with one watch. State that must outlive the process is
+ * in Kubernetes: the pod's name derives from the attempt, and its annotation identifies it.
  */
 export class PodController {
   #host: PluginHost | undefined;
@@ -126,7 +126,8 @@ export class PodController {
     this.#finishedAttempts.set(attemptKey(request), true);
     const pod = await this.#getPod(request);
     if (pod === undefined || !belongsToAttempt(pod, request)) return { phase: "ABORTED" };
-    // An abort may contain only the attempt's names; the pod's own record has the URIs of its outputs.
+    // An abort may contain only the attempt's names; the pod's own record has the URIs of its
+    // outputs.
     const annotated = decodeAttemptAnnotation(pod) ?? request;
     const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, annotated) : { status: undefined };
     const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
@@ -231,7 +232,10 @@ export class PodController {
     this.#deletedUnreported.delete(attemptKey(request));
   }
 
-  /** Deletes the pod and waits until it is gone. Since the watch may be interrupted, Kubernetes is polled as well. */
+  /**
+   * Deletes the pod and waits until it is gone. Since the watch may be interrupted, Kubernetes is
+   * polled as well.
+   */
   async #deleteAndWait(request: TaskRequest, uid: string | undefined): Promise<void> {
     const key = attemptKey(request);
     const deletion = this.#deletions.watch(key);
@@ -306,7 +310,10 @@ function deletedExternally({ namespace, generatedName: name }: TaskRequest): Ret
   return podMissingFailure({ namespace, name });
 }
 
-/** True when no process of the task runs in the pod any more. An unavailable image is an end too, but then the pod still exists. */
+/**
+ * True when no process of the task runs in the pod any more. An unavailable image is an end too,
+ * but then the pod still exists.
+ */
 function hasExited({ status }: Pod): boolean {
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
   const containers = status?.containerStatuses ?? [];

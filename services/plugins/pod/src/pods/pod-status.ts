@@ -35,7 +35,10 @@ export const POD_CREATED_STATE = new Uint8Array([1]);
 // Each may hold outputs of some KiB.
 const MAX_CACHED_RESULTS = 2_000;
 
-/** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
+/**
+ * Derives the status of an attempt from its pod and, once that has ended, from its output files.
+ * Reads an end once.
+ */
 export class PodStatusReader {
   readonly #resultCache = new BoundedMap<string, { readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
 
@@ -102,8 +105,8 @@ export class PodStatusReader {
   }
 
   /**
-   * Counts the failure as the system's when the store was unavailable during the attempt. While it is unavailable the
-   * end is not reported: the next attempt would fail as well.
+   * Counts the failure as the system's when the store was unavailable during the attempt. While it
+   * is unavailable the end is not reported: the next attempt would fail as well.
    */
   async #attributeToStore(failure: Failure, pod: Pod, request: TaskRequest): Promise<Failure> {
     if (!mayBeStoreOutage(pod, failure)) return failure;

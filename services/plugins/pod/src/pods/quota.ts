@@ -15,7 +15,9 @@ export function exceedsQuotaTotal(message: string): boolean {
   });
 }
 
-/** Parses the list after `requested:` in "… requested: limits.cpu=7,limits.memory=64Gi, used: …". */
+/**
+ * Parses the list after `requested:` in "… requested: limits.cpu=7,limits.memory=64Gi, used: …".
+ */
 function quantities(message: string, title: string): Map<string, string> {
   const list = new RegExp(`${title}: ([^ ]+)`).exec(message)?.[1] ?? "";
   return new Map(

@@ -24,8 +24,8 @@ export interface AttemptResult {
 }
 
 /**
- * Reads the results of an attempt whose process succeeded (contract §5.7): an error document, a dynamic workflow,
- * outputs, a deck. Copies nothing.
+ * Reads the results of an attempt whose process succeeded (contract §5.7): an error document, a
+ * dynamic workflow, outputs, a deck. Copies nothing.
  */
 export async function readResult(store: DataStore, request: TaskRequest, limits: ResultLimits): Promise<AttemptResult> {
   const file = (name: string) => `${request.outputPrefix}/${name}`;
@@ -105,7 +105,10 @@ type OutputsFile =
   | { readonly kind: "small"; readonly value: LiteralMap }
   | { readonly kind: "bad"; readonly failure: PermanentFailure };
 
-/** Returns the outputs when they are small enough to pass by value; most are, so that one request suffices. */
+/**
+ * Returns the outputs when they are small enough to pass by value; most are, so that one request
+ * suffices.
+ */
 async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: ResultLimits): Promise<OutputsFile> {
   const value = await readStored(store, { uri, schema: LiteralMapSchema, limits: { bytes: inlineBytes } }).catch(asReadError);
   if (value === undefined) return { kind: "none" };

@@ -34,8 +34,8 @@ export class OutageTrackingStore implements DataStore {
 }
 
 /**
- * True when an unavailable blob store may have caused the failure: flytekit, which can then neither read inputs nor
- * write outputs or an error document, exits with a code as user code does.
+ * True when an unavailable blob store may have caused the failure: flytekit, which can then neither
+ * read inputs nor write outputs or an error document, exits with a code as user code does.
  */
 export function mayBeStoreOutage(pod: Pod, failure: AttemptFailure): boolean {
   if (!(failure instanceof RetryableFailure) || failure.details.kind !== "USER" || failure.details.code === OOM_KILLED) return false;

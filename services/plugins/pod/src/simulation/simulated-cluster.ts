@@ -11,7 +11,10 @@ import {
 } from "@flyte-ts/kubernetes";
 import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
 
-/** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
+/**
+ * Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both
+ * together.
+ */
 export class SimulatedCluster implements KubeClient {
   readonly pods = new Map<string, Pod>();
   /** Number of creations of a pod with this key. */

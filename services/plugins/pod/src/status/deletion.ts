@@ -10,8 +10,9 @@ export function podMissingFailure({ namespace, name }: { readonly namespace: str
 }
 
 /**
- * Failure for an active pod that another client deletes; undefined when none does. One deleted immediately is gone with
- * the next change: kube-apiserver stores a grace period of 0 before it removes the pod.
+ * Failure for an active pod that another client deletes; undefined when none does. One deleted
+ * immediately is gone with the next change: kube-apiserver stores a grace period of 0 before it
+ * removes the pod.
  */
 export function deletionFailure({ metadata, status }: Pod): RetryableFailure | undefined {
   const { namespace = "", name, deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadata;
@@ -23,8 +24,9 @@ export function deletionFailure({ metadata, status }: Pod): RetryableFailure | u
 }
 
 /**
- * Failure when another client began to delete the pod before its containers ended: a program may exit with any status
- * on SIGTERM. Kubernetes keeps whole seconds; an end in the same second counts as the program's own.
+ * Failure when another client began to delete the pod before its containers ended: a program may
+ * exit with any status on SIGTERM. Kubernetes keeps whole seconds; an end in the same second counts
+ * as the program's own.
  */
 export function deletedBeforeExit(pod: Pod): RetryableFailure | undefined {
   const exitedAt = lastContainerTransition(pod);

@@ -317,7 +317,8 @@ describe("a terminated pod", () => {
         kind: "SYSTEM",
         message: `object [p-d/x-n0-0] terminated in the background: ${why}`,
       });
-      // As the pod garbage collector leaves a pod whose node is gone: the ends of its containers are unknown.
+      // As the pod garbage collector leaves a pod whose node is gone: the ends of its containers
+      // are unknown.
       const lost = {
         containerStatuses: [container({ running: {} })],
         conditions: [{ ...target, message: "PodGC: node no longer exists" }],

@@ -13,9 +13,9 @@ export interface AttemptStateOptions {
 }
 
 /**
- * Derives an attempt's state from its pod's (contract §6.4). Where Go Flyte's result depends on which of two changes it
- * sees first, this one does not: the primary container's end decides, whatever the pod's phase; killed containers and
- * evicted pods are system failures.
+ * Derives an attempt's state from its pod's (contract §6.4). Where Go Flyte's result depends on
+ * which of two changes it sees first, this one does not: the primary container's end decides,
+ * whatever the pod's phase; killed containers and evicted pods are system failures.
  */
 export function attemptState(pod: Pod, { gracePeriods, now }: AttemptStateOptions): AttemptState {
   const primary = pod.metadata.annotations?.[PRIMARY_CONTAINER_KEY];
@@ -44,14 +44,17 @@ function terminalResult(pod: Pod, primary: string | undefined): TerminalResult |
       return (primary === undefined ? undefined : primaryContainerResult(pod, primary)) ?? failedPodResult(pod, primary);
     case "Pending":
     case undefined:
-      // A kubelet may report the end of a program that ran for less than a second before it marks the pod running.
+      // A kubelet may report the end of a program that ran for less than a second before it marks
+      // the pod running.
       return primary === undefined ? undefined : primaryContainerResult(pod, primary);
     default:
       return primary === undefined ? allContainersSucceeded(pod) : primaryContainerResult(pod, primary);
   }
 }
 
-/** Without a primary container the attempt ends with all of them; a failed pod has its own phase. */
+/**
+ * Without a primary container the attempt ends with all of them; a failed pod has its own phase.
+ */
 function allContainersSucceeded({ status }: Pod): TerminalResult | undefined {
   const containers = status?.containerStatuses ?? [];
   const all = [...containers, ...(status?.initContainerStatuses ?? [])];

@@ -5,8 +5,9 @@ import { sendAbortRequest } from "../attempt/requests.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Aborts all attempts that the status shows as running, without reconciling the workflow: an error in one node does not
- * keep others from being aborted. Nodes of dynamic graphs are unknown here; they are aborted when they next report.
+ * Aborts all attempts that the status shows as running, without reconciling the workflow: an error
+ * in one node does not keep others from being aborted. Nodes of dynamic graphs are unknown here;
+ * they are aborted when they next report.
  */
 export function abortAll(state: RunState, scope: Scope, reason: string): void {
   for (const node of scope.nodes.values()) {

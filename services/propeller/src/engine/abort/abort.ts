@@ -80,9 +80,9 @@ export function isIdle(node: RuntimeNode): boolean {
 }
 
 /**
- * Aborts dependents that may run unseen: after a restart the status may lag behind nodes that followed an attempt's
- * success. When such an attempt reports success during an abort, all possible dependents are aborted too. Aborting one
- * that never ran costs a message and an event.
+ * Aborts dependents that may run unseen: after a restart the status may lag behind nodes that
+ * followed an attempt's success. When such an attempt reports success during an abort, all possible
+ * dependents are aborted too. Aborting one that never ran costs a message and an event.
  */
 export function abortSpeculativeDependents(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
@@ -131,7 +131,10 @@ function abortMaybeStarted(state: RunState, node: RuntimeNode): void {
   state.enqueueNode(node);
 }
 
-/** True for a node that may end in the observation in which it starts, so that its dependents too may have run ahead of the status. */
+/**
+ * True for a node that may end in the observation in which it starts, so that its dependents too
+ * may have run ahead of the status.
+ */
 function mayEndImmediately(target: NodeTarget): boolean {
   if (target.kind !== "gate") return target.kind === "end";
   const closed = gateCondition(target.gate);

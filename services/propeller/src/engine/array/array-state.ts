@@ -7,7 +7,10 @@ import { itemTemplate } from "./items.js";
 import { ItemChanges } from "./item-changes.js";
 import { type ItemCounts, requiredSuccesses } from "./success.js";
 
-/** Reporting of items: tasks as external resources of the array's single task execution, other targets as nodes below the array's. */
+/**
+ * Reporting of items: tasks as external resources of the array's single task execution, other
+ * targets as nodes below the array's.
+ */
 export type ItemReporting = "items" | "nodes";
 
 export function itemReportingOf(subNode: NodeModel): ItemReporting {
@@ -22,7 +25,10 @@ export interface ArrayStateOptions {
   readonly template: TaskTemplate | undefined;
 }
 
-/** State of one array instance: counts of its items. The items themselves are nodes, created when they start. */
+/**
+ * State of one array instance: counts of its items. The items themselves are nodes, created when
+ * they start.
+ */
 export class ArrayState implements ItemCounts {
   readonly subNode: NodeModel;
   readonly size: number;

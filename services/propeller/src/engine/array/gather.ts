@@ -2,8 +2,9 @@ import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain/lit
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /**
- * Collects an array's outputs: for each variable the list of its items' values, in item order. A failed item
- * contributes None. `names` are the statically known variables, so that an empty array returns empty lists.
+ * Collects an array's outputs: for each variable the list of its items' values, in item order. A
+ * failed item contributes None. `names` are the statically known variables, so that an empty array
+ * returns empty lists.
  */
 export function collectItemOutputs(names: readonly string[], items: readonly (LiteralMap | undefined)[]): LiteralMap {
   const all = new Set(names);

@@ -49,7 +49,10 @@ export class ItemChanges {
     return states;
   }
 
-  /** Time at which changes made `now` are published, ms: at once for the first running item, else at most once per `pause`. */
+  /**
+   * Time at which changes made `now` are published, ms: at once for the first running item, else at
+   * most once per `pause`.
+   */
   dueAt(now: number, interval: number): number {
     if (this.publishedAt === undefined) return now;
     const firstRunning = !this.runningPublished && [...this.#states.values()].some(({ phase }) => phase === TaskExecution_Phase.RUNNING);

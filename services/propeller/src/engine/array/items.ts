@@ -28,7 +28,9 @@ export function elementInputs(inputs: LiteralMap, index: number, boundInputs: re
   );
 }
 
-/** Inputs of one item in lists of one element, for programs that select their element themselves. */
+/**
+ * Inputs of one item in lists of one element, for programs that select their element themselves.
+ */
 export function wrapInLists(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
   return mapInputs(inputs, boundInputs, (literal) => collectionLiteral([literal]));
 }
@@ -45,8 +47,8 @@ export function boundInputsOf(inputs: LiteralMap, boundInputs: readonly string[]
 }
 
 /**
- * Task template for a single item: tasks made for arrays are registered with list types. `inputs` false keeps the
- * registered input types, which cache keys use.
+ * Task template for a single item: tasks made for arrays are registered with list types. `inputs`
+ * false keeps the registered input types, which cache keys use.
  */
 export function itemTemplate(template: TaskTemplate, boundInputs: readonly string[], { inputs }: { inputs: boolean }): TaskTemplate {
   const { interface: own } = template;

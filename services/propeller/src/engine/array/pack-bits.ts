@@ -2,7 +2,10 @@ import type { CompactArrayJson } from "@flyte-ts/workflow-crd/status";
 
 const WORD = 64n;
 
-/** Packs small numbers as Go Flyte does in a status: each in as many bits as `max` needs, most significant bit first, in 64-bit words. */
+/**
+ * Packs small numbers as Go Flyte does in a status: each in as many bits as `max` needs, most
+ * significant bit first, in 64-bit words.
+ */
 export function packBits(values: ArrayLike<number>, max: number): CompactArrayJson {
   const item = Math.ceil(Math.log2(max + 1));
   if (values.length === 0) return { item, BitSet: [] };

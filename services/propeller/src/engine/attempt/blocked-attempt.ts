@@ -20,15 +20,19 @@ export function neverReported(node: RuntimeNode): boolean {
   return phase === undefined || (node.attemptStartedAt === undefined && phase === TaskPhase.WaitingForResources);
 }
 
-/** Reason why plugin services, by their heartbeats, cannot run the node's attempt; undefined when they can. */
+/**
+ * Reason why plugin services, by their heartbeats, cannot run the node's attempt; undefined when
+ * they can.
+ */
 export function unavailableReasonFor(state: RunState, node: RuntimeNode): string | undefined {
   const template = state.templateOf(node);
   return template === undefined ? undefined : pluginUnavailableReason(state.plugins, template.type);
 }
 
 /**
- * Publishes, in the status and to admin, the reason why an attempt waits; once per reason. The version of the reason is
- * in the status and in requests, so that a plugin service continues the count.
+ * Publishes, in the status and to admin, the reason why an attempt waits; once per reason. The
+ * version of the reason is in the status and in requests, so that a plugin service continues the
+ * count.
  */
 export function markAttemptBlocked(state: RunState, node: RuntimeNode, reason: string): void {
   node.blockedSince ??= state.now;

@@ -26,8 +26,8 @@ export function onPluginHealth(state: RunState, plugins: PluginHealth): void {
 }
 
 /**
- * Resends open requests to a restarted plugin at once instead of waiting for the resend timer: its predecessor's
- * unfinished requests are lost. The new process reports running attempts by itself.
+ * Resends open requests to a restarted plugin at once instead of waiting for the resend timer: its
+ * predecessor's unfinished requests are lost. The new process reports running attempts by itself.
  */
 export function onPluginStarted(state: RunState, taskTypes: ReadonlySet<string>): void {
   forEachActiveNode(state.root, (node) => {

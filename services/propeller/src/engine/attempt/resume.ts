@@ -11,8 +11,8 @@ import { abortNode } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Continues an attempt from the status that this process has not acted on: the attempt after a failure, or one that ran
- * when the workflow was loaded.
+ * Continues an attempt from the status that this process has not acted on: the attempt after a
+ * failure, or one that ran when the workflow was loaded.
  */
 export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
   const { phase } = node.status;

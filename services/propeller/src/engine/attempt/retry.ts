@@ -20,7 +20,9 @@ export function decideRetryAfter(state: RunState, node: RuntimeNode, error: Exec
   return decideRetry(error, spent, budgetsOf(node.model, state.templateOf(node), state.config));
 }
 
-/** Marks a failed attempt that another follows; `ended` is false while it is still being aborted. */
+/**
+ * Marks a failed attempt that another follows; `ended` is false while it is still being aborted.
+ */
 export function markRetryable(
   state: RunState,
   node: RuntimeNode,

@@ -20,10 +20,14 @@ import { endAborted, failNode, succeedNode } from "../lifecycle/end-node.js";
 import { isAbortedByParent, markAttemptAborted, abortSpeculativeDependents } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
 
-// Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply loops.
+// Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply
+// loops.
 const MIN_ZOMBIE_ABORT_INTERVAL = 5_000;
 
-/** Handles a plugin service's report on an attempt. Old, duplicate and superseded events change nothing. */
+/**
+ * Handles a plugin service's report on an attempt. Old, duplicate and superseded events change
+ * nothing.
+ */
 export function onTaskEvent(state: RunState, report: TaskEvent): void {
   const found = findNode(state.root, report.nodePath);
   const event = report.event;

@@ -7,7 +7,10 @@ import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { CachePlan } from "../graph/node-cache.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** Undefined when the task does not request caching, has no outputs to cache, or lacks a cache version. */
+/**
+ * Undefined when the task does not request caching, has no outputs to cache, or lacks a cache
+ * version.
+ */
 export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {
   const { metadata } = template;
   if (metadata?.discoverable !== true || !hasOutputs(template)) return undefined;

@@ -6,7 +6,10 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 
 /** Calls to admin, through its public API. */
 export interface AdminCalls {
-  /** Creates a child execution. The name is derived from node and attempt: an existing one is the same execution. */
+  /**
+   * Creates a child execution. The name is derived from node and attempt: an existing one is the
+   * same execution.
+   */
   readonly createExecution: { readonly fields: { readonly request: ExecutionCreateRequest }; readonly value: "created" | "exists" };
   readonly readExecution: { readonly fields: { readonly id: WorkflowExecutionIdentifier }; readonly value: ChildExecution };
   /** Terminates an execution; succeeds when it has ended already or does not exist. */
@@ -14,7 +17,10 @@ export interface AdminCalls {
     readonly fields: { readonly id: WorkflowExecutionIdentifier; readonly cause: string };
     readonly value: "requested" | "ended" | "none";
   };
-  /** Returns the value of a signal, undefined while it has none; creates the signal when it does not exist. */
+  /**
+   * Returns the value of a signal, undefined while it has none; creates the signal when it does not
+   * exist.
+   */
   readonly awaitSignal: {
     readonly fields: { readonly id: SignalIdentifier; readonly type: LiteralType | undefined };
     readonly value: Literal | undefined;

@@ -4,8 +4,8 @@ import type { AdminCalls } from "./admin.js";
 import type { DynamicCalls } from "./dynamic.js";
 
 /**
- * All calls that a node may request from the shell: arguments (`fields`) and result (`value`). Each topic defines its
- * own table, listed here.
+ * All calls that a node may request from the shell: arguments (`fields`) and result (`value`). Each
+ * topic defines its own table, listed here.
  */
 export interface CallTable extends AdminCalls, CatalogCalls, DynamicCalls, RecoveryCalls {}
 

@@ -24,6 +24,9 @@ export interface DynamicCalls {
 
 export interface DynamicWorkflow {
   readonly model: ClosureModel;
-  /** Compiled form for events; undefined when it is too large: then it is only in the attempt's folder. */
+  /**
+   * Compiled form for events; undefined when it is too large: then it is only in the attempt's
+   * folder.
+   */
   readonly closure: CompiledWorkflowClosure | undefined;
 }

@@ -5,7 +5,9 @@ import { itemIndex, elementInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { RunState } from "../state/run-state.js";
 
-/** Inputs of an array with the lists from the blob store by value, as far as they have been read. */
+/**
+ * Inputs of an array with the lists from the blob store by value, as far as they have been read.
+ */
 export function resolveOffloadedLists(state: RunState, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
   const { target } = array.model;
   const bound = target.kind === "array" ? target.array.boundInputs : [];

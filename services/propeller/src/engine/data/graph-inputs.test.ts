@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import { numbers, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
 
-/** An array whose items run a graph; `n1` of the graph binds an input of the graph after `n0` has ended. */
+/**
+ * An array whose items run a graph; `n1` of the graph binds an input of the graph after `n0` has
+ * ended.
+ */
 const ARRAY_OF_GRAPHS: WorkflowSpec = {
   main: { nodes: { n0: { kind: "array", run: { kind: "sub", graph: "g" }, lists: { a: [5, 6] }, bound: { b: 9 } } } },
   graphs: { g: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: ".a", b: ".b" }, after: ["n0"] } } } },

@@ -15,7 +15,10 @@ export function inputLocation(state: RunState, node: RuntimeNode, inputs: Litera
   return array?.inputsAreLists === true && sizeOf(boundInputsOf(inputs, array.boundInputs)) > maxInlineOutputBytes ? "arrayFile" : "file";
 }
 
-/** True when a file also holds inputs that messages carry: task executions name it. Items of arrays have none of their own. */
+/**
+ * True when a file also holds inputs that messages carry: task executions name it. Items of arrays
+ * have none of their own.
+ */
 export function storesInputsFile({ config }: RunState, { model, scope }: RuntimeNode): boolean {
   const { kind } = model.target;
   return config.storesInputs && (kind === "task" || kind === "array") && scope.array?.reportsItemsAs !== "items";

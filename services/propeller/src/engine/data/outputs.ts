@@ -14,8 +14,8 @@ import type { NodeInputs } from "./node-inputs.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Binds a node's inputs; enqueues `waiter` when outputs that must be read have arrived. The inputs are the same at any
- * time, also after a restart: the node starts nothing before they are known.
+ * Binds a node's inputs; enqueues `waiter` when outputs that must be read have arrived. The inputs
+ * are the same at any time, also after a restart: the node starts nothing before they are known.
  */
 export function resolveInputs(state: RunState, node: RuntimeNode, waiter = node): NodeInputs {
   const bound = bind(state, node);
@@ -161,7 +161,10 @@ export function fitsInline(state: RunState, bytes: number): boolean {
   );
 }
 
-/** Status fields for a node's outputs: for remaining consumers, and until admin has recorded the execution's end. */
+/**
+ * Status fields for a node's outputs: for remaining consumers, and until admin has recorded the
+ * execution's end.
+ */
 export function keepOutputs(
   state: RunState,
   node: RuntimeNode,
@@ -183,7 +186,10 @@ export function keepOutputs(
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
-/** True when other nodes use the node's outputs: consumers, or consumers of the branch or array that passes them on. */
+/**
+ * True when other nodes use the node's outputs: consumers, or consumers of the branch or array that
+ * passes them on.
+ */
 export function hasConsumers({ consumers, branch, scope }: RuntimeNode): boolean {
   const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
   return consumers > 0 || (above !== undefined && hasConsumers(above));
@@ -199,8 +205,8 @@ export function decodeOutputs(text: string): LiteralMap {
 }
 
 /**
- * Releases outputs that only the ended `consumer` still needed. An arm needs its sources until its branch has ended, as
- * a branch may start again.
+ * Releases outputs that only the ended `consumer` still needed. An arm needs its sources until its
+ * branch has ended, as a branch may start again.
  */
 export function releaseUpstreamOutputs(state: RunState, consumer: RuntimeNode): void {
   if (consumer.branch === undefined) releaseOutputsBoundBy(state, consumer);
@@ -217,7 +223,10 @@ function releaseOutputsBoundBy(state: RunState, consumer: RuntimeNode): void {
   for (const arm of armsOf(consumer)) releaseOutputsBoundBy(state, arm);
 }
 
-/** Releases outputs without consumers. They stay in the status until admin has recorded the execution's end. */
+/**
+ * Releases outputs without consumers. They stay in the status until admin has recorded the
+ * execution's end.
+ */
 export function releaseOutputs(state: RunState, node: RuntimeNode): void {
   if (!state.policy.keepsOutputsUntilRecorded(node)) {
     evictOutputs(state, node);

@@ -4,8 +4,8 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 export type ArraySize = { readonly size: number } | { readonly error: ExecutionErrorJson };
 
 /**
- * Computes the number of items: the length of the lists, which must agree. Bound inputs are the same for all items and
- * do not count; when all inputs are bound, one item runs (contract §5.8).
+ * Computes the number of items: the length of the lists, which must agree. Bound inputs are the
+ * same for all items and do not count; when all inputs are bound, one item runs (contract §5.8).
  */
 export function arraySize(inputs: LiteralMap, boundInputs: readonly string[]): ArraySize {
   let size: number | undefined;

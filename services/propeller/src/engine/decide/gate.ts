@@ -26,7 +26,10 @@ export function gateCondition(gate: GateNode): NodeDecision {
 
 const BOOLEAN = create(LiteralTypeSchema, { type: { case: "simple", value: SimpleType.BOOLEAN } });
 
-/** The signal's value is the output; an approval passes the inputs on, or fails the node (Go Flyte's wording). */
+/**
+ * The signal's value is the output; an approval passes the inputs on, or fails the node (Go Flyte's
+ * wording).
+ */
 export function onSignal(node: RuntimeNode, { condition }: GateNode, value: Literal): NodeDecision {
   const uri = outputsUri(node.attemptDir);
   if (condition.case === "signal") {

@@ -37,7 +37,10 @@ export type AttemptDecision =
   | { readonly kind: "expand"; readonly deckUri: string }
   | { readonly kind: "aborted" };
 
-/** The attempt was aborted, but not by propeller: another client requested it from the plugin service. */
+/**
+ * The attempt was aborted, but not by propeller: another client requested it from the plugin
+ * service.
+ */
 export const ABORTED_OUTSIDE: ExecutionErrorJson = {
   code: "AttemptAborted",
   kind: "SYSTEM",

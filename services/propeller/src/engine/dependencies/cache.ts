@@ -21,12 +21,13 @@ import { backoffDelay } from "@flyte-ts/async/backoff";
 import { call, retryCallAt, callProgress, cancelCall } from "./calls.js";
 import type { RunState } from "../state/run-state.js";
 
-// Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are serialized, storage
-// after success. An unavailable catalog delays a node for a bounded time and never fails it.
+// Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are
+// serialized, storage after success. An unavailable catalog delays a node for a bounded time and
+// never fails it.
 
 /**
- * `status.message` of a node that waits while another computes its outputs (Go Flyte's wording). While it is set, no
- * request was sent to a plugin service.
+ * `status.message` of a node that waits while another computes its outputs (Go Flyte's wording).
+ * While it is set, no request was sent to a plugin service.
  */
 export const AWAITING_RESERVATION = "waiting on serialized cache";
 
@@ -62,13 +63,17 @@ export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralM
   return found.hit === undefined ? PROCEED : useHit(state, node, { cache, hit: found.hit });
 }
 
-/** Acquires the reservation before an attempt runs. `maybeRunning`: the attempt may have been requested before a restart. */
+/**
+ * Acquires the reservation before an attempt runs. `maybeRunning`: the attempt may have been
+ * requested before a restart.
+ */
 export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunning: boolean): CacheDecision {
   const { inputs } = node;
   const config = state.config.cache;
   const cache = inputs === undefined ? undefined : cacheOf(state, node, inputs);
   if (config === undefined || cache === undefined || !cache.plan.serialize || cache.mayCompute) return PROCEED;
-  // The catalog lookup failed, so waiting for equal calls gains nothing: computes without a reservation.
+  // The catalog lookup failed, so waiting for equal calls gains nothing: computes without a
+  // reservation.
   if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return proceedToCompute(state, node, cache);
   if (node.status.message !== AWAITING_RESERVATION) {
     if (maybeRunning) {
@@ -120,7 +125,10 @@ function pollCache(state: RunState, node: RuntimeNode, cache: NodeCache): CacheD
   return useHit(state, node, { cache, hit: found.hit });
 }
 
-/** Repeats the lookup after acquiring the reservation: its previous owner may have stored outputs since. */
+/**
+ * Repeats the lookup after acquiring the reservation: its previous owner may have stored outputs
+ * since.
+ */
 function recheckCache(state: RunState, node: RuntimeNode, cache: NodeCache): CacheDecision {
   if (!cache.recheckedAfterReserve) {
     cache.recheckedAfterReserve = true;
@@ -168,7 +176,10 @@ export function resetReservation(node: RuntimeNode): void {
   node.cache.reserveAttempts = 0;
 }
 
-/** Releases the reservation at the node's end. No response is awaited; without the release the reservation expires. */
+/**
+ * Releases the reservation at the node's end. No response is awaited; without the release the
+ * reservation expires.
+ */
 export function releaseReservation(state: RunState, node: RuntimeNode): void {
   const { cache } = node;
   if (cache?.holdsReservation !== true) return;
@@ -177,7 +188,10 @@ export function releaseReservation(state: RunState, node: RuntimeNode): void {
   state.emit({ kind: "call", id: state.nextCallId(), call: request }, "afterWrite");
 }
 
-/** Releases the reservation of a waiting node that is aborted: a pending request may still be granted. */
+/**
+ * Releases the reservation of a waiting node that is aborted: a pending request may still be
+ * granted.
+ */
 export function releasePendingReservation(state: RunState, node: RuntimeNode): void {
   const { cache } = node;
   if (cache === undefined || cache.holdsReservation || node.pendingCalls?.has("catalogReserve") !== true) return;
@@ -231,8 +245,8 @@ export function storeOutputs(
 }
 
 /**
- * Metadata of the entry when the catalog did not store it or did not answer: the task. Control planes show a node's
- * cache status only with its key; Go Flyte names the task in the same way.
+ * Metadata of the entry when the catalog did not store it or did not answer: the task. Control
+ * planes show a node's cache status only with its key; Go Flyte names the task in the same way.
  */
 function datasetOf(state: RunState, node: RuntimeNode): CatalogMetadata {
   const datasetId = state.templateOf(node)?.id;

@@ -7,18 +7,22 @@ import { scheduleTimers } from "../attempt/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
 import type { EffectTiming, RunState } from "../state/run-state.js";
 
-// Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
+// Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives
+// its calls from its status.
 
 export interface CallOptions {
-  /** `afterWrite` for calls with side effects: only after the status that justifies them is durable. */
+  /**
+   * `afterWrite` for calls with side effects: only after the status that justifies them is durable.
+   */
   readonly timing?: EffectTiming;
   /** Key of the wake-up that triggers a retry, see `wakes`. */
   readonly wakeupKey?: string;
 }
 
 /**
- * Returns the result if known; else starts the call, if it is not pending, and enqueues the node when the result
- * arrives. A node has one pending call per kind; cancel it with `forget` before another of that kind.
+ * Returns the result if known; else starts the call, if it is not pending, and enqueues the node
+ * when the result arrives. A node has one pending call per kind; cancel it with `forget` before
+ * another of that kind.
  */
 export function call<K extends CallKind>(
   state: RunState,

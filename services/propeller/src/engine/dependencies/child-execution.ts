@@ -14,9 +14,13 @@ import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
 import { failNode } from "../lifecycle/end-node.js";
 import type { RunState } from "../state/run-state.js";
 
-// A launch plan node starts a child execution. Its name is derived from the node and its attempt, so that creating it is idempotent.
+// A launch plan node starts a child execution. Its name is derived from the node and its attempt,
+// so that creating it is idempotent.
 
-/** Reconciles the node: requests its child, and ends as that does. Called again when a result arrives. */
+/**
+ * Reconciles the node: requests its child, and ends as that does. Called again when a result
+ * arrives.
+ */
 export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.childState === "none") node.childState = "requested";
   if (node.childState === "requested") {
@@ -37,8 +41,8 @@ export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: I
 }
 
 /**
- * Publishes again, after a restart, the node that the child will name as its parent: the event may have been lost with
- * the process before.
+ * Publishes again, after a restart, the node that the child will name as its parent: the event may
+ * have been lost with the process before.
  */
 function republishQueued(state: RunState, node: RuntimeNode): void {
   if (!node.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
@@ -96,8 +100,9 @@ function readChild(state: RunState, node: RuntimeNode) {
 }
 
 /**
- * Terminates the child of a node that is being aborted, and waits until it has ended. Repeats the creation request
- * while its outcome is unknown: a child created after its abort was requested would keep running.
+ * Terminates the child of a node that is being aborted, and waits until it has ended. Repeats the
+ * creation request while its outcome is unknown: a child created after its abort was requested
+ * would keep running.
  */
 export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.childState = "none";

@@ -21,8 +21,8 @@ import { failNode, releaseSlot, succeedNode } from "../lifecycle/end-node.js";
 import { abortScope } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
 
-// A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a graph below it, and the
-// node ends as that graph does.
+// A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a
+// graph below it, and the node ends as that graph does.
 
 // `dynamicNodeStatus.phase`
 const EXECUTING = 1;
@@ -149,8 +149,8 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
 }
 
 /**
- * End of the graph: its outputs become the node's. They are written to the node's outputs location, which the attempt,
- * having ended without outputs, names.
+ * End of the graph: its outputs become the node's. They are written to the node's outputs location,
+ * which the attempt, having ended without outputs, names.
  */
 export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Scope): void {
   const decision = onSubWorkflowEnded(node, childScope);

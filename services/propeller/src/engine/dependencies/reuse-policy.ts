@@ -6,8 +6,8 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { PriorNode } from "../calls/recovery.js";
 
 /**
- * True for nodes whose earlier outputs are looked up: all that compute or wait. Failure nodes handle the current
- * failure; items of a map have no node records.
+ * True for nodes whose earlier outputs are looked up: all that compute or wait. Failure nodes
+ * handle the current failure; items of a map have no node records.
  */
 export function canRecover(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
@@ -24,9 +24,10 @@ export interface CurrentNode {
 }
 
 /**
- * True when the earlier outputs are valid for the node: it succeeded, with the same inputs and the same version of the
- * same task. Go Flyte checks only the success, and reuses outputs of other inputs when an execution took another path.
- * Needed outputs that are no longer available cannot be reused: every recovery would fail on them.
+ * True when the earlier outputs are valid for the node: it succeeded, with the same inputs and the
+ * same version of the same task. Go Flyte checks only the success, and reuses outputs of other
+ * inputs when an execution took another path. Needed outputs that are no longer available cannot be
+ * reused: every recovery would fail on them.
  */
 export function canReuse(prior: PriorNode, { inputs, task, isBound }: CurrentNode): boolean {
   if (!prior.succeeded || prior.inputs === undefined || !sameLiterals(prior.inputs, inputs)) return false;

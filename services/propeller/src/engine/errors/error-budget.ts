@@ -1,12 +1,15 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { boundMessage, MAX_STATUS_MESSAGE } from "./bound-message.js";
 
-/** Total error text, UTF-16 units, that the node statuses of one workflow hold in full; further text is truncated. */
+/**
+ * Total error text, UTF-16 units, that the node statuses of one workflow hold in full; further text
+ * is truncated.
+ */
 const MAX_TOTAL_BYTES = 512 * 1024;
 
 /**
- * Bounds the total of error texts in a workflow's status, for very many nodes that fail with long ones; each text has
- * its own bound. Events carry them in full.
+ * Bounds the total of error texts in a workflow's status, for very many nodes that fail with long
+ * ones; each text has its own bound. Events carry them in full.
  */
 export class ErrorBudget {
   #held = 0;

@@ -6,7 +6,10 @@ import type { Scope } from "../graph/runtime.js";
 /** Input by which flytekit's failure handlers receive the error. */
 const ERROR_INPUT = "err";
 
-/** Adds the error and the failed node to a failure node's inputs, where the node declares that input (contract §5.2). */
+/**
+ * Adds the error and the failed node to a failure node's inputs, where the node declares that input
+ * (contract §5.2).
+ */
 export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
   if (inputs.literals[ERROR_INPUT] === undefined || scope.error === undefined) return inputs;
   const told = clone(LiteralMapSchema, inputs);

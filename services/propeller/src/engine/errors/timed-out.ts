@@ -3,8 +3,8 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import type { RuntimeNode } from "../graph/runtime.js";
 
 /**
- * Error of a node that exceeded its timeout over all attempts (Go Flyte's wording); its status holds at most the error
- * of an earlier attempt.
+ * Error of a node that exceeded its timeout over all attempts (Go Flyte's wording); its status
+ * holds at most the error of an earlier attempt.
  */
 export const TIMED_OUT: ExecutionErrorJson = { code: "Timeout", kind: "USER", message: "Timeout in node" };
 

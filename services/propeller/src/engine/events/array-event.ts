@@ -33,7 +33,10 @@ export interface ArrayEventFacts {
   readonly outputs?: LiteralMap | undefined;
 }
 
-/** Event of an array node's single task execution, for admin (fields as recorded from Go Flyte 1.16). */
+/**
+ * Event of an array node's single task execution, for admin (fields as recorded from Go Flyte
+ * 1.16).
+ */
 export function arrayEvent(facts: ArrayEventFacts): ExecutionEvent {
   const { now, inputUri } = facts;
   return create(ExecutionEventSchema, {

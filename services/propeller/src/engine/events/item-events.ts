@@ -12,12 +12,14 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { inlineEventInputs } from "../data/input-location.js";
 import type { RunState } from "../state/run-state.js";
 
-// Publishes the items of a map task as external resources of the array's single task execution. Its events contain only
-// changes, with limits on their number and rate.
+// Publishes the items of a map task as external resources of the array's single task execution. Its
+// events contain only changes, with limits on their number and rate.
 
 /** Maximum of resources per event, so that it fits into a bus message. */
 const MAX_RESOURCES_PER_EVENT = 1_000;
-/** Arrays of up to this size report all items in their last event, in case an earlier one was lost. */
+/**
+ * Arrays of up to this size report all items in their last event, in case an earlier one was lost.
+ */
 const MAX_FULL_FINAL_EVENT = 500;
 
 /** Array that reports on this node, when the node does not publish itself. */
@@ -143,8 +145,8 @@ export function publishArrayEnd(state: RunState, node: RuntimeNode, end: ArrayEn
 }
 
 /**
- * An array aborted before its start has no published task execution. One whose lists do not match is published as
- * aborted, since its task did not fail.
+ * An array aborted before its start has no published task execution. One whose lists do not match
+ * is published as aborted, since its task did not fail.
  */
 function publishNeverStarted(state: RunState, node: RuntimeNode, end: ArrayEnd): void {
   switch (end.phase) {

@@ -56,8 +56,8 @@ export interface NodeEventDetails {
 }
 
 /**
- * Event of a node's phase change, for admin (fields as recorded from Go Flyte 1.16). Built field by field for speed, as
- * there are very many.
+ * Event of a node's phase change, for admin (fields as recorded from Go Flyte 1.16). Built field by
+ * field for speed, as there are very many.
  */
 export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   const { node, phase, now, details } = facts;

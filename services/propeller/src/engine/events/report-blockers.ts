@@ -5,8 +5,8 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { rfc3339Seconds } from "../time/rfc3339.js";
 import type { RunState } from "../state/run-state.js";
 
-// Publishes blockers to the execution's owner: the status holds the last published reason, so that a restart neither
-// repeats it as a change nor leaves it published.
+// Publishes blockers to the execution's owner: the status holds the last published reason, so that
+// a restart neither repeats it as a change nor leaves it published.
 
 /** Consecutive failures that are not reported, for short outages. */
 const MIN_FAILURES_TO_REPORT = 3;

@@ -1,6 +1,6 @@
 /**
- * Numbers the events of one execution in ascending order, also across restarts, without stored state: the number is at
- * least the time in microseconds.
+ * Numbers the events of one execution in ascending order, also across restarts, without stored
+ * state: the number is at least the time in microseconds.
  */
 export class EventSequence {
   #last = 0;

@@ -12,7 +12,9 @@ export function chosenArm(node: RuntimeNode): RuntimeNode | undefined {
   return id === undefined ? undefined : node.scope.nodes.get(id);
 }
 
-/** True when the node's branch lets it run: of arms only the chosen one, or any before the choice. */
+/**
+ * True when the node's branch lets it run: of arms only the chosen one, or any before the choice.
+ */
 export function mayBeChosen({ id, branch }: RuntimeNode): boolean {
   if (branch === undefined) return true;
   const chosen = branch.status.branchStatus?.finalNodeId;

@@ -23,8 +23,8 @@ export interface GraphIndex {
 const indexes = new WeakMap<GraphModel, GraphIndex>();
 
 /**
- * Indexes a graph, once: runs may share the index. Arms of a branch are in the graph beside the branch, without edges
- * from it, and may have edges from the nodes whose outputs they bind.
+ * Indexes a graph, once: runs may share the index. Arms of a branch are in the graph beside the
+ * branch, without edges from it, and may have edges from the nodes whose outputs they bind.
  */
 export function indexGraph(graph: GraphModel): GraphIndex {
   let index = indexes.get(graph);

@@ -15,8 +15,8 @@ export interface CachePlan {
 }
 
 /**
- * Progress of one node's caching. In memory only: after a restart a node repeats lookup and reservation, and stored
- * outputs have derived names.
+ * Progress of one node's caching. In memory only: after a restart a node repeats lookup and
+ * reservation, and stored outputs have derived names.
  */
 export interface NodeCache {
   readonly plan: CachePlan;

@@ -17,12 +17,15 @@ import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 export const NOT_STARTED: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
 
 /**
- * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`: all have ended, the
- * failure node runs. `done`: decided.
+ * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`:
+ * all have ended, the failure node runs. `done`: decided.
  */
 export type ScopeStage = "running" | "aborting" | "handlingFailure" | "done";
 
-/** Definitions that the nodes of a graph refer to: those of the resource, or of a dynamic node's spec. */
+/**
+ * Definitions that the nodes of a graph refer to: those of the resource, or of a dynamic node's
+ * spec.
+ */
 export type Definitions = Pick<WorkflowModel, "tasks" | "subWorkflows">;
 
 export interface ScopeFacts {
@@ -52,12 +55,17 @@ export class Scope {
   abortReason = "";
   /** Inputs of the graph, when they differ from those of its owner or of the workflow. */
   inputs: LiteralMap | undefined;
-  /** Error of the failing graph; undefined while it is not failing, or when its parent aborts it. */
+  /**
+   * Error of the failing graph; undefined while it is not failing, or when its parent aborts it.
+   */
   error: ExecutionErrorJson | undefined;
   /** Id of the node that caused `error`. */
   failedNodeId = "";
   failureNode: RuntimeNode | undefined;
-  /** Set when the nodes are the items of an array node; they are created when they start, and have no dependencies. */
+  /**
+   * Set when the nodes are the items of an array node; they are created when they start, and have
+   * no dependencies.
+   */
   array: ArrayState | undefined;
 
   readonly index: GraphIndex;
@@ -117,7 +125,10 @@ export interface UncommittedSuccess {
   readonly stored: boolean;
 }
 
-/** A node of a running workflow. Its status is immutable and replaced, so that it can be compared with the written one. */
+/**
+ * A node of a running workflow. Its status is immutable and replaced, so that it can be compared
+ * with the written one.
+ */
 export class RuntimeNode {
   status: NodeStatus = NOT_STARTED;
   /** Status in the resource, as of the last taken patch. */
@@ -177,17 +188,28 @@ export class RuntimeNode {
   uncommittedSuccess: UncommittedSuccess | undefined;
 
   taskRequest: TaskRequestState | undefined;
-  /** Child execution of the current attempt: requested, possibly without a response, or known to exist and not known to have ended. */
+  /**
+   * Child execution of the current attempt: requested, possibly without a response, or known to
+   * exist and not known to have ended.
+   */
   childState: "none" | "requested" | "exists" = "none";
   /** The current attempt has, or had, a child execution; for events. */
   hasChildExecution = false;
   /** Reason of its abort; undefined while it is not being aborted. */
   abortReason: string | undefined;
-  /** The attempt ran when this process loaded the workflow: a later step may have started without being written. */
+  /**
+   * The attempt ran when this process loaded the workflow: a later step may have started without
+   * being written.
+   */
   maybeAheadOfStatus = false;
-  /** It may have succeeded before this process loaded the workflow, and dependents may have started. */
+  /**
+   * It may have succeeded before this process loaded the workflow, and dependents may have started.
+   */
   maybeSucceeded = false;
-  /** It became ready by the end of such a node and could not start at once: it may have started before the restart. */
+  /**
+   * It became ready by the end of such a node and could not start at once: it may have started
+   * before the restart.
+   */
   maybeStarted = false;
   /** Time of the last abort sent in reply to a report of an ended attempt, ms. */
   zombieAbortedAt = 0;

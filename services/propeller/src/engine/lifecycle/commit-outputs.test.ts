@@ -19,7 +19,10 @@ const [CACHED, OTHER] = [numbers({ o0: 1 }), numbers({ o0: 2 })];
 const IN_STATUS = Buffer.from(toBinary(LiteralMapSchema, CACHED)).toString("base64");
 const OUTPUTS = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
 
-/** n0 has small outputs, which are being stored in the cache; meanwhile those of n1 use up the inline budget. */
+/**
+ * n0 has small outputs, which are being stored in the cache; meanwhile those of n1 use up the
+ * inline budget.
+ */
 function withoutRoom(): Driver {
   const driver = Driver.of(SPEC, { cache: defaultCacheConfig, maxTotalInlineOutputBytes: 20 });
   driver.answer("catalogGet", { kind: "value", value: undefined });

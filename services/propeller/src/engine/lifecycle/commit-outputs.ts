@@ -29,8 +29,8 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
 }
 
 /**
- * Commits the success of an attempt that ended before its node's abort. No node waits for its blob any more: outputs
- * that may not be written stay in the status.
+ * Commits the success of an attempt that ended before its node's abort. No node waits for its blob
+ * any more: outputs that may not be written stay in the status.
  */
 export function commitSuccessDuringAbort(state: RunState, node: RuntimeNode, pending: UncommittedSuccess): void {
   const unwritten = state.pendingBlobWrites.get(pending.uri)?.literals ?? (pending.stored ? undefined : pending.value);

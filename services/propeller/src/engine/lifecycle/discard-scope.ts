@@ -7,9 +7,9 @@ import { removeInstances } from "../state/scope.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Discards the graph below an ended node. Its nodes' statuses stay in the status until admin has recorded the
- * execution's end, as do all others. Items of a map are not nodes in admin: the map's own task execution reports on
- * them.
+ * Discards the graph below an ended node. Its nodes' statuses stay in the status until admin has
+ * recorded the execution's end, as do all others. Items of a map are not nodes in admin: the map's
+ * own task execution reports on them.
  */
 export function discardKeepingStatuses(state: RunState, node: RuntimeNode, childScope: Scope): void {
   if (
@@ -43,7 +43,9 @@ function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<stri
   return statusesOf(childScope);
 }
 
-/** Discards the graph below a node with its outputs and statuses; nothing of it is written any more. */
+/**
+ * Discards the graph below a node with its outputs and statuses; nothing of it is written any more.
+ */
 export function discardScope(state: RunState, node: RuntimeNode, childScope: Scope): void {
   releaseScope(state, node, childScope);
   for (const below of state.dirtyNodes) if (isWithin(below.scope, childScope)) state.dirtyNodes.delete(below);

@@ -35,7 +35,8 @@ export interface Success {
 /** Ends a node with success: keeps its outputs for consumers and enqueues dependents. */
 export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
   const { recoveredFrom: recovered } = node;
-  // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at the address in its event.
+  // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at
+  // the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
   const status = changePhase(node.status, { phase, now: state.now });
@@ -141,7 +142,9 @@ export function republishNode(state: RunState, node: RuntimeNode): void {
   state.events.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "immediate");
 }
 
-/** True when the node's success names outputs: not for an end node, nor for a node without outputs. */
+/**
+ * True when the node's success names outputs: not for an end node, nor for a node without outputs.
+ */
 function namesOutputs(node: RuntimeNode): boolean {
   const { target } = node.model;
   switch (target.kind) {
@@ -181,7 +184,10 @@ function priorCacheStatus({ model }: RuntimeNode, { cacheStatus, catalogKey }: P
   return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
 }
 
-/** Location at which a succeeded task's attempt may have left a checkpoint; undefined when no attempt ran. */
+/**
+ * Location at which a succeeded task's attempt may have left a checkpoint; undefined when no
+ * attempt ran.
+ */
 function checkpointOf(state: RunState, node: RuntimeNode): string | undefined {
   const { phase, catalog } = node.status;
   if (phase === NodePhase.Recovered || catalog?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
@@ -235,7 +241,8 @@ export function releaseSlot(state: RunState, node: RuntimeNode): void {
 
 function resolveDependents(state: RunState, node: RuntimeNode): void {
   state.policy.readiness.onNodeEnded(state, node);
-  // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose an arm.
+  // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose
+  // an arm.
   const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;
   for (const arm of armsOf(node)) {
     if (arm.ended || arm.started) continue;

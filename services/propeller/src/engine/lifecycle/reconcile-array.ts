@@ -17,8 +17,8 @@ import { abortScope } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
 import { failureErrorOf } from "../errors/timed-out.js";
 
-// An array node runs a graph of items, each of which is a regular node. Items have no edges, so no dependencies are
-// counted; they are created when they may start.
+// An array node runs a graph of items, each of which is a regular node. Items have no edges, so no
+// dependencies are counted; they are created when they may start.
 
 /** Abort reason shown on items when too many others have failed. */
 const FAILING_REASON = "ArrayNodeFailing";
@@ -70,7 +70,10 @@ export function addItem(scope: Scope, array: ArrayState, index: number): Runtime
   return node;
 }
 
-/** Decides whether the array continues, fails or has ended; while it continues, starts items as capacity permits. */
+/**
+ * Decides whether the array continues, fails or has ended; while it continues, starts items as
+ * capacity permits.
+ */
 export function reconcileArray(state: RunState, scope: Scope, array: ArrayState): void {
   switch (decideArray(array, array.requiredSuccesses)) {
     case "run":
@@ -125,7 +128,10 @@ export function restoreItemCount(node: RuntimeNode, array: ArrayState): void {
   } else if (node.isTerminal) array.succeeded++;
 }
 
-/** Truncates texts that the array's own error does not include: thousands of stack traces do not fit into a status. */
+/**
+ * Truncates texts that the array's own error does not include: thousands of stack traces do not fit
+ * into a status.
+ */
 function recordItemFailure(state: RunState, node: RuntimeNode, array: ArrayState): void {
   const error = failureErrorOf(node);
   const known = array.failures.has(error.message);

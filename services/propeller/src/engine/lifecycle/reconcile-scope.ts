@@ -10,7 +10,10 @@ import { DYNAMIC_REASON, childAbortReason, ROOT_REASON, abortScope } from "../ab
 import type { RunState } from "../state/run-state.js";
 import { markWorkflowFailing, markHandlingFailure, endWorkflow, succeedWorkflow } from "./workflow-phase.js";
 
-/** Reconciles a graph as a whole: checks whether it has ended, fails, was aborted, or has handled its failure. */
+/**
+ * Reconciles a graph as a whole: checks whether it has ended, fails, was aborted, or has handled
+ * its failure.
+ */
 export function reconcileScope(state: RunState, scope: Scope): void {
   if (scope.owner?.ended === true) return;
   switch (scope.stage) {
@@ -77,15 +80,16 @@ function onScopeAborted(state: RunState, scope: Scope): void {
     return;
   }
   scope.stage = "handlingFailure";
-  // An attempt's success may have caused it, but would not cause it again once the failure is known.
+  // An attempt's success may have caused it, but would not cause it again once the failure is
+  // known.
   state.speculative = false;
   if (owner === undefined) markHandlingFailure(state);
   state.enqueueNode(scope.failureNode ?? addFailureNode(scope, model));
 }
 
 /**
- * Keeps the original failure and appends the handler's own, since users look for the first cause. (Go Flyte reports
- * only the handler's error.)
+ * Keeps the original failure and appends the handler's own, since users look for the first cause.
+ * (Go Flyte reports only the handler's error.)
  */
 function onFailureHandled(state: RunState, scope: Scope, handler: RuntimeNode): void {
   if (handler.hasFailed && scope.error !== undefined) {

@@ -38,17 +38,20 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
   if (node.readyAtObservation < 0) node.readyAtObservation = state.observationSeq;
   if (node.unsuccessfulUpstream > 0) {
     node.scope.blockedByFailure ||= isLastPossibleEnd(node.scope);
-    // When nothing in the graph can progress, it fails without publishing the nodes never reached, as in Go Flyte; a
-    // graph that continues publishes skipped nodes.
+    // When nothing in the graph can progress, it fails without publishing the nodes never reached,
+    // as in Go Flyte; a graph that continues publishes skipped nodes.
     if (!node.scope.blockedByFailure) skipNode(state, node, true);
     return;
   }
-  // Tasks start after all other nodes are reconciled: by then failures and the order of starts are known.
+  // Tasks start after all other nodes are reconciled: by then failures and the order of starts are
+  // known.
   if (takesSlot(node, state.config.arrayParallelism)) enqueueStart(state, node);
   else startNode(state, node);
 }
 
-/** True when a failure was the last possible event of the graph: no node runs, and none can start. */
+/**
+ * True when a failure was the last possible event of the graph: no node runs, and none can start.
+ */
 function isLastPossibleEnd({ lastEndedFailed, activeNodes: live, nodes }: Scope): boolean {
   if (!lastEndedFailed || live > 0) return false;
   for (const { ended, branch, pendingUpstream, unsuccessfulUpstream } of nodes.values()) {
@@ -118,7 +121,10 @@ function writeInputs(state: RunState, node: RuntimeNode, inputs: LiteralMap): vo
   for (const uri of node.pendingWrites) state.writeBlob(node, uri, inputsFileContents(node, inputs));
 }
 
-/** Continues once the inputs are bound and, if necessary, written. Called again for each call result needed before the start. */
+/**
+ * Continues once the inputs are bound and, if necessary, written. Called again for each call result
+ * needed before the start.
+ */
 export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: LiteralMap): void {
   const prior = checkRecovery(state, node, inputs);
   if (prior.kind === "wait") {

@@ -14,7 +14,8 @@ import { countPublishedEnds } from "../status/published-ends.js";
 import { decodeOutputs } from "../data/outputs.js";
 import type { WorkflowOwnStatus, EffectTiming, RunState } from "../state/run-state.js";
 
-// Phases of the workflow itself. Its terminal event is published once its status is durable, and again until admin has it.
+// Phases of the workflow itself. Its terminal event is published once its status is durable, and
+// again until admin has it.
 
 /** Starts a new workflow. */
 export function startWorkflow(state: RunState): void {
@@ -117,7 +118,10 @@ export function onRepublishTimer(state: RunState): void {
   else state.timers.schedule(state.workflowTimer, state.republishAt);
 }
 
-/** Finalizes the resource, in Go Flyte's form, once admin has recorded the end or will never accept it. */
+/**
+ * Finalizes the resource, in Go Flyte's form, once admin has recorded the end or will never accept
+ * it.
+ */
 export function requestFinalization(state: RunState): void {
   if (state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
   state.finalization = "requested";
@@ -128,7 +132,10 @@ export function requestFinalization(state: RunState): void {
   state.emit({ kind: "finalize", afterRevision: 0 }, "afterWrite");
 }
 
-/** True when the node statuses fit into the resource in Go Flyte's final form. Those in the blob store stay there. */
+/**
+ * True when the node statuses fit into the resource in Go Flyte's final form. Those in the blob
+ * store stay there.
+ */
 function finalStatusFits(state: RunState): boolean {
   return state.slices === undefined || jsonSize(finalStatuses(statusesOf(state.root))) <= state.config.maxInlineStatusBytes;
 }

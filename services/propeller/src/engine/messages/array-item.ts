@@ -22,8 +22,8 @@ function positionOf(node: RuntimeNode): number {
 }
 
 /**
- * Environment that tells flytekit's map tasks their item: Go Flyte's variable, and an offset from the item's index to
- * its index in the lists of its file.
+ * Environment that tells flytekit's map tasks their item: Go Flyte's variable, and an offset from
+ * the item's index to its index in the lists of its file.
  */
 export function itemEnvironment(node: RuntimeNode): readonly KeyValuePair[] {
   const { array } = node.scope;

@@ -28,8 +28,8 @@ export interface ChildFacts {
 }
 
 /**
- * Request to create the child, which inherits the parent's settings (contract §5.5). Admin determines the parent's
- * principal and the nesting depth. The shard is the child's own.
+ * Request to create the child, which inherits the parent's settings (contract §5.5). Admin
+ * determines the parent's principal and the nesting depth. The shard is the child's own.
  */
 export function childExecutionRequest(node: RuntimeNode, { workflow, launchPlan, inputs }: ChildFacts): ExecutionCreateRequest {
   const { options } = workflow;

@@ -50,8 +50,8 @@ function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number
 }
 
 /**
- * Complete request for a plugin service to bring one attempt to the desired state. Built field by field, as there are
- * very many: a message built by `create` takes four times the memory.
+ * Complete request for a plugin service to bring one attempt to the desired state. Built field by
+ * field, as there are very many: a message built by `create` takes four times the memory.
  */
 export function taskRequest(node: RuntimeNode, facts: TaskRequestContext, aim: RequestOptions): TaskRequest {
   const { workflow, config, template, now } = facts;

@@ -5,9 +5,9 @@ import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 /**
- * Reply to an event of an attempt whose workflow has ended or is gone: ABORT while the attempt still runs, none when it
- * has ended. A restarted plugin service may start an ended attempt again on a duplicate request. The request only names
- * the attempt, which suffices to remove it.
+ * Reply to an event of an attempt whose workflow has ended or is gone: ABORT while the attempt
+ * still runs, none when it has ended. A restarted plugin service may start an ended attempt again
+ * on a duplicate request. The request only names the attempt, which suffices to remove it.
  */
 export function zombieAbortRequest(event: TaskEvent, now: number): TaskRequest | undefined {
   const told = event.event;

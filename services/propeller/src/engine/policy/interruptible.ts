@@ -4,8 +4,9 @@ import type { EngineConfig } from "../config.js";
 type InterruptibleConfig = Pick<EngineConfig, "interruptibleFailureThreshold" | "maxSystemFailures">;
 
 /**
- * Decides whether an attempt may run on interruptible machines: the node's setting precedes the execution's, and that
- * the workflow's. Enough system failures disable it, so that the last attempt gets a regular machine (contract §5.3).
+ * Decides whether an attempt may run on interruptible machines: the node's setting precedes the
+ * execution's, and that the workflow's. Enough system failures disable it, so that the last attempt
+ * gets a regular machine (contract §5.3).
  */
 export function decideInterruptible(
   node: NodeModel,

@@ -3,8 +3,9 @@ import type { ArrayState } from "../array/array-state.js";
 import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
 
 /**
- * True when a node counts against the execution's `max parallelism`, from its queueing to its end. Items count only
- * where the array leaves their number to the execution, and then the array itself does not.
+ * True when a node counts against the execution's `max parallelism`, from its queueing to its end.
+ * Items count only where the array leaves their number to the execution, and then the array itself
+ * does not.
  */
 export function takesSlot({ model, scope }: SlotCandidate, behavior: ParallelismBehavior): boolean {
   if (scope.array !== undefined) return scope.array.concurrency.kind === "workflow" && kindTakesSlot(model.target, behavior);

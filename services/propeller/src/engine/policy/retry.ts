@@ -27,8 +27,8 @@ export function causeOf(error: ExecutionErrorJson): RetryCause {
 }
 
 /**
- * Decides whether a recoverable failure is retried. Each cause has its own budget: a preempted machine costs no user
- * retry (contract §5.3).
+ * Decides whether a recoverable failure is retried. Each cause has its own budget: a preempted
+ * machine costs no user retry (contract §5.3).
  */
 export function decideRetry(error: ExecutionErrorJson, spent: SpentAttempts, budgets: RetryBudgets): RetryDecision {
   const cause = causeOf(error);

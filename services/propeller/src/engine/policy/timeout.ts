@@ -15,7 +15,10 @@ export interface TimeFacts {
   readonly attemptStartedAt: number | undefined;
 }
 
-/** `active` ends the node as TIMED_OUT; `execution` is a failure of the attempt, which may be retried. */
+/**
+ * `active` ends the node as TIMED_OUT; `execution` is a failure of the attempt, which may be
+ * retried.
+ */
 export type TimeoutDecision =
   | { readonly kind: "active"; readonly message: string }
   | { readonly kind: "execution"; readonly message: string }

@@ -8,7 +8,10 @@ import type { RunState } from "../state/run-state.js";
 
 // Republishes node events that may have been lost: with the process before, or in transit.
 
-/** Publishes again that a node is queued or runs, with the time from the status: events before the restart may be lost. */
+/**
+ * Publishes again that a node is queued or runs, with the time from the status: events before the
+ * restart may be lost.
+ */
 export function republishProgress(state: RunState, node: RuntimeNode): void {
   const { phase, queuedAt, startedAt } = node.status;
   const occurredAt = republishedAtMs(phase === NodePhase.Queued ? queuedAt : startedAt, state.now);
@@ -26,8 +29,8 @@ export function republishRecentEnds(state: RunState): void {
 }
 
 /**
- * Publishes again the state of the node with this unique id, which the control plane does not know. Ignores a node that
- * has not started.
+ * Publishes again the state of the node with this unique id, which the control plane does not know.
+ * Ignores a node that has not started.
  */
 export function republishUnknownNode(state: RunState, uniqueId: string): void {
   const node = findByUniqueId(state.root, uniqueId);

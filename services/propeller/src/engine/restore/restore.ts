@@ -55,7 +55,10 @@ export function restoreScope(state: RunState, scope: Scope, statuses: Statuses):
   }
 }
 
-/** Marks ancestors as possibly succeeded: an interrupted abort may have hidden their end, and dependents may have started. */
+/**
+ * Marks ancestors as possibly succeeded: an interrupted abort may have hidden their end, and
+ * dependents may have started.
+ */
 function markAncestorsMaybeSucceeded(node: RuntimeNode): void {
   const above = node.branch ?? (node.id === END_NODE ? node.scope.owner : undefined);
   if (above === undefined || above.isTerminal) return;
@@ -164,7 +167,10 @@ function restoreArray(state: RunState, node: RuntimeNode): void {
   childScope.stage = "aborting";
 }
 
-/** Follows `restore`: resends requests to run or abort, and republishes events that may have been lost. */
+/**
+ * Follows `restore`: resends requests to run or abort, and republishes events that may have been
+ * lost.
+ */
 export function resumeRun(state: RunState): void {
   if (isTerminalWorkflow(state.status.phase)) {
     markAllAbortedEnded(state, state.root, { reason: state.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
@@ -242,7 +248,10 @@ function markAbortedEnded(state: RunState, scope: Scope): void {
   }
 }
 
-/** Ends all aborted nodes of a graph: they keep their phase; the status of the graph shows that they have ended. */
+/**
+ * Ends all aborted nodes of a graph: they keep their phase; the status of the graph shows that they
+ * have ended.
+ */
 function markAllAbortedEnded(
   state: RunState,
   scope: Scope,

@@ -22,7 +22,10 @@ export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSl
   readonly status: Patch;
 }
 
-/** Returns the changes since the last call; costs as much as nodes have changed, or as their slices hold. */
+/**
+ * Returns the changes since the last call; costs as much as nodes have changed, or as their slices
+ * hold.
+ */
 export function collectStatusPatch(state: RunState): StatusChanges | undefined {
   const patch: Patch = mergeDiff(state.persistedStatus, state.status) ?? {};
   state.persistedStatus = state.status;
@@ -127,7 +130,9 @@ function patchSlices(state: RunState, slices: StatusSlices): void {
   }
 }
 
-/** The resource holds statuses of a graph that has not been entered since loading and never will be. */
+/**
+ * The resource holds statuses of a graph that has not been entered since loading and never will be.
+ */
 function hasStaleChildren({ persistedStatus: written, status }: RuntimeNode): boolean {
   return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
 }
@@ -163,7 +168,10 @@ function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
-/** A new instance of a graph replaces the old one: the old one's statuses must be removed from the resource. */
+/**
+ * A new instance of a graph replaces the old one: the old one's statuses must be removed from the
+ * resource.
+ */
 function adoptPersisted(state: RunState, node: RuntimeNode, patch: Patch): void {
   const { owner } = node.scope;
   const old = owner?.persistedChildScope;

@@ -39,15 +39,18 @@ export interface RunInput {
 }
 
 /**
- * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
- * client changed the resource (a write was refused), the caller creates a new run: transitions that were not durable
- * are derived again.
+ * Creates the run of a workflow from its resource. The first observation except `plugins` must be
+ * `load`. When another client changed the resource (a write was refused), the caller creates a new
+ * run: transitions that were not durable are derived again.
  */
 export function createRun(input: RunInput): WorkflowRun {
   return new Run(input);
 }
 
-/** Effects that abort all attempts that the resource shows as running, when no run can be created, or none progresses. */
+/**
+ * Effects that abort all attempts that the resource shows as running, when no run can be created,
+ * or none progresses.
+ */
 export function buildAbortEffects({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
   const state = newRunState({ workflow, config, now });
   state.beginObservation(now, false);
@@ -218,7 +221,10 @@ class Run implements WorkflowRun {
     this.#timer();
   }
 
-  /** Allows speculative starts on a new resource. On any other, assumes that an earlier process may have started nodes. */
+  /**
+   * Allows speculative starts on a new resource. On any other, assumes that an earlier process may
+   * have started nodes.
+   */
   #start(isNew: boolean): void {
     const state = this.#state;
     state.speculationAllowed = state.speculative = isNew;
@@ -281,7 +287,10 @@ class Run implements WorkflowRun {
     failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
-  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `capacity`. */
+  /**
+   * Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one
+   * observation waits for `capacity`.
+   */
   #drain(): void {
     const state = this.#state;
     let started = 0;

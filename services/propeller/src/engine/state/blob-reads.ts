@@ -13,7 +13,10 @@ interface Read {
   retryAt: number | undefined;
 }
 
-/** Blobs that nodes wait for: each is read once, kept while a node waits for it, and evicted afterwards. */
+/**
+ * Blobs that nodes wait for: each is read once, kept while a node waits for it, and evicted
+ * afterwards.
+ */
 export class BlobReads {
   readonly #reads = new Map<string, Read>();
   /** Number of missing blobs per waiting node. */
@@ -61,7 +64,10 @@ export class BlobReads {
     return readEffect(kind, uri);
   }
 
-  /** Handles a result. Returns the nodes that can continue, and the retry time after a transient error. */
+  /**
+   * Handles a result. Returns the nodes that can continue, and the retry time after a transient
+   * error.
+   */
   onResult(
     uri: string,
     result: ReadResult<LiteralMap> | ReadResult<Literal>,

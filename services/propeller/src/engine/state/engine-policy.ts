@@ -6,15 +6,24 @@ import { incrementalReadiness, type ReadinessTracking } from "./readiness.js";
 export interface EnginePolicy {
   /** Finds the nodes that an ended node makes ready. */
   readonly readiness: ReadinessTracking;
-  /** Returns true when an earlier process may have started nodes of a workflow whose stored phase is Ready. */
+  /**
+   * Returns true when an earlier process may have started nodes of a workflow whose stored phase is
+   * Ready.
+   */
   priorStartPossible(isNew: boolean): boolean;
   /** Returns true when dependents of this node may have started without a stored status. */
   mayHaveSpeculativeDependents(node: RuntimeNode): boolean;
-  /** Returns true when a child execution, whose creation was requested without response, is created before it is terminated. */
+  /**
+   * Returns true when a child execution, whose creation was requested without response, is created
+   * before it is terminated.
+   */
   confirmsChildBeforeAbort(node: RuntimeNode): boolean;
   /** Returns how many more items an array may start while `active` items run. */
   itemCapacity(array: ArrayState, active: number): number;
-  /** Returns true when the node's outputs stay in the status until admin has recorded the execution's end. */
+  /**
+   * Returns true when the node's outputs stay in the status until admin has recorded the
+   * execution's end.
+   */
   keepsOutputsUntilRecorded(node: RuntimeNode): boolean;
   /** Returns true when the statuses below an ended node stay in the status until then. */
   keepsChildStatusesUntilRecorded(node: RuntimeNode): boolean;

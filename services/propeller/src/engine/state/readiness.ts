@@ -9,7 +9,10 @@ export interface ReadinessTracking {
   beforeDequeue(queue: ReconcileQueue): void;
 }
 
-/** Counts the pending upstream nodes of each node: the end of a node costs as much as it has dependents. */
+/**
+ * Counts the pending upstream nodes of each node: the end of a node costs as much as it has
+ * dependents.
+ */
 export const incrementalReadiness: ReadinessTracking = {
   onNodeEnded: decrementUpstream,
   beforeDequeue: () => undefined,

@@ -8,7 +8,10 @@ export interface ReconcileQueue {
   enqueueScope(scope: Scope): void;
 }
 
-/** Resync: derives every node's dependencies from the phases of upstream nodes, not from counters, and reconciles all nodes. */
+/**
+ * Resync: derives every node's dependencies from the phases of upstream nodes, not from counters,
+ * and reconciles all nodes.
+ */
 export function resyncScope(queue: ReconcileQueue, scope: Scope): void {
   for (const node of scope.nodes.values()) {
     if (node.ended) continue;

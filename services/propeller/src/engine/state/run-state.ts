@@ -41,8 +41,8 @@ export interface PendingBlobWrite {
 }
 
 /**
- * State of one running workflow, and the operations shared by all parts of the engine: change a status, emit an event,
- * enqueue a node. The parts are the functions in this folder.
+ * State of one running workflow, and the operations shared by all parts of the engine: change a
+ * status, emit an event, enqueue a node. The parts are the functions in this folder.
  */
 export class RunState {
   /** Time of the current observation, ms. */
@@ -50,13 +50,13 @@ export class RunState {
   /** Counts observations. */
   observationSeq = 0;
   /**
-   * The observation that this one is or continues: effects of nodes that it made ready may precede the status write,
-   * later ones may not.
+   * The observation that this one is or continues: effects of nodes that it made ready may precede
+   * the status write, later ones may not.
    */
   #originObservation = 0;
   /**
-   * Nodes that this observation makes ready may start before it is durable: an attempt's success caused it, which is
-   * reported again after a crash.
+   * Nodes that this observation makes ready may start before it is durable: an attempt's success
+   * caused it, which is reported again after a crash.
    */
   speculative = false;
   /** Nodes that become ready now may have started before a restart, see RuntimeNode.unconfirmed. */
@@ -77,7 +77,10 @@ export class RunState {
   /** Nodes whose timers must be rescheduled. */
   readonly timersToReschedule = new Set<RuntimeNode>();
   readonly dirtyNodes = new Set<RuntimeNode>();
-  /** Statuses of the nodes when they are too large for the resource; undefined while the resource holds them. */
+  /**
+   * Statuses of the nodes when they are too large for the resource; undefined while the resource
+   * holds them.
+   */
   slices: StatusSlices | undefined;
   /** Approximate upper bound of the statuses in the resource, bytes. */
   inlineStatusBytes = 0;
@@ -85,7 +88,10 @@ export class RunState {
   readonly slotQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
   /** Items of arrays that may start. */
   readonly startQueue = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
-  /** The observation has reached its limit of starts; further nodes wait for `capacity`, see `maxStartsPerObservation`. */
+  /**
+   * The observation has reached its limit of starts; further nodes wait for `capacity`, see
+   * `maxStartsPerObservation`.
+   */
   startsThrottled = false;
   /** Nodes and items of all graphs entered and not discarded. */
   instances = 0;
@@ -113,7 +119,10 @@ export class RunState {
   readonly wakeupListeners = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();
 
-  /** The stored status says Running, or no other process ever loaded it: effects with `prompt` need not wait for a write. */
+  /**
+   * The stored status says Running, or no other process ever loaded it: effects with `prompt` need
+   * not wait for a write.
+   */
   speculationAllowed = false;
   startedRevision = 0;
   /** Reason of the abort of the whole execution; undefined without one. */
@@ -127,7 +136,10 @@ export class RunState {
   /** The end is recorded: labels and finalizer must be changed. */
   finalization: "none" | "requested" | "patched" = "none";
 
-  /** This observation continues work left by another, so nothing that it makes ready follows from it alone. */
+  /**
+   * This observation continues work left by another, so nothing that it makes ready follows from it
+   * alone.
+   */
   #hasInheritedWork = false;
 
   readonly events = new EventPublisher(this);
@@ -250,7 +262,10 @@ export class RunState {
 
   // One observation
 
-  /** `continuesPrevious`: continues the previous observation, whose ready nodes may still start before the status write. */
+  /**
+   * `continuesPrevious`: continues the previous observation, whose ready nodes may still start
+   * before the status write.
+   */
   beginObservation(now: number, continuesPrevious: boolean): void {
     // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);
@@ -264,9 +279,9 @@ export class RunState {
   }
 
   /**
-   * Effects may precede the status write only if a restart would derive them again: those that follow at once from an
-   * attempt's success, which is reported again, or from the start of a resource that no process has started, as long as
-   * it is stored as new. All others wait.
+   * Effects may precede the status write only if a restart would derive them again: those that
+   * follow at once from an attempt's success, which is reported again, or from the start of a
+   * resource that no process has started, as long as it is stored as new. All others wait.
    */
   effectTimingFor(node: RuntimeNode): EffectTiming {
     return this.speculationAllowed && this.speculative && !this.#hasInheritedWork && node.readyAtObservation === this.#originObservation
@@ -274,7 +289,10 @@ export class RunState {
       : "afterWrite";
   }
 
-  /** True when the node's new effects may already have happened. A failure node never runs ahead of the status. */
+  /**
+   * True when the node's new effects may already have happened. A failure node never runs ahead of
+   * the status.
+   */
   priorStartPossibleFor(node: RuntimeNode): boolean {
     return this.priorStartPossible && node !== node.scope.failureNode;
   }
@@ -311,8 +329,8 @@ function byTopologicalOrder(a: RuntimeNode, b: RuntimeNode): boolean {
 }
 
 /**
- * Nested graphs before the one that contains them: a nested graph that fails in the same observation as its parent has
- * failed by itself, and is not shown as aborted.
+ * Nested graphs before the one that contains them: a nested graph that fails in the same
+ * observation as its parent has failed by itself, and is not shown as aborted.
  */
 function deepestFirst(a: Scope, b: Scope): boolean {
   if (a.depth !== b.depth) return a.depth > b.depth;

@@ -21,7 +21,10 @@ export function enqueueStart(state: RunState, node: RuntimeNode): void {
   (takesSlot(node, state.config.arrayParallelism) ? state.slotQueue : state.startQueue).push(node);
 }
 
-/** Next queued node, in graph order, so that the choice does not depend on the order in which nodes became ready. */
+/**
+ * Next queued node, in graph order, so that the choice does not depend on the order in which nodes
+ * became ready.
+ */
 export function dequeueStart(state: RunState): RuntimeNode | undefined {
   for (;;) {
     const hasRoomLeft = state.slotQueue.size > 0 && hasFreeSlot(state.model.options.maxParallelism, state.slotsUsed);

@@ -12,8 +12,8 @@ export function rootScope(state: RunState): Scope {
 }
 
 /**
- * Creates a scope of a graph below a node, with no node started. Its nodes use the definitions of the owner's graph
- * unless it has its own.
+ * Creates a scope of a graph below a node, with no node started. Its nodes use the definitions of
+ * the owner's graph unless it has its own.
  */
 export function enterScope(state: RunState, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
   const scope = newScope(state, graph, { owner, definitions });
@@ -60,7 +60,8 @@ export function tooManyInstances({ config, instances }: RunState, nodes: number)
 /**
  * Counts the graph's nodes until it is discarded.
  *
- * @throws ExpansionError when a restored status holds far more than a run may: this process did not write it.
+ * @throws ExpansionError when a restored status holds far more than a run may: this process did not
+ *   write it.
  */
 export function addInstances(state: RunState, scope: Scope): void {
   state.instances += sizeOf(scope);

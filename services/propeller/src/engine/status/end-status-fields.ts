@@ -9,8 +9,8 @@ import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/id
 import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import type { NodeCache } from "../graph/node-cache.js";
 
-// Facts of a node's end that only its terminal event has. They stay in the status until admin has recorded the
-// execution's end: an event may be lost, and its repair has only the resource.
+// Facts of a node's end that only its terminal event has. They stay in the status until admin has
+// recorded the execution's end: an event may be lost, and its repair has only the resource.
 
 /** Facts in the status of an ended node besides its phase, times, outputs and error. */
 export type EndStatusFields = Pick<NodeStatus, "catalog" | "childExecution" | "deckUri">;
@@ -51,8 +51,8 @@ export function deckOfEnd({ deckUri }: NodeStatus, attemptDir: string): string |
 }
 
 /**
- * Status of a node as Go Flyte leaves it: without the facts kept until the execution's end was recorded. Returns the
- * same object when there are none.
+ * Status of a node as Go Flyte leaves it: without the facts kept until the execution's end was
+ * recorded. Returns the same object when there are none.
  */
 export function withoutEndStatusFields(status: NodeStatus): NodeStatus {
   if (!isTerminalNode(status.phase)) return status;

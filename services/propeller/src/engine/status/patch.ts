@@ -3,8 +3,8 @@ import { ownField, setOwnField } from "@flyte-ts/workflow-crd";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * JSON merge patch (RFC 7386) from `before` to `after`: null removes a field, objects are merged, other values are
- * replaced. Undefined when they are equal.
+ * JSON merge patch (RFC 7386) from `before` to `after`: null removes a field, objects are merged,
+ * other values are replaced. Undefined when they are equal.
  */
 export function mergeDiff(before: Json, after: Json): Record<string, unknown> | undefined {
   let patch: Record<string, unknown> | undefined;

@@ -3,8 +3,9 @@ import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 import type { Scope } from "../graph/runtime.js";
 
 /**
- * Counts the nodes of a graph, at every depth, whose published ends are in the status. Excludes skipped nodes: a status
- * does not distinguish arms that were not chosen, which publish nothing. Also excludes items of maps.
+ * Counts the nodes of a graph, at every depth, whose published ends are in the status. Excludes
+ * skipped nodes: a status does not distinguish arms that were not chosen, which publish nothing.
+ * Also excludes items of maps.
  */
 export function countPublishedEnds(scope: Scope): number {
   if (scope.array?.reportsItemsAs === "items") return 0;

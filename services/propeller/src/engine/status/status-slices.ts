@@ -47,8 +47,9 @@ interface Slice {
 }
 
 /**
- * Node statuses in slices, in order of arrival, so that nodes that start together share a slice. Only slices with
- * changes are rewritten, under new names: the root in the resource decides which of them are valid.
+ * Node statuses in slices, in order of arrival, so that nodes that start together share a slice.
+ * Only slices with changes are rewritten, under new names: the root in the resource decides which
+ * of them are valid.
  */
 export class StatusSlices {
   readonly #top: PathNode = newPathNode("", undefined);
@@ -127,7 +128,10 @@ export class StatusSlices {
     if (at !== undefined) at.children = undefined;
   }
 
-  /** Changes since the last call, or undefined when there are none. Costs as much as the changed slices. */
+  /**
+   * Changes since the last call, or undefined when there are none. Costs as much as the changed
+   * slices.
+   */
   collectChanges(): SliceChanges | undefined {
     if (this.#changed.size === 0) return undefined;
     this.#generation++;

@@ -15,9 +15,10 @@ export interface PhaseChange {
 }
 
 /**
- * Returns a node's status in its next phase, with the phase's times and, at the end, without fields no longer needed: a
- * finished node keeps its phase, end time, attempts, error, and what Go Flyte leaves of an array, a gate or a failed
- * sub-workflow (contract §4, recorded statuses). Its start time stays until the execution's end is recorded.
+ * Returns a node's status in its next phase, with the phase's times and, at the end, without fields
+ * no longer needed: a finished node keeps its phase, end time, attempts, error, and what Go Flyte
+ * leaves of an array, a gate or a failed sub-workflow (contract §4, recorded statuses). Its start
+ * time stays until the execution's end is recorded.
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
   const time = rfc3339Seconds(now);
@@ -48,7 +49,10 @@ export function changeMessage(status: NodeStatus, message: string, now: number):
   return { ...status, message: boundMessage(message, MAX_STATUS_MESSAGE), lastUpdatedAt: rfc3339Seconds(now) };
 }
 
-/** The node's attempt runs: `startedAt` is that of the first attempt, `laStartedAt` that of this one. */
+/**
+ * The node's attempt runs: `startedAt` is that of the first attempt, `laStartedAt` that of this
+ * one.
+ */
 export function attemptStarted(status: NodeStatus, now: number): NodeStatus {
   const time = rfc3339Seconds(now);
   return {

@@ -25,8 +25,9 @@ export function fromRfc3339(text: string | undefined): number | undefined {
 }
 
 /**
- * Event time, for admin, of a change that the status dates in whole seconds: the latest possible moment, so that it
- * follows its causes, but not later than `now`. Undefined for an absent or malformed time.
+ * Event time, for admin, of a change that the status dates in whole seconds: the latest possible
+ * moment, so that it follows its causes, but not later than `now`. Undefined for an absent or
+ * malformed time.
  */
 export function republishedAtMs(text: string | undefined, now: number): number | undefined {
   const latest = latestPossibleMs(text);
@@ -34,8 +35,8 @@ export function republishedAtMs(text: string | undefined, now: number): number |
 }
 
 /**
- * Latest moment that a time in whole seconds may represent. Deadlines restored from a status use it, so that a restart
- * never makes them early.
+ * Latest moment that a time in whole seconds may represent. Deadlines restored from a status use
+ * it, so that a restart never makes them early.
  */
 export function latestPossibleMs(text: string | undefined): number | undefined {
   const ms = fromRfc3339(text);

@@ -5,7 +5,10 @@ interface Entry<T> {
   readonly subject: T;
 }
 
-/** Timers by subject. A postponed subject keeps its old entry and fires early once, which costs less than finding the entry. */
+/**
+ * Timers by subject. A postponed subject keeps its old entry and fires early once, which costs less
+ * than finding the entry.
+ */
 export class TimerHeap<T extends object> {
   readonly #heap = new BinaryHeap<Entry<T>>((a, b) => a.at < b.at);
   readonly #earliest = new Map<T, number>();
@@ -27,7 +30,10 @@ export class TimerHeap<T extends object> {
     this.#earliest.delete(subject);
   }
 
-  /** Removes and returns the subjects due at `now`, each once; timers set meanwhile are returned by the next call. */
+  /**
+   * Removes and returns the subjects due at `now`, each once; timers set meanwhile are returned by
+   * the next call.
+   */
   popDue(now: number): T[] {
     const due: T[] = [];
     for (let top = this.#heap.peek(); top !== undefined && top.at <= now; top = this.#heap.peek()) {

@@ -4,8 +4,8 @@ import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { CallResult, RefusalCode } from "../../engine/calls/call.js";
 
 /**
- * Codes for which a retry may help; all others are final. UNAUTHENTICATED concerns this process's token, which may be
- * revoked or replaced, not the execution.
+ * Codes for which a retry may help; all others are final. UNAUTHENTICATED concerns this process's
+ * token, which may be revoked or replaced, not the execution.
  */
 const TRANSIENT_CODES: ReadonlySet<CodeName> = new Set([
   "CANCELLED",

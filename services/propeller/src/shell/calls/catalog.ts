@@ -106,7 +106,10 @@ function catalogKey({ dataset, tag }: CacheKey, { artifactId, source }: CatalogK
   });
 }
 
-/** Each step may already be done: by this node, whose names are derived, or by another, whose outputs are equivalent. */
+/**
+ * Each step may already be done: by this node, whose names are derived, or by another, whose
+ * outputs are equivalent.
+ */
 async function store(catalog: Catalog, question: CallOf<"catalogPut">, outputs: LiteralMap): Promise<CatalogMetadata> {
   const { call, source, artifactId, overwrite } = question;
   const { dataset, tag } = call;

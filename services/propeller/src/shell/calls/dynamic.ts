@@ -37,7 +37,10 @@ export interface DynamicHandlerOptions {
 
 type DynamicCallHandlers = { readonly [K in keyof DynamicCalls]: CallHandler<K> };
 
-/** Reads the specs that dynamic tasks produced and compiles them, with the tasks and launch plans that admin returns. */
+/**
+ * Reads the specs that dynamic tasks produced and compiles them, with the tasks and launch plans
+ * that admin returns.
+ */
 export function dynamicCallHandlers(options: DynamicHandlerOptions): DynamicCallHandlers {
   const admin = createClient({ channel: options.channel, service: AdminService });
   const limit = new Limit(options.concurrency);

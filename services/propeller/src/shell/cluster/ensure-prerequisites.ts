@@ -38,7 +38,10 @@ export async function ensurePrerequisites({ client, logger, createCrd, namespace
   });
 }
 
-/** With read access only, propeller uses the existing object; without read access, or when it is missing, it creates it. */
+/**
+ * With read access only, propeller uses the existing object; without read access, or when it is
+ * missing, it creates it.
+ */
 async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
   const found = await client.get(ref, { name: object.metadata.name, metadataOnly: true }).catch((error: unknown) => {
     if (error instanceof KubeError && error.status === 403) return undefined;

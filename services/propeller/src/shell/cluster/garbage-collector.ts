@@ -30,8 +30,9 @@ const CONCURRENCY = 4;
 const MAX_PER_RUN = 5_000;
 
 /**
- * Hours, as label values, whose workflows may still have to be retained. The label has only the hour of the end, so all
- * workflows of an hour expire when its last moment does, and none expires early.
+ * Hours, as label values, whose workflows may still have to be retained. The label has only the
+ * hour of the end, so all workflows of an hour expire when its last moment does, and none expires
+ * early.
  */
 export function retainedHours(now: number, ttlMs: number): string[] {
   const hours: string[] = [];
@@ -41,8 +42,9 @@ export function retainedHours(now: number, ttlMs: number): string[] {
 }
 
 /**
- * Deletes the resources of workflows that ended before the retention time; owned objects go with them. Resolves to
- * their number. Selects only resources with the labels of a finished workflow, never active ones.
+ * Deletes the resources of workflows that ended before the retention time; owned objects go with
+ * them. Resolves to their number. Selects only resources with the labels of a finished workflow,
+ * never active ones.
  */
 export async function deleteExpired({
   client,

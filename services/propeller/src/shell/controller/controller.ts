@@ -50,10 +50,11 @@ export interface ControllerOptions {
 }
 
 /**
- * Reconciles the FlyteWorkflow resources of the shards that this process holds. A key is enqueued when (1) its resource
- * is created or changed, (2) its periodic resync or a timer is due, (3) a reconcile failed, (4) an operation it waited
- * for completed (a write, a read: a downstream node may start), (5) a plugin service reported a change. A worker
- * dequeues a key, gives the engine its observations and starts the effects.
+ * Reconciles the FlyteWorkflow resources of the shards that this process holds. A key is enqueued
+ * when (1) its resource is created or changed, (2) its periodic resync or a timer is due, (3) a
+ * reconcile failed, (4) an operation it waited for completed (a write, a read: a downstream node
+ * may start), (5) a plugin service reported a change. A worker dequeues a key, gives the engine its
+ * observations and starts the effects.
  */
 export class Controller {
   readonly #queue = new WorkQueue();
@@ -106,8 +107,8 @@ export class Controller {
   }
 
   /**
-   * Resolves when there is capacity for more observations, or after one second: runs that wait for an unavailable
-   * service must not stop consumption.
+   * Resolves when there is capacity for more observations, or after one second: runs that wait for
+   * an unavailable service must not stop consumption.
    */
   async whenCapacity(): Promise<void> {
     if (this.#backlog.hasCapacity) return;
@@ -180,7 +181,9 @@ export class Controller {
     await this.#effects.drained();
   }
 
-  /** Adds an observation to the inbox of a workflow; ignored for other shards and ended workflows. */
+  /**
+   * Adds an observation to the inbox of a workflow; ignored for other shards and ended workflows.
+   */
   observe(key: string, observation: Observation): void {
     this.#shardOf(key)?.observe(key, observation);
   }

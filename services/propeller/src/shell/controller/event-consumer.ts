@@ -22,8 +22,9 @@ export interface EventConsumerOptions {
 const CONSUMER_INACTIVE_MS = 300_000;
 
 /**
- * Consumes task events and wake-ups of the shards that this process holds. Its own consumer starts at the newest
- * message: a new holder of a shard subscribes first and then resends its requests, which makes plugins report again.
+ * Consumes task events and wake-ups of the shards that this process holds. Its own consumer starts
+ * at the newest message: a new holder of a shard subscribes first and then resends its requests,
+ * which makes plugins report again.
  */
 export class EventConsumer {
   #tasks: ExclusiveSubscription | undefined;
@@ -78,7 +79,10 @@ export class EventConsumer {
     ];
   }
 
-  /** Acknowledged once in memory: if this process ends before the status write, the next holder resends the request. */
+  /**
+   * Acknowledged once in memory: if this process ends before the status write, the next holder
+   * resends the request.
+   */
   #onTaskEvent(message: BusMessage): void {
     try {
       const event = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, message.data));

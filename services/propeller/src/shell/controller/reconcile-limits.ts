@@ -2,8 +2,9 @@
 export const MAX_START_BATCHES = 64;
 
 /**
- * Time after which a reconcile processes no further observations, ms: the rest waits for the workflow's next one. Short
- * beside other workflows: each node of a chain waits for two or three reconciles of a busy workflow. Long when alone:
- * the changes of one reconcile share a write and batches of messages.
+ * Time after which a reconcile processes no further observations, ms: the rest waits for the
+ * workflow's next one. Short beside other workflows: each node of a chain waits for two or three
+ * reconciles of a busy workflow. Long when alone: the changes of one reconcile share a write and
+ * batches of messages.
  */
 export const MAX_RECONCILE_MS = { alone: 50, shared: 4 };

@@ -14,7 +14,10 @@ export interface ShardAssignmentOptions {
 /** Makes the controller and the event consumer follow the shards that this process holds. */
 export class ShardAssignment {
   readonly #held = new Set<number>();
-  /** Serializes changes, however fast shards change hands; changes that arrive meanwhile are combined. */
+  /**
+   * Serializes changes, however fast shards change hands; changes that arrive meanwhile are
+   * combined.
+   */
   #reconciling: Promise<void> = Promise.resolve();
   #reconcileScheduled = false;
   #streamsEnsured = false;
@@ -63,7 +66,8 @@ export class ShardAssignment {
     const held = new Set(this.#held);
     const gained = [...held].filter((shard) => !controller.shards.has(shard));
     if (gained.length > 0) logger.info({ gained, shards: held.size }, "shards gained");
-    // Opens the watches, then subscribes to events, then starts the runs, whose resent requests cause events.
+    // Opens the watches, then subscribes to events, then starts the runs, whose resent requests
+    // cause events.
     const opened = await Promise.all(gained.map((shard) => controller.openShard(shard)));
     await ears.setShards(held);
     for (const shard of opened) shard.start();

@@ -24,7 +24,9 @@ interface AbandonRequest extends AbandonedWorkflow {
 
 /** Backoff of a workflow whose reconciles fail. */
 const RELOAD_BACKOFF: Backoff = { initialMs: 40, maxMs: 60_000, jitter: 0.5 };
-/** Backoff while the API server fails: an outage delays workflows by at most `maxMs` after its end. */
+/**
+ * Backoff while the API server fails: an outage delays workflows by at most `maxMs` after its end.
+ */
 const OUTAGE_BACKOFF: Backoff = { initialMs: 40, maxMs: 5_000, jitter: 0.5 };
 
 export interface RequeueOptions {
@@ -43,12 +45,16 @@ const RECHECK_PLUGINS_MS = 3_000;
 /** Timeout for storing abort requests before the workflow is reloaded, ms. */
 const ABORT_PUBLISH_TIMEOUT_MS = 5_000;
 
-/** Consecutive failures, some seconds, after which the workflow's owner is informed: short outages are not reported. */
+/**
+ * Consecutive failures, some seconds, after which the workflow's owner is informed: short outages
+ * are not reported.
+ */
 const FAILURES_BEFORE_BLOCKER = 6;
 
 /**
- * Workflows of one shard while this process holds it: their watch and their runs. Watches only metadata: the resource
- * is read in full once, when its run is loaded; from then on this process is its only writer.
+ * Workflows of one shard while this process holds it: their watch and their runs. Watches only
+ * metadata: the resource is read in full once, when its run is loaded; from then on this process is
+ * its only writer.
  */
 export class Shard {
   readonly #runs = new Map<string, ActiveRun>();
@@ -58,7 +64,10 @@ export class Shard {
   readonly #engineFaults = new FaultCounter();
   /** Workflows whose owners were informed that they cannot be loaded. */
   readonly #blockedKeys = new Set<string>();
-  /** Workflows created while this process held the shard and not yet loaded: no other process has loaded them. */
+  /**
+   * Workflows created while this process held the shard and not yet loaded: no other process has
+   * loaded them.
+   */
   readonly #neverLoadedKeys = new Set<string>();
   /** Ended workflows, until the watch reports their deletion. */
   readonly #finishedKeys = new Set<string>();
@@ -87,7 +96,10 @@ export class Shard {
     return this.#informer?.lagMs();
   }
 
-  /** Resolves after the first list of workflows. Starts no run yet: their events must be consumed first. */
+  /**
+   * Resolves after the first list of workflows. Starts no run yet: their events must be consumed
+   * first.
+   */
   async open(): Promise<void> {
     const { client, namespace, logger, shard, queue } = this.options;
     this.#informer = createInformer<KubeObject>({
@@ -218,7 +230,10 @@ export class Shard {
     end();
   }
 
-  /** Processes observations until the deadline, at least one. Does not wait for outbox capacity: plugin answers are what frees it. */
+  /**
+   * Processes observations until the deadline, at least one. Does not wait for outbox capacity:
+   * plugin answers are what frees it.
+   */
   #processInbox(active: ActiveRun, until: number): void {
     const { backlog, now } = this.options;
     const { inbox } = active;
@@ -276,7 +291,10 @@ export class Shard {
     }
   }
 
-  /** Leaves the workflow untouched: a newer build loads it when it gains the shard. Rechecks it periodically. */
+  /**
+   * Leaves the workflow untouched: a newer build loads it when it gains the shard. Rechecks it
+   * periodically.
+   */
   #deferToNewerBuild(key: string, error: string): void {
     const { logger, queue, now, random } = this.options;
     queue.addAt(key, now() + RECHECK_NEWER_MS * (0.5 + random() / 2));
@@ -287,8 +305,8 @@ export class Shard {
   }
 
   /**
-   * Ends a workflow that can never run, after requesting the abort of its attempts. Rejects when the resource has
-   * changed since it was read; it is then read again.
+   * Ends a workflow that can never run, after requesting the abort of its attempts. Rejects when
+   * the resource has changed since it was read; it is then read again.
    */
   async #abandon(key: string, request: AbandonRequest): Promise<void> {
     const { client, engine, logger, namespaceTemplate, now } = this.options;
@@ -319,9 +337,9 @@ export class Shard {
   }
 
   /**
-   * Requests the abort of all attempts of an abandoned workflow, before the resource is released, so that a crash in
-   * between repeats it. Returns false while the plugin services that may run attempts are unknown: the workflow is then
-   * read again.
+   * Requests the abort of all attempts of an abandoned workflow, before the resource is released,
+   * so that a crash in between repeats it. Returns false while the plugin services that may run
+   * attempts are unknown: the workflow is then read again.
    */
   async #abortAttempts(
     key: string,
@@ -340,7 +358,9 @@ export class Shard {
     return false;
   }
 
-  /** Handles an error of a reconcile or of a completed write: reloads the workflow or abandons it. */
+  /**
+   * Handles an error of a reconcile or of a completed write: reloads the workflow or abandons it.
+   */
   onReconcileError(key: string, error: unknown): void {
     const { effects, now } = this.options;
     effects.execute(key, [{ kind: "kubeEvent", kubeEvent: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);

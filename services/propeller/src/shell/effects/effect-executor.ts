@@ -26,7 +26,10 @@ export interface EffectExecutorOptions {
   readonly now: () => number;
   /** True when other workflows are active besides this one. */
   readonly isShared: (key: string) => boolean;
-  /** Checks before each effect that this process may act for the workflow: it may have been paused past its lease. */
+  /**
+   * Checks before each effect that this process may act for the workflow: it may have been paused
+   * past its lease.
+   */
   readonly holdsWorkflow: (key: string) => boolean;
   /** Receives the result of an effect, for the run of that key. */
   readonly observe: (key: string, observation: Observation) => void;
@@ -35,10 +38,11 @@ export interface EffectExecutorOptions {
 }
 
 /**
- * Effects in flight plus deferred, over all workflows, beyond which large graphs start no further nodes. Each holds
- * several KiB until the bus has stored its message. More in flight take longer each and cost more garbage collection;
- * admin also writes a node once instead of twice when its start and running come close together. With half the limit, a
- * fan-out of 100,000 waits for the bus.
+ * Effects in flight plus deferred, over all workflows, beyond which large graphs start no further
+ * nodes. Each holds several KiB until the bus has stored its message. More in flight take longer
+ * each and cost more garbage collection; admin also writes a node once instead of twice when its
+ * start and running come close together. With half the limit, a fan-out of 100,000 waits for the
+ * bus.
  */
 const MAX_IN_FLIGHT = 1_000;
 
@@ -93,7 +97,10 @@ export class EffectExecutor {
     return this.#capacity.promise;
   }
 
-  /** Starts the effects in order, now or interleaved with other workflows'. The caller handles `finish`. */
+  /**
+   * Starts the effects in order, now or interleaved with other workflows'. The caller handles
+   * `finish`.
+   */
   execute(key: string, effects: readonly Effect[]): void {
     this.#outbox.execute(key, effects);
   }
@@ -121,7 +128,9 @@ export class EffectExecutor {
     return this.#lastFence;
   }
 
-  /** Starts the effects as `perform` does. Resolves when all are executed; rejects when one failed. */
+  /**
+   * Starts the effects as `perform` does. Resolves when all are executed; rejects when one failed.
+   */
   async executeAll(key: string, effects: readonly Effect[], fence: Fence): Promise<void> {
     await Promise.all(effects.map(async (effect) => this.#track(key, effect, fence)));
   }
@@ -129,7 +138,8 @@ export class EffectExecutor {
   #track(key: string, effect: Effect, fence: Fence): Promise<void> | undefined {
     const work = this.#start(key, effect, fence);
     if (work === undefined) return undefined;
-    // The closure must not retain the effect: its message is already encoded, and very many may be in flight.
+    // The closure must not retain the effect: its message is already encoded, and very many may be
+    // in flight.
     const { kind } = effect;
     this.#running++;
     work.then(this.#onEnded, (error: unknown) => {
@@ -168,7 +178,10 @@ export class EffectExecutor {
     this.options.kubeEvents.record(key, { type, reason, message });
   }
 
-  /** Fails the attempt on the plugin's behalf, also for admin, when its request cannot be sent; rethrows other errors. */
+  /**
+   * Fails the attempt on the plugin's behalf, also for admin, when its request cannot be sent;
+   * rethrows other errors.
+   */
   async #onRequestRefused(request: TaskRequest, error: unknown, fence: Fence): Promise<void> {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
@@ -193,8 +206,8 @@ export class EffectExecutor {
   }
 
   /**
-   * A child execution names its parent node: it is created after the control plane has recorded that node, and never
-   * after the shard was released.
+   * A child execution names its parent node: it is created after the control plane has recorded
+   * that node, and never after the shard was released.
    */
   #executeCall(key: string, { id, call }: Extract<Effect, { kind: "call" }>): Promise<void> {
     const { events, callHandlers, observe, holdsWorkflow: holds } = this.options;

@@ -6,8 +6,8 @@ interface DelayWindow {
 }
 
 /**
- * Length of an interval, ms. The minimum delay covers the current and the previous interval, so that it adapts to a
- * service that became slower.
+ * Length of an interval, ms. The minimum delay covers the current and the previous interval, so
+ * that it adapts to a service that became slower.
  */
 const INTERVAL_MS = 60_000;
 

@@ -7,7 +7,9 @@ import { RequestWindow } from "./request-window.js";
 export interface OutboxOptions {
   /** Throws when the effect cannot be encoded. */
   readonly start: (key: string, effect: Effect) => void;
-  /** Called when an effect could not be started; the workflow's other queued effects are dropped. */
+  /**
+   * Called when an effect could not be started; the workflow's other queued effects are dropped.
+   */
   readonly onError: (key: string, error: unknown) => void;
   /** True while this process may act for a workflow (fencing). */
   readonly holdsWorkflow: (key: string) => boolean;
@@ -40,8 +42,8 @@ const MAX_QUEUED = 1_000;
 const RECHECK_MS = 500;
 
 /**
- * Starts effects, in order per workflow. A workflow with many effects is interleaved with others and sends plugin
- * services no more requests than they answer.
+ * Starts effects, in order per workflow. A workflow with many effects is interleaved with others
+ * and sends plugin services no more requests than they answer.
  */
 export class Outbox {
   readonly #queues = new Map<string, EffectQueue>();

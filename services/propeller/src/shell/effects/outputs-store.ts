@@ -6,7 +6,10 @@ import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../../engine/types.js";
 
-/** Reads and writes literals in the blob store; returns failures as values, which the engine interprets. */
+/**
+ * Reads and writes literals in the blob store; returns failures as values, which the engine
+ * interprets.
+ */
 export class OutputsStore {
   constructor(private readonly blobs: Pick<BlobStore, "get" | "put">) {}
 

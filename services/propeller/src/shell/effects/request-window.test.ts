@@ -4,8 +4,8 @@ import { MinimumDelays } from "./minimum-delays.js";
 import { RequestWindow } from "./request-window.js";
 
 /**
- * Sends as many requests as the window admits while other workflows are active; `delayOf` gives the response time for a
- * number of unanswered ones.
+ * Sends as many requests as the window admits while other workflows are active; `delayOf` gives the
+ * response time for a number of unanswered ones.
  */
 function exchange(delayOf: (unanswered: number, index: number) => number) {
   const window = new RequestWindow(new MinimumDelays(), 0);

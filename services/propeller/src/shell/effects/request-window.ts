@@ -15,28 +15,38 @@ interface SentRequest {
 const INITIAL_SIZE = 128;
 /** Minimum size of the window, which applies while other workflows are active. */
 const MIN_SIZE = 4;
-/** Maximum size, for the only active workflow: keeps a plugin service busy that answers 20,000 a second within 50 ms. */
+/**
+ * Maximum size, for the only active workflow: keeps a plugin service busy that answers 20,000 a
+ * second within 50 ms.
+ */
 const MAX_SIZE = 1_000;
 /**
- * Queueing delay that the window may cause: the larger of a time (ms) and a share of the minimum delay. A request of
- * another workflow waits for about as long.
+ * Queueing delay that the window may cause: the larger of a time (ms) and a share of the minimum
+ * delay. A request of another workflow waits for about as long.
  */
 const TARGET_QUEUEING_DELAY = { ms: 1, part: 0.5 };
-/** Age from which a request counts as answered, ms; a plugin service that answers nothing for so long does not block. */
+/**
+ * Age from which a request counts as answered, ms; a plugin service that answers nothing for so
+ * long does not block.
+ */
 const UNANSWERED_TIMEOUT_MS = 5_000;
 
 /**
- * Bounds one workflow's unanswered requests to plugin services. Further requests wait in propeller: on the bus they
- * would be ahead of other workflows' requests.
- * While other workflows are active the bound follows the queueing delay, as in delay-based congestion control (LEDBAT,
- * RFC 6817): responses slower than the task type's minimum delay indicate a queue. As in CoDel (RFC 8289) the minimum
- * over a whole window of responses decides, so that varying response times are not mistaken for load.
+ * Bounds one workflow's unanswered requests to plugin services. Further requests wait in propeller:
+ * on the bus they would be ahead of other workflows' requests. While other workflows are active the
+ * bound follows the queueing delay, as in delay-based congestion control (LEDBAT, RFC 6817):
+ * responses slower than the task type's minimum delay indicate a queue. As in CoDel (RFC 8289) the
+ * minimum over a whole window of responses decides, so that varying response times are not mistaken
+ * for load.
  */
 export class RequestWindow {
   /** Generated names of the attempts, oldest request first. */
   readonly #unanswered = new Map<string, SentRequest>();
   #size = INITIAL_SIZE;
-  /** Responses since the last change of size, and whether one of them had a queueing delay within the target. */
+  /**
+   * Responses since the last change of size, and whether one of them had a queueing delay within
+   * the target.
+   */
   #answers = 0;
   #onTime = false;
   #lastAnswerAt: number;
@@ -52,7 +62,10 @@ export class RequestWindow {
     return this.#unanswered.size === 0;
   }
 
-  /** Counts a request; true when it may be sent now. `shared` is true while other workflows are active. */
+  /**
+   * Counts a request; true when it may be sent now. `shared` is true while other workflows are
+   * active.
+   */
   admit({ generatedName, taskType }: CountedRequest, { now, shared }: { readonly now: number; readonly shared: boolean }): boolean {
     const unanswered = this.#unanswered;
     if (unanswered.size >= (shared ? this.#size : MAX_SIZE) && !unanswered.has(generatedName)) {

@@ -6,8 +6,8 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { EventSink } from "./event-sink.js";
 
 /**
- * Sends events over the bus. Admin ingests them in batches, checks that the resource belongs to the execution, and
- * confirms with ExecutionRecorded.
+ * Sends events over the bus. Admin ingests them in batches, checks that the resource belongs to the
+ * execution, and confirms with ExecutionRecorded.
  */
 export function busSink(bus: Pick<Bus, "publish">): EventSink {
   return {

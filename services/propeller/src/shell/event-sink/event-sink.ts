@@ -9,16 +9,22 @@ export interface Fence {
 
 /** Destination of workflow and node events. */
 export interface EventSink {
-  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `shouldSend` returns false. */
+  /**
+   * `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned
+   * when `shouldSend` returns false.
+   */
   publish(key: string, event: ExecutionEvent, fence?: Fence): Promise<void>;
   /**
-   * Resolves when all events of the workflow published before are stored or rejected. Absent where the control plane
-   * accepts requests that name a node before the node's events.
+   * Resolves when all events of the workflow published before are stored or rejected. Absent where
+   * the control plane accepts requests that name a node before the node's events.
    */
   whenRecorded?(key: string): Promise<void>;
 }
 
-/** A sink through which propeller forwards the events of plugin services, for a recorder that does not consume the bus. */
+/**
+ * A sink through which propeller forwards the events of plugin services, for a recorder that does
+ * not consume the bus.
+ */
 export interface ForwardingSink extends EventSink {
   forward(key: string, event: TaskExecutionEvent, outputs: LiteralMap | undefined): Promise<void>;
   /** Stops sending; queued events are dropped. */

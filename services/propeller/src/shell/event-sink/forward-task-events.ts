@@ -9,10 +9,15 @@ export interface ForwardOptions {
   readonly sink: ForwardingSink;
 }
 
-/** Longer than the wait in the sink's queue; the recorder answers duplicates with ALREADY_EXISTS. */
+/**
+ * Longer than the wait in the sink's queue; the recorder answers duplicates with ALREADY_EXISTS.
+ */
 const ACK_WAIT_MS = 120_000;
 
-/** Forwards events of plugin services to a recorder that does not consume the bus; acknowledges them when the recorder has them. */
+/**
+ * Forwards events of plugin services to a recorder that does not consume the bus; acknowledges them
+ * when the recorder has them.
+ */
 export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
     try {

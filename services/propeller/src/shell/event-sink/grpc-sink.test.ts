@@ -27,8 +27,8 @@ const notFound = () => new RpcError(Code.NOT_FOUND, "none");
 const notFoundTimes = (length: number) => Array.from({ length }, notFound);
 
 /**
- * An admin with scripted responses: `answers` maps an event's name to errors, consumed in order. Answers NOT_FOUND for
- * a node without an event. Each read advances the clock by `step` ms.
+ * An admin with scripted responses: `answers` maps an event's name to errors, consumed in order.
+ * Answers NOT_FOUND for a node without an event. Each read advances the clock by `step` ms.
  */
 function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 0) {
   let clock = 0;

@@ -51,8 +51,9 @@ const MAX_BURST = 8;
 const alwaysAllowed = (): boolean => true;
 
 /**
- * Time for which NOT_FOUND is retried, ms. Go FlyteAdmin creates the resource of an execution before its row; after a
- * restart, and with several propellers, a task's event may precede its node's.
+ * Time for which NOT_FOUND is retried, ms. Go FlyteAdmin creates the resource of an execution
+ * before its row; after a restart, and with several propellers, a task's event may precede its
+ * node's.
  */
 const NOT_FOUND_TIMEOUT_MS = 60_000;
 /** Maximum backoff during that time, ms. */
@@ -63,9 +64,10 @@ function endsExecution(published: PublishedEvent): boolean {
 }
 
 /**
- * Sends events by the public API to any Flyte admin: in order and one at a time per execution, except for a node's
- * event that others require; executions in parallel. An event is retried until admin accepts it or refuses it for good.
- * The response to the terminal event is the only confirmation of the record.
+ * Sends events by the public API to any Flyte admin: in order and one at a time per execution,
+ * except for a node's event that others require; executions in parallel. An event is retried until
+ * admin accepts it or refuses it for good. The response to the terminal event is the only
+ * confirmation of the record.
  */
 export class GrpcSink implements ForwardingSink {
   readonly #queues = new Map<string, ExecutionQueue>();
@@ -125,7 +127,9 @@ export class GrpcSink implements ForwardingSink {
     return promise;
   }
 
-  /** Drops older events of the same node when the queue is too long: the newer one supersedes them. */
+  /**
+   * Drops older events of the same node when the queue is too long: the newer one supersedes them.
+   */
   #dropSuperseded(entries: QueuedEvent[], { kind, event }: PublishedEvent): void {
     if (kind !== "node") return;
     const at = entries.findIndex(
@@ -152,8 +156,8 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * Sends the execution's queue until it is empty, or a burst of it while others wait for a slot. A queue that waits
-   * out NOT_FOUND holds no slot.
+   * Sends the execution's queue until it is empty, or a burst of it while others wait for a slot. A
+   * queue that waits out NOT_FOUND holds no slot.
    */
   async #drain(key: string): Promise<void> {
     const queue = this.#queues.get(key);
@@ -180,8 +184,8 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * The recorder may lack a node whose own event is later in the queue, as after a restart: moves that event to the
-   * front. Without one, the engine is asked to publish it.
+   * The recorder may lack a node whose own event is later in the queue, as after a restart: moves
+   * that event to the front. Without one, the engine is asked to publish it.
    *
    * @returns true when another event is first in the queue now
    */

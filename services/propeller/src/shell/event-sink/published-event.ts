@@ -16,7 +16,10 @@ export type PublishedEvent =
   | { readonly kind: "node"; readonly event: NodeExecutionEvent }
   | { readonly kind: "task"; readonly event: TaskExecutionEvent };
 
-/** Extracts the public event and moves values that accompany it, because no blob holds them, into it. */
+/**
+ * Extracts the public event and moves values that accompany it, because no blob holds them, into
+ * it.
+ */
 export function publishedEvent({ event, inputs, outputs }: ExecutionEvent): PublishedEvent | undefined {
   switch (event.case) {
     case "workflow":
@@ -62,7 +65,10 @@ export function eventDedupKey(published: PublishedEvent): string {
   }
 }
 
-/** Unique id of the node that must be recorded before the event: an attempt's own, or a node's parent. */
+/**
+ * Unique id of the node that must be recorded before the event: an attempt's own, or a node's
+ * parent.
+ */
 export function requiredNodeId({ kind, event }: PublishedEvent): string | undefined {
   if (kind === "task") return event.parentNodeExecutionId?.nodeId || undefined;
   return kind === "node" ? event.parentNodeMetadata?.nodeId || undefined : undefined;

@@ -26,7 +26,8 @@ export function classifyResponse(error: unknown): SendOutcome {
     case Code.UNIMPLEMENTED:
     case Code.OUT_OF_RANGE:
       return "dropped";
-    // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, and errors of the recorder or of the caller's credentials.
+    // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, and errors of the recorder or of the
+    // caller's credentials.
     default:
       return "again";
   }

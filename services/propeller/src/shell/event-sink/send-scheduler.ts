@@ -8,8 +8,9 @@ const LARGE_TURN_INTERVAL = 4;
 const MAX_COUNTED = 10_000;
 
 /**
- * Schedules executions with queued events as a multi-level feedback queue of two levels: those with few sent events
- * come first. Otherwise the event of a signal waits for all earlier events of large executions.
+ * Schedules executions with queued events as a multi-level feedback queue of two levels: those with
+ * few sent events come first. Otherwise the event of a signal waits for all earlier events of large
+ * executions.
  */
 export class SendScheduler {
   readonly #small: string[] = [];

@@ -17,13 +17,19 @@ export interface KubeEventsOptions {
   readonly onError: (error: unknown) => void;
   /** Rate limit over all workflows, events per second. */
   readonly perSecond: number;
-  /** Burst above the rate limit; these events are queued, since other requests to the API server have priority. */
+  /**
+   * Burst above the rate limit; these events are queued, since other requests to the API server
+   * have priority.
+   */
   readonly burst: number;
 }
 
 export type DropReason = "workflowRate" | "rate" | "queue" | "failed";
 
-/** Burst of one workflow, then one event every five minutes: the limits of Kubernetes' own recorders. */
+/**
+ * Burst of one workflow, then one event every five minutes: the limits of Kubernetes' own
+ * recorders.
+ */
 const WORKFLOW_BURST = 25;
 const WORKFLOW_INTERVAL_MS = 300_000;
 /** Different messages of one reason recorded separately; later ones share one event. */
@@ -31,7 +37,10 @@ const MAX_SIMILAR = 10;
 /** Maximum message length: the API accepts 1,024 bytes. */
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_QUEUE = 1_000;
-/** Ratio of the pause after a write to the write's duration: a busy server has priority for other work. */
+/**
+ * Ratio of the pause after a write to the write's duration: a busy server has priority for other
+ * work.
+ */
 const PAUSE_FACTOR = 10;
 const MAX_BACKOFF_MS = 1_000;
 /** Maximum of workflows whose events are tracked. */
@@ -45,8 +54,9 @@ interface WorkflowEventState {
 }
 
 /**
- * Records Kubernetes events on FlyteWorkflows, which `kubectl describe` shows. Counts equal events on one object,
- * combines similar ones and drops those above the rate limit. Recording never delays or fails a reconcile.
+ * Records Kubernetes events on FlyteWorkflows, which `kubectl describe` shows. Counts equal events
+ * on one object, combines similar ones and drops those above the rate limit. Recording never delays
+ * or fails a reconcile.
  */
 export class KubeEvents {
   readonly #workflows = new BoundedMap<string, WorkflowEventState>(MAX_TRACKED_WORKFLOWS);

@@ -11,7 +11,10 @@ import { executionIdOf } from "./execution-id.js";
 export interface AbandonPatch {
   /** Merge patch that ends the resource. */
   readonly body: { readonly metadata: object; readonly status: object };
-  /** Terminal event for admin; undefined when the labels do not name an execution of the resource's own namespace. */
+  /**
+   * Terminal event for admin; undefined when the labels do not name an execution of the resource's
+   * own namespace.
+   */
   readonly event: ExecutionEvent | undefined;
 }
 
@@ -31,8 +34,8 @@ export interface AbandonInput {
 }
 
 /**
- * Ends a workflow that no engine can run. Its labels identify the execution, since the rest may be unreadable. If the
- * event is lost, admin reads the end from the resource.
+ * Ends a workflow that no engine can run. Its labels identify the execution, since the rest may be
+ * unreadable. If the event is lost, admin reads the end from the resource.
  */
 export function buildAbandonPatch({
   meta,

@@ -21,8 +21,9 @@ export interface AbortAttemptsOptions {
 }
 
 /**
- * Sends abort requests for all attempts that a resource owns, when its status no longer names them. Resolves when the
- * bus has stored the requests, so that the resource may be released afterwards. Idempotent.
+ * Sends abort requests for all attempts that a resource owns, when its status no longer names them.
+ * Resolves when the bus has stored the requests, so that the resource may be released afterwards.
+ * Idempotent.
  *
  * @throws as `publish` of the bus does.
  */

@@ -5,9 +5,9 @@ import type { KubeObject } from "@flyte-ts/kubernetes";
 import { DOMAIN_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
 
 /**
- * Derives the execution of a resource from its name and labels, without reading its content. Undefined where the labels
- * of project and domain are missing or belong to another namespace. The execution label is ignored: Go FlyteAdmin gives
- * a child execution the label of its parent.
+ * Derives the execution of a resource from its name and labels, without reading its content.
+ * Undefined where the labels of project and domain are missing or belong to another namespace. The
+ * execution label is ignored: Go FlyteAdmin gives a child execution the label of its parent.
  *
  * @param namespaceTemplate gives the namespace of a project and domain.
  */

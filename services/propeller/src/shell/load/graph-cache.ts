@@ -7,7 +7,10 @@ import { runCooperatively, yieldToEventLoop } from "../yield-to-event-loop.js";
 /** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
 const MAX_PINNED_NODES = 5_000;
 
-/** Time for which a closure is used without another read, ms. A workflow version never changes; a replaced closure is noticed this late. */
+/**
+ * Time for which a closure is used without another read, ms. A workflow version never changes; a
+ * replaced closure is noticed this late.
+ */
 const FRESH_MS = 60_000;
 
 interface CacheEntry {
@@ -23,7 +26,10 @@ export interface ClosureSource {
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** Cache of graphs by closure address: executions of the same version, concurrent or consecutive, share one graph and one read. */
+/**
+ * Cache of graphs by closure address: executions of the same version, concurrent or consecutive,
+ * share one graph and one read.
+ */
 export class GraphCache {
   readonly #reading = new SingleFlight<ClosureModel>();
   readonly #entries = new Map<string, CacheEntry>();

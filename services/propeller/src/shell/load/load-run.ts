@@ -18,9 +18,9 @@ export interface LoadOptions {
 }
 
 /**
- * Result of loading a workflow. `gone`: no such resource; `unreadable`: this version is permanently invalid;
- * `tooLarge`: its graphs exceed the limits of an execution; `newer`: only a newer build can run it; `faulty`: the
- * engine fails on it.
+ * Result of loading a workflow. `gone`: no such resource; `unreadable`: this version is permanently
+ * invalid; `tooLarge`: its graphs exceed the limits of an execution; `newer`: only a newer build
+ * can run it; `faulty`: the engine fails on it.
  */
 export type LoadResult =
   | { readonly kind: "run"; readonly io: WriteGate }

@@ -48,10 +48,12 @@ export class WorkflowLoader {
   ) {}
 
   /**
-   * @param minResourceVersion a sufficient version, when no other client can have written the resource since; else its latest
+   * @param minResourceVersion a sufficient version, when no other client can have written the
+   *   resource since; else its latest
    * is read.
    * @returns undefined when there is no such resource.
-   * @throws InvalidWorkflowError when it is permanently invalid, StatusTooNewError when only a newer build can read it;
+   * @throws InvalidWorkflowError when it is permanently invalid, StatusTooNewError when only a
+   *   newer build can read it;
    * other errors are transient.
    */
   async load(name: ObjectName, minResourceVersion?: string): Promise<ParsedWorkflow | undefined> {
@@ -98,10 +100,16 @@ export class WorkflowLoader {
   }
 }
 
-/** Twice the elements of the largest registration request: compilation adds interfaces, connections and templates. */
+/**
+ * Twice the elements of the largest registration request: compilation adds interfaces, connections
+ * and templates.
+ */
 const MAX_CLOSURE_ELEMENTS = 8_000_000;
 
-/** Returns the message type of a closure blob. Invalid bytes may get either: the parser rejects them. */
+/**
+ * Returns the message type of a closure blob. Invalid bytes may get either: the parser rejects
+ * them.
+ */
 function closureSchemaOf(bytes: Uint8Array): DescMessage {
   try {
     return isWrappedClosure(bytes) ? WorkflowClosureSchema : CompiledWorkflowClosureSchema;

@@ -14,13 +14,16 @@ export interface PluginRegistryOptions {
 /** Uptime above which a process is not new, ms. Allows for the loss of two heartbeats. */
 const MAX_NEW_UPTIME_MS = 25_000;
 /**
- * Maximum of tracked task types, and of processes; the least recently heard are evicted, since any client that may
- * publish heartbeats can invent names.
+ * Maximum of tracked task types, and of processes; the least recently heard are evicted, since any
+ * client that may publish heartbeats can invent names.
  */
 const MAX_TRACKED = 1_000;
 const NONE: ReadonlySet<string> = new Set();
 
-/** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
+/**
+ * Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is
+ * complete at a takeover.
+ */
 export class PluginRegistry {
   readonly #lastHeartbeatAt = new BoundedMap<string, number>(MAX_TRACKED);
   /** Recently started processes, with the time of their first heartbeat. */

@@ -5,7 +5,10 @@ import { patchConditionally } from "./conditional-patch.js";
 
 type Resource = KubeObject & { readonly status?: Record<string, unknown> };
 
-/** One resource with the API server's rules: versions count all changes, the generation those beyond metadata. */
+/**
+ * One resource with the API server's rules: versions count all changes, the generation those beyond
+ * metadata.
+ */
 class OneResource {
   object: Resource = { metadata: { name: "w", resourceVersion: "1", generation: 1, finalizers: [FINALIZER] }, status: {} };
   reads = 0;

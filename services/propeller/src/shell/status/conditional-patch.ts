@@ -7,8 +7,9 @@ import { differsInMetadataOnly, type StoredVersion } from "../../engine-io/write
 const MAX_ATTEMPTS = 8;
 
 /**
- * Clears managedFields, which the API server sets on each created resource: with them a write costs the server three
- * times as much and the resource is a third larger. A resource with a single writer does not need them.
+ * Clears managedFields, which the API server sets on each created resource: with them a write costs
+ * the server three times as much and the resource is a third larger. A resource with a single
+ * writer does not need them.
  */
 const CLEAR_MANAGED_FIELDS = { managedFields: [{}] };
 
@@ -21,10 +22,11 @@ export interface ConditionalPatch {
 }
 
 /**
- * Patches a workflow if its specification and status are still those of the base. Other clients' changes to metadata
- * alone (labels and annotations, which any controller may set at any time) change the version but not the generation:
- * then the patch is retried with the new version, without reloading the run. The same applies to a deletion request,
- * which an abort sends while a write is in flight.
+ * Patches a workflow if its specification and status are still those of the base. Other clients'
+ * changes to metadata alone (labels and annotations, which any controller may set at any time)
+ * change the version but not the generation: then the patch is retried with the new version,
+ * without reloading the run. The same applies to a deletion request, which an abort sends while a
+ * write is in flight.
  *
  * @throws KubeError, a conflict when more than that changed
  */

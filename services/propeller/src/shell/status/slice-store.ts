@@ -47,8 +47,8 @@ export class SliceStore {
   }
 
   /**
-   * Resolves to true when all slices are durable, to false when `wanted` is false. Retries failed writes with backoff:
-   * an outage of the blob store only delays the workflow.
+   * Resolves to true when all slices are durable, to false when `wanted` is false. Retries failed
+   * writes with backoff: an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], mayWrite: () => boolean): Promise<boolean> {
     await forEachConcurrent(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
@@ -65,7 +65,10 @@ export class SliceStore {
     await retry(putIfWanted, { ...WRITE_RETRIES, random, onRetry }, { sleep, elapsed: () => 0 });
   }
 
-  /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */
+  /**
+   * Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no
+   * harm.
+   */
   deleteObsolete({
     obsoleteSlices: unused = [],
     deleteOtherSlices: sweep,

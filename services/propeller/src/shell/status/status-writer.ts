@@ -8,8 +8,8 @@ import { patchConditionally } from "./conditional-patch.js";
 import type { SliceStore } from "./slice-store.js";
 
 /**
- * Outcome of a write. `unknown`: the write may have happened, or another client changed the resource: the stored
- * version must be read. `tooLarge`: the resource cannot hold this status.
+ * Outcome of a write. `unknown`: the write may have happened, or another client changed the
+ * resource: the stored version must be read. `tooLarge`: the resource cannot hold this status.
  */
 export type WriteOutcome =
   | { readonly kind: "written"; readonly stored: StoredVersion }
@@ -36,8 +36,8 @@ export class StatusWriter {
   constructor(private readonly options: StatusWriterOptions) {}
 
   /**
-   * Writes the slices, then the resource that names them, which commits them. Never rejects. `wanted`: true while this
-   * process holds the run.
+   * Writes the slices, then the resource that names them, which commits them. Never rejects.
+   * `wanted`: true while this process holds the run.
    */
   async write(key: string, write: StatusWrite, mayWrite: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;

@@ -21,8 +21,9 @@ const WORKFLOW = "workflow";
 const nodePart = (nodeId: string) => `node/${nodeId}`;
 
 /**
- * Derives one trace per execution from its events: spans of the workflow, of its nodes below it or below the node that
- * created them, of attempts, and of status writes. Parts that started before this process have the times that it knows.
+ * Derives one trace per execution from its events: spans of the workflow, of its nodes below it or
+ * below the node that created them, of attempts, and of status writes. Parts that started before
+ * this process have the times that it knows.
  */
 export class ExecutionSpans {
   /** Bounded, since executions that moved to another process never end here. */

@@ -13,7 +13,8 @@ export async function findTaskExecution(db: Queryable, id: TaskId): Promise<Task
   const task = id.taskId;
   const { rows } = await db.query<TaskRow & TaskValuesRow>({
     name: "find-task-execution",
-    // An attempt without inline inputs, but with the URI of its node's inputs, gets those of its node.
+    // An attempt without inline inputs, but with the URI of its node's inputs, gets those of its
+    // node.
     text: `SELECT ${taskColumns}, task_executions.outputs, task_executions.output_uri,
         COALESCE(task_executions.inputs, CASE WHEN n.input_uri = task_executions.input_uri THEN n.inputs END) AS inputs
       FROM executions e JOIN task_executions ON task_executions.execution_id = e.id

@@ -14,7 +14,8 @@ export const taskExecutionEntity: ListEntity = {
   key: "id",
   columns: {
     ...baseColumns,
-    // As in Flyte, project, domain and name are the execution's here; the task's have the prefix `task.`.
+    // As in Flyte, project, domain and name are the execution's here; the task's have the prefix
+    // `task.`.
     project: ofExecution("execution_project"),
     domain: ofExecution("execution_domain"),
     name: ofExecution("execution_name"),

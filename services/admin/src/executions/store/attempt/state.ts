@@ -43,7 +43,10 @@ interface Row extends ProgressRow {
   phase_version: bigint;
 }
 
-/** Returns for each key, in order: the row, undefined without one, or `no-node` when its node has no row either. */
+/**
+ * Returns for each key, in order: the row, undefined without one, or `no-node` when its node has no
+ * row either.
+ */
 export async function loadTasks(db: Queryable, keys: readonly TaskKey[]): Promise<readonly (StoredTask | "no-node" | undefined)[]> {
   const { rows } = await db.query<Row>({
     name: "load-tasks",
@@ -111,7 +114,10 @@ interface Written {
   retry_attempt: bigint;
 }
 
-/** Saves attempts; returns the ids of the written rows by taskKeyText. The others were changed concurrently and must be read again. */
+/**
+ * Saves attempts; returns the ids of the written rows by taskKeyText. The others were changed
+ * concurrently and must be read again.
+ */
 export async function saveTasks(db: Queryable, writes: readonly TaskWrite[]): Promise<Map<string, bigint>> {
   const keyed = writes.map((row) => ({ row, key: taskKeyText(row) }));
   const ordered = keyed.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);

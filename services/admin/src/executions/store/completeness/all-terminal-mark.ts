@@ -1,9 +1,9 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { executionsWithNonTerminalRows } from "./non-terminal-rows.js";
 
-// A terminal execution is marked once all its nodes and attempts are terminal. Writers of non-terminal rows clear the
-// mark after their write, and the marker checks again after setting it. Hence the check finds earlier writes, and later
-// ones clear the mark.
+// A terminal execution is marked once all its nodes and attempts are terminal. Writers of
+// non-terminal rows clear the mark after their write, and the marker checks again after setting it.
+// Hence the check finds earlier writes, and later ones clear the mark.
 
 /** Marks executions, then checks again. */
 export async function markAllTerminal(db: Queryable, ids: readonly bigint[]): Promise<void> {

@@ -20,7 +20,10 @@ export async function executionsWithNonTerminalRows(db: Queryable, executionIds:
   return new Set(rows.map(({ id }) => id));
 }
 
-/** An execution, and the number of its terminal nodes that its engine reports; 0 when it reports none. */
+/**
+ * An execution, and the number of its terminal nodes that its engine reports; 0 when it reports
+ * none.
+ */
 export interface ReportedExecution {
   readonly executionId: bigint;
   readonly endedNodes: number;

@@ -1,8 +1,9 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 
 /**
- * Handles non-terminal events. For a terminal execution it clears the mark that all rows are terminal; after an abort
- * without the engine it enqueues another abort, since a recovered data plane still runs the execution.
+ * Handles non-terminal events. For a terminal execution it clears the mark that all rows are
+ * terminal; after an abort without the engine it enqueues another abort, since a recovered data
+ * plane still runs the execution.
  */
 export async function recordActivity(db: Queryable, executionIds: readonly bigint[]): Promise<void> {
   if (executionIds.length === 0) return;

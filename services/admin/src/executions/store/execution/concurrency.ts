@@ -9,9 +9,9 @@ export function isLimited(policy: ConcurrencyPolicy | undefined): policy is Conc
 }
 
 /**
- * Enforces the concurrency policy of a launch plan over the executions of all its versions. Call it in the transaction
- * that stores the execution: a lock serializes concurrent requests, so that two cannot both take the last slot. Every
- * non-terminal execution counts.
+ * Enforces the concurrency policy of a launch plan over the executions of all its versions. Call it
+ * in the transaction that stores the execution: a lock serializes concurrent requests, so that two
+ * cannot both take the last slot. Every non-terminal execution counts.
  *
  * @throws RpcError ALREADY_EXISTS when the limit is reached and the policy is to skip.
  */

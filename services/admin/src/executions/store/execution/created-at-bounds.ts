@@ -11,10 +11,10 @@ const CLOCK_SKEW = `LEAST(started_at, execution_created_at, execution_updated_at
   < created_at AT TIME ZONE 'UTC' - interval '1 hour'`;
 
 /**
- * Derives an upper bound on created_at from bounds on later timestamps, for lists sorted newest first: an execution
- * that started before noon was accepted before noon. The index scan then starts at the requested range instead of at
- * today's executions. Returns nothing when an execution of the project and domain has a timestamp more than an hour
- * before its creation.
+ * Derives an upper bound on created_at from bounds on later timestamps, for lists sorted newest
+ * first: an execution that started before noon was accepted before noon. The index scan then starts
+ * at the requested range instead of at today's executions. Returns nothing when an execution of the
+ * project and domain has a timestamp more than an hour before its creation.
  */
 export async function deriveCreatedAtBounds(
   db: Queryable,

@@ -68,7 +68,10 @@ export interface ParentNodeRow {
   spec: Uint8Array;
 }
 
-/** Reads the parent execution of a child, and whether its node is stored; undefined when there is no such execution. */
+/**
+ * Reads the parent execution of a child, and whether its node is stored; undefined when there is no
+ * such execution.
+ */
 export async function findParentNode(
   db: Queryable,
   { project, domain, name }: ExecutionName,
@@ -84,7 +87,10 @@ export async function findParentNode(
   return rows[0];
 }
 
-/** Reads the spec and the inputs that a caller has sent for an execution; undefined when it does not exist. */
+/**
+ * Reads the spec and the inputs that a caller has sent for an execution; undefined when it does not
+ * exist.
+ */
 export async function findExecutionRequest(
   db: Queryable,
   { project, domain, name }: ExecutionName,

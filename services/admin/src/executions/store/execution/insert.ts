@@ -41,7 +41,8 @@ export interface NewExecution {
 export const OUTBOX_CHANNEL = "flyte_execution_outbox";
 
 /**
- * Inserts an execution, its labels and tags, and its outbox entry with one statement, which is a transaction by itself.
+ * Inserts an execution, its labels and tags, and its outbox entry with one statement, which is a
+ * transaction by itself.
  *
  * @throws RpcError ALREADY_EXISTS when the name exists or a tag is repeated.
  */
@@ -56,8 +57,8 @@ export interface Inserted {
 }
 
 /**
- * {@link insertExecution} for a caller that also launches the execution: inserts the outbox entry as claimed, without a
- * notification.
+ * {@link insertExecution} for a caller that also launches the execution: inserts the outbox entry
+ * as claimed, without a notification.
  *
  * @param leaseMs Lease duration; 0: the entry is not claimed.
  */

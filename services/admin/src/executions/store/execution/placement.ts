@@ -11,8 +11,8 @@ interface PlacementCommit {
 }
 
 /**
- * Commits the cluster before the first request to it. Returns false when another replica committed first, perhaps to
- * another cluster; the caller must reload the execution.
+ * Commits the cluster before the first request to it. Returns false when another replica committed
+ * first, perhaps to another cluster; the caller must reload the execution.
  */
 export async function commitPlacement(db: Database, { entryId, executionId, cluster, before }: PlacementCommit): Promise<boolean> {
   const text = `UPDATE execution_outbox SET movable = false WHERE id = $1 AND movable

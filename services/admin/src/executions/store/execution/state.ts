@@ -20,7 +20,10 @@ export interface ExecutionStateWrite {
   readonly revision: number;
   /** The write makes the execution terminal, so a completion is enqueued. */
   readonly becomesTerminal: boolean;
-  /** The write makes the execution terminal, and all its nodes and attempts are terminal. Check again afterwards (all-terminal-mark.ts). */
+  /**
+   * The write makes the execution terminal, and all its nodes and attempts are terminal. Check
+   * again afterwards (all-terminal-mark.ts).
+   */
   readonly allTerminal?: boolean;
 }
 
@@ -117,8 +120,9 @@ const columns: readonly Column[] = [
 const write = update("executions", columns, "executions.id");
 
 /**
- * Saves states; returns the ids of the written rows. The others were changed concurrently and must be read again. A
- * terminal state and its completion entry are written by one statement, hence in one transaction.
+ * Saves states; returns the ids of the written rows. The others were changed concurrently and must
+ * be read again. A terminal state and its completion entry are written by one statement, hence in
+ * one transaction.
  */
 export async function saveExecutionStates(db: Queryable, writes: readonly ExecutionStateWrite[]): Promise<Set<bigint>> {
   const query = write(writes);

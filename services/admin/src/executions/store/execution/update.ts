@@ -3,7 +3,10 @@ import type { ExecutionName } from "../../model/identifier.js";
 import type { Execution, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { nanosOf } from "@flyte-ts/execution-state";
 
-/** Sets whether an execution is active or archived. Returns its row id; undefined when it does not exist. */
+/**
+ * Sets whether an execution is active or archived. Returns its row id; undefined when it does not
+ * exist.
+ */
 export async function setArchiveState(
   db: Queryable,
   { project, domain, name }: ExecutionName,
@@ -67,7 +70,9 @@ export async function writeBlockers(db: Queryable, rows: readonly BlockerWrite[]
   });
 }
 
-/** Sets the creation time and the state that users set; marks all nodes and attempts as terminal. */
+/**
+ * Sets the creation time and the state that users set; marks all nodes and attempts as terminal.
+ */
 export async function markImported(
   tx: Queryable,
   { rowId, execution }: { readonly rowId: bigint; readonly execution: Execution },

@@ -12,7 +12,9 @@ const from = `FROM executions e JOIN node_executions ON node_executions.executio
   WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND node_executions.node_id = $4`;
 const values = ({ executionId: { project, domain, name }, nodeId }: NodeId) => [project, domain, name, nodeId];
 
-/** Finds a node for the API: a node with children counts as a parent. @throws RpcError NOT_FOUND. */
+/**
+ * Finds a node for the API: a node with children counts as a parent. @throws RpcError NOT_FOUND.
+ */
 export async function findNode(db: Queryable, id: NodeId): Promise<NodeRow> {
   const { rows } = await db.query<NodeRow>({ name: "find-node", text: `SELECT ${listedNodeColumns} ${from}`, values: values(id) });
   if (rows[0] === undefined) throw nodeNotFound(id);
@@ -92,7 +94,10 @@ export const nodeColumns = [
   .map((name) => `node_executions.${name}`)
   .join(", ");
 
-/** Columns for the API: a node with children counts as a parent, so that clients list them (events of branches do not report it). */
+/**
+ * Columns for the API: a node with children counts as a parent, so that clients list them (events
+ * of branches do not report it).
+ */
 export const listedNodeColumns = nodeColumns.replace(
   "node_executions.is_parent",
   `(node_executions.is_parent OR EXISTS (SELECT 1 FROM node_executions child

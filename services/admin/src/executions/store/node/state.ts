@@ -111,7 +111,10 @@ const columns: readonly ColumnSpec<NodeWrite>[] = [
 
 const write = upsert("node_executions", columns, "execution_id, node_id");
 
-/** Saves nodes; returns the keys (nodeKeyText) of the written rows. The others were changed concurrently and must be read again. */
+/**
+ * Saves nodes; returns the keys (nodeKeyText) of the written rows. The others were changed
+ * concurrently and must be read again.
+ */
 export async function saveNodes(db: Queryable, writes: readonly NodeWrite[]): Promise<Set<string>> {
   const ordered = writes.toSorted((a, b) => compare(a.executionId, b.executionId) || compare(a.nodeId, b.nodeId));
   const { rows } = await db.query<{ execution_id: bigint; node_id: string }>(write(ordered));

@@ -9,8 +9,9 @@ export interface Abort {
 }
 
 /**
- * True when an identical request aborted the execution at most 2 s ago: clients such as flytekit retry at once when
- * they get no response, and the execution may end in between. Flyte rejects a later request.
+ * True when an identical request aborted the execution at most 2 s ago: clients such as flytekit
+ * retry at once when they get no response, and the execution may end in between. Flyte rejects a
+ * later request.
  */
 export async function hasJustBeenAborted(
   db: Queryable,

@@ -23,7 +23,10 @@ interface Row extends LaunchableRow {
   readonly movable: boolean;
 }
 
-/** Claims due entries for `leaseMs`. Expired leases become due again. An abort waits until the launch of the same execution is done. */
+/**
+ * Claims due entries for `leaseMs`. Expired leases become due again. An abort waits until the
+ * launch of the same execution is done.
+ */
 export async function claimEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
     name: "claim-outbox",

@@ -9,24 +9,30 @@ import { executionRow, nodeRow, taskRow, type WatchedNodeRow, type WatchedTaskEv
 import type { WatchedChanges, WatchedRow } from "./row.js";
 import { parseSnapshot, type Snapshot } from "./snapshot.js";
 
-// Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a snapshot states for every
-// transaction whether it was committed. Together they determine exactly which rows changed between two snapshots, for
-// any writer, and without a column or an index that slows writers. The tables are read by execution: 1 ms for 1,000
-// nodes, about 100 ms for 100,000 (docs/decisions/0027). Savepoints would break it: admin uses none.
+// Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a
+// snapshot states for every transaction whether it was committed. Together they determine exactly
+// which rows changed between two snapshots, for any writer, and without a column or an index that
+// slows writers. The tables are read by execution: 1 ms for 1,000 nodes, about 100 ms for 100,000
+// (docs/decisions/0027). Savepoints would break it: admin uses none.
 
-/** 64-bit id of a row's writer: xmin has only the lower 32 bits, and no visible row is newer than the current snapshot. */
+/**
+ * 64-bit id of a row's writer: xmin has only the lower 32 bits, and no visible row is newer than
+ * the current snapshot.
+ */
 const xidOf = (table: string) => `(moment.xmax - ((moment.xmax - ${table}.xmin::text::bigint) & 4294967295))`;
 
 const snapshotXmax = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xmax) AS moment";
 
 /**
- * True when a row was written after the snapshot `given.since`. The first comparison decides for most rows, which are
- * older than its running transactions.
+ * True when a row was written after the snapshot `given.since`. The first comparison decides for
+ * most rows, which are older than its running transactions.
  */
 const changed = (table: string) =>
   `(${xidOf(table)} >= given.since_xmin AND NOT pg_visible_in_snapshot(${xidOf(table)}::text::xid8, given.since))`;
 
-/** Nodes or task attempts per statement: their encoding blocks the event loop for some milliseconds. */
+/**
+ * Nodes or task attempts per statement: their encoding blocks the event loop for some milliseconds.
+ */
 const PAGE = 500;
 
 export interface InitialState {

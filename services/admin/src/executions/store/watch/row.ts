@@ -12,7 +12,10 @@ export interface WatchedRow {
 /** Result of one poll of an execution. */
 export interface WatchedChanges {
   readonly rows: readonly WatchedRow[];
-  /** End of the execution, milliseconds since the epoch; undefined when it has not ended, or its row did not change. */
+  /**
+   * End of the execution, milliseconds since the epoch; undefined when it has not ended, or its row
+   * did not change.
+   */
   readonly endedAt: number | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * A database snapshot as PostgreSQL writes it (`pg_snapshot`: `xmin:xmax:xip,…`): the transactions that had ended. For
- * a row whose last writer is known, it determines whether the snapshot contains the row's current version.
+ * A database snapshot as PostgreSQL writes it (`pg_snapshot`: `xmin:xmax:xip,…`): the transactions
+ * that had ended. For a row whose last writer is known, it determines whether the snapshot contains
+ * the row's current version.
  */
 export interface Snapshot {
   readonly text: string;

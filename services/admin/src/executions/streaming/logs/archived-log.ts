@@ -21,7 +21,10 @@ export function archivedLogs(logs: readonly TaskLog[]): ArchivedLog[] {
 /** Maximum size of an archived log, bytes. Its lines take several times as much memory. */
 const MAX_LOG_BYTES = 32 * 1024 * 1024;
 
-/** Reads all lines. @throws RpcError NOT_FOUND when it does not exist, or not yet; OUT_OF_RANGE when it is too large; UNAVAILABLE. */
+/**
+ * Reads all lines. @throws RpcError NOT_FOUND when it does not exist, or not yet; OUT_OF_RANGE when
+ * it is too large; UNAVAILABLE.
+ */
 export async function readArchived(blobs: Pick<BlobStore, "get">, { uri, container }: ArchivedLog): Promise<readonly StampedLine[]> {
   const bytes = await blobs.get(uri, { maxBytes: MAX_LOG_BYTES }).catch((cause: unknown) => {
     if (cause instanceof BlobUnavailableError)

@@ -23,7 +23,8 @@ test("a log that is broken off anywhere, any number of times, is told once and w
       for (const cut of [...cuts, log.length]) {
         const untold = new LineDeduplicator(readLogCursor(cursor)?.position);
         const answer = since(log, untold.since);
-        // Number of lines that arrive, one message each; the last message may be lost with its cursor.
+        // Number of lines that arrive, one message each; the last message may be lost with its
+        // cursor.
         let arrived = 0;
         for (const line of answer) {
           const news = untold.filterNew([line]);

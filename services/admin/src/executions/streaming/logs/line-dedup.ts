@@ -58,8 +58,8 @@ function nanosOf(time: string): bigint | undefined {
 const SECOND = 1_000_000_000n;
 
 /**
- * Drops lines already sent when the log is read again from the second of its position. Lines need not be in timestamp
- * order, since programs write to two streams concurrently.
+ * Drops lines already sent when the log is read again from the second of its position. Lines need
+ * not be in timestamp order, since programs write to two streams concurrently.
  */
 export class LineDeduplicator {
   #position: LogPosition | undefined;
@@ -84,7 +84,10 @@ export class LineDeduplicator {
     this.#skip = this.#position?.lines ?? 0;
   }
 
-  /** Starts at `tail`, or `after` it: the last of `lines` at an earlier read, which may have more lines by now. */
+  /**
+   * Starts at `tail`, or `after` it: the last of `lines` at an earlier read, which may have more
+   * lines by now.
+   */
   seekToTail({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
     const same = (a: StampedLine | undefined, b: StampedLine) => a?.time === b.time && a.text === b.text;
     const found = lines.findIndex((_, index) => tail.every((line, offset) => same(lines[index + offset], line)));
@@ -107,7 +110,8 @@ export class LineDeduplicator {
     const place = this.#position;
     if (place !== undefined && this.#skip > 0) {
       if (second < place.second) return false;
-      // Sent lines are not newer than `newest`: if there are fewer of them now, log rotation removed the others.
+      // Sent lines are not newer than `newest`: if there are fewer of them now, log rotation
+      // removed the others.
       if (at <= place.newest) {
         this.#skip--;
         return false;

@@ -1,6 +1,6 @@
 /**
- * Position in a log. Logs are requested by seconds, so it consists of a second and the number of sent lines written in
- * it or later. No sent line is newer than `newest`.
+ * Position in a log. Logs are requested by seconds, so it consists of a second and the number of
+ * sent lines written in it or later. No sent line is newer than `newest`.
  */
 export interface LogPosition {
   readonly second: number;

@@ -20,7 +20,10 @@ import { startIngest } from "../../../events/ingest/start.js";
 import { type ServedAdmin, serveAdmin } from "../../../served-admin.fixture.js";
 import { publishChanged } from "../change-notifications.js";
 
-/** A pod whose container writes lines from the test; its log is read as from the kubelet, by whole seconds. */
+/**
+ * A pod whose container writes lines from the test; its log is read as from the kubelet, by whole
+ * seconds.
+ */
 class Pods implements Pick<KubeClient, "get" | "podLog"> {
   pod: KubeObject | undefined;
   readonly lines: { time: number; text: string }[] = [];

@@ -30,9 +30,11 @@ const LINES_PER_MESSAGE = 500;
 const MAX_ATTEMPTS = 5;
 
 /**
- * Streams the log of a task attempt: the existing lines, then new ones until its container has ended.
+ * Streams the log of a task attempt: the existing lines, then new ones until its container has
+ * ended.
  *
- * @throws RpcError NOT_FOUND when there is no log, or no longer one; UNAVAILABLE when this process stops or the data
+ * @throws RpcError NOT_FOUND when there is no log, or no longer one; UNAVAILABLE when this process
+ *   stops or the data
  * plane is unavailable.
  */
 export async function* followLog(deps: FollowDeps, request: FollowLogRequest, signal: AbortSignal): AsyncGenerator<Response> {
@@ -168,7 +170,10 @@ class LogFollower {
     }
   }
 
-  /** For a request of the last lines: sets the position before the first of them, for a later resume. */
+  /**
+   * For a request of the last lines: sets the position before the first of them, for a later
+   * resume.
+   */
   async #seekToTail(
     { kube }: Pick<Cluster, "kube">,
     where: { readonly namespace: string; readonly name: string; readonly container: string },
@@ -216,8 +221,8 @@ class LogFollower {
       }
     } catch (error) {
       stream.check();
-      // The container has not started to write (400), its pod was just deleted (404), or its data plane is unavailable:
-      // the next check of the pod shows which.
+      // The container has not started to write (400), its pod was just deleted (404), or its data
+      // plane is unavailable: the next check of the pod shows which.
       if (!over && (isTransient(error) || (error instanceof KubeError && (error.status === 400 || error.status === 404)))) return;
       throw unavailable(error);
     }

@@ -23,9 +23,9 @@ export interface ChangeEntry {
 const GAPS = 256;
 
 /**
- * The state of an execution in the order of its last changes: each row occurs once, at its last change. A reader finds
- * after its position everything that has changed since, each row only in its newest state. The log is therefore bounded
- * over time, and readers may be arbitrarily slow.
+ * The state of an execution in the order of its last changes: each row occurs once, at its last
+ * change. A reader finds after its position everything that has changed since, each row only in its
+ * newest state. The log is therefore bounded over time, and readers may be arbitrarily slow.
  */
 export class ChangeLog {
   readonly #byKey = new Map<string, ChangeEntry>();
@@ -66,7 +66,10 @@ export class ChangeLog {
     this.#entries.push(entry);
   }
 
-  /** Returns the changes after a sequence, oldest first, up to `maxBytes` but at least one, and the next one if more follow. */
+  /**
+   * Returns the changes after a sequence, oldest first, up to `maxBytes` but at least one, and the
+   * next one if more follow.
+   */
   after(sequence: number, maxBytes: number): { readonly entries: readonly ChangeEntry[]; readonly next: ChangeEntry | undefined } {
     const entries: ChangeEntry[] = [];
     let bytes = 0;

@@ -18,9 +18,10 @@ export interface FeedState {
 }
 
 /**
- * Returns the rows that a resuming watcher has not received: first the rest of the interrupted message, that is, rows
- * that changed between its two snapshots and not since; then later changes. Undefined when the cursor belongs to
- * another execution, or to another database, since its snapshot is in the future.
+ * Returns the rows that a resuming watcher has not received: first the rest of the interrupted
+ * message, that is, rows that changed between its two snapshots and not since; then later changes.
+ * Undefined when the cursor belongs to another execution, or to another database, since its
+ * snapshot is in the future.
  */
 export function changesSince(cursor: Cursor, { rows, at, executionId, executionHash }: FeedState): readonly ChangeBatch[] | undefined {
   if (cursor.executionId !== executionId || !isAtLeast(at, cursor.at)) return undefined;

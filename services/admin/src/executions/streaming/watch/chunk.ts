@@ -6,7 +6,10 @@ import type { WatchedRow } from "../../store/watch/row.js";
 
 export type Message = EncodedMessage<typeof WatchExecutionResponseSchema>;
 
-/** Approximate size of the rows in one message; it bounds the data in transit to a watcher that stopped reading. */
+/**
+ * Approximate size of the rows in one message; it bounds the data in transit to a watcher that
+ * stopped reading.
+ */
 export const CHUNK_BYTES = 32 * 1024;
 
 const FIELDS = { cursor: 1, reset: 2, complete: 6, ended: 7 } as const;

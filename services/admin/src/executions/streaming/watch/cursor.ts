@@ -14,15 +14,18 @@ export function keyText({ kind, id }: RowKey): string {
 }
 
 /**
- * Resume position: snapshot `at`; after a partial message (`partial`) the snapshot `before`, plus the rows up to `key`
- * that changed between `before` and `at`.
+ * Resume position: snapshot `at`; after a partial message (`partial`) the snapshot `before`, plus
+ * the rows up to `key` that changed between `before` and `at`.
  */
 export interface Cursor {
   /** Id of the execution's row: a name may be used again. */
   readonly executionId: number;
   readonly at: Snapshot;
   readonly partial?: { readonly before: Snapshot | undefined; readonly key: RowKey } | undefined;
-  /** Hash of the execution as last sent; its row is written more often than its visible state changes. */
+  /**
+   * Hash of the execution as last sent; its row is written more often than its visible state
+   * changes.
+   */
   readonly executionHash: string;
   readonly ended: boolean;
 }

@@ -19,7 +19,9 @@ export interface FeedTimes {
   readonly pollMs: number;
   /** Maximum interval between messages to a watcher, ms. */
   readonly heartbeatMs: number;
-  /** Time, ms, for which ends of nodes and attempts are awaited after the end of their execution. */
+  /**
+   * Time, ms, for which ends of nodes and attempts are awaited after the end of their execution.
+   */
   readonly lingerMs: number;
 }
 
@@ -40,9 +42,15 @@ export interface FeedHandle {
 
 /** Minimum interval between polls of an execution, ms: too short for users to notice. */
 const MIN_POLL_MS = 100;
-/** Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it pauses ten times as long. */
+/**
+ * Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it
+ * pauses ten times as long.
+ */
 const POLL_COST_PER_ROW_MS = 0.01;
-/** Additional interval per watcher, ms: with thousands of watchers one message combines several changes. */
+/**
+ * Additional interval per watcher, ms: with thousands of watchers one message combines several
+ * changes.
+ */
 const PUSH_COST_MS = 0.1;
 /** Maximum of feeds per poll, and of concurrent first polls. */
 const BATCH = 200;
@@ -232,7 +240,10 @@ export class FeedRegistry {
     }
   }
 
-  /** Polls all in one batch; after a failure bisects it, so that an unreadable execution does not block the others. */
+  /**
+   * Polls all in one batch; after a failure bisects it, so that an unreadable execution does not
+   * block the others.
+   */
   async #pollWithBisect(due: readonly FeedEntry[], begun: number): Promise<void> {
     try {
       await this.#pollBatch(due, begun);

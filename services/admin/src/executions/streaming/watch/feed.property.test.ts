@@ -9,8 +9,9 @@ import { nodeRow, type WatchedNodeRow } from "../../store/watch/encode-row.js";
 import { Feed } from "./feed.js";
 import { isAtLeast, isVisible, parseSnapshot, type Snapshot } from "../../store/watch/snapshot.js";
 
-// A database of rows with overlapping writers, replicas that poll it irregularly, and a watcher whose stream breaks at
-// any message and resumes at any replica: it receives the newest version of every row, and no version twice.
+// A database of rows with overlapping writers, replicas that poll it irregularly, and a watcher
+// whose stream breaks at any message and resumes at any replica: it receives the newest version of
+// every row, and no version twice.
 
 interface Version {
   readonly xid: number;
@@ -63,7 +64,9 @@ class Database {
   }
 }
 
-/** Stores the value in the node's retry group; a message usually has space for only one such row. */
+/**
+ * Stores the value in the node's retry group; a message usually has space for only one such row.
+ */
 function rowOf(id: number, { xid, value }: Version): WatchedRow {
   const row: WatchedNodeRow = {
     id: BigInt(id),

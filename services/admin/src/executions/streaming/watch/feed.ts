@@ -62,8 +62,8 @@ export class Feed {
   }
 
   /**
-   * True when the execution and all its nodes and attempts are terminal: no change follows. Rows that are still open
-   * `lingerMs` after the execution's end are not awaited.
+   * True when the execution and all its nodes and attempts are terminal: no change follows. Rows
+   * that are still open `lingerMs` after the execution's end are not awaited.
    */
   isComplete(now: number, lingerMs: number): boolean {
     return this.#endedAt !== undefined && (this.#log.open === 0 || now >= this.#endedAt + lingerMs);
@@ -84,7 +84,8 @@ export class Feed {
     };
     const missing = cursor && changesSince(cursor, now);
     if (missing !== undefined) return { messages: this.#publish(missing, now, false), sequence };
-    // Encoded once and shared: many watchers join at a time, for example after the stop of a replica.
+    // Encoded once and shared: many watchers join at a time, for example after the stop of a
+    // replica.
     this.#whole ??= [...this.#publish([{ rows: now.rows, before: undefined, at: now.at }], now, true)];
     return { messages: this.#whole, sequence };
   }
@@ -104,7 +105,9 @@ export class Feed {
     }
   }
 
-  /** Returns the message after a position in the log, and the next position; undefined without one. */
+  /**
+   * Returns the message after a position in the log, and the next position; undefined without one.
+   */
   next(sequence: number): { readonly message: Message; readonly sequence: number } | undefined {
     if (sequence >= this.#log.end) return undefined;
     let made = this.#messages.get(sequence);

@@ -25,7 +25,8 @@ import { type ServedAdmin, serveAdmin } from "../../../served-admin.fixture.js";
 import { publishChanged } from "../change-notifications.js";
 import { readCursor } from "./cursor.js";
 
-// Two replicas with one database and one bus: one records the events, the other serves the watchers.
+// Two replicas with one database and one bus: one records the events, the other serves the
+// watchers.
 
 const logger = createLogger({ service: "test", level: "silent" });
 /** Disables polls unless a test sets an interval. */

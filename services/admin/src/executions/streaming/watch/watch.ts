@@ -13,9 +13,11 @@ export interface WatchOptions {
 }
 
 /**
- * Streams the state of an execution, or the changes since the cursor, then every change until it is over.
+ * Streams the state of an execution, or the changes since the cursor, then every change until it is
+ * over.
  *
- * @throws RpcError NOT_FOUND; UNAVAILABLE when this process stops: the client resumes at another replica.
+ * @throws RpcError NOT_FOUND; UNAVAILABLE when this process stops: the client resumes at another
+ *   replica.
  */
 export async function* watchExecution(
   { feeds, streams, signal }: WatchOptions,

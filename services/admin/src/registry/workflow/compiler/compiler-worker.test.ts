@@ -9,7 +9,10 @@ import { encodeRefs, type EncodedTemplates } from "./encoded-source.js";
 let compiler: CompilerWorker | undefined;
 afterEach(() => compiler?.close());
 
-/** A thread that follows the template's bytes instead of compiling: it returns its own number and its number of runs. */
+/**
+ * A thread that follows the template's bytes instead of compiling: it returns its own number and
+ * its number of runs.
+ */
 function started(idleMs = 60_000): CompilerWorker {
   const program = `
     import { parentPort, threadId } from "node:worker_threads";

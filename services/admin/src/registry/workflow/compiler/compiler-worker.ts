@@ -16,7 +16,10 @@ export interface CompilerWorkerOptions {
   readonly module: URL;
   /** Idle time, ms, after which the thread ends and its memory is released. */
   readonly idleMs: number;
-  /** Template size, bytes, after which the thread ends as soon as the queue is empty: it may have allocated hundreds of MiB. */
+  /**
+   * Template size, bytes, after which the thread ends as soon as the queue is empty: it may have
+   * allocated hundreds of MiB.
+   */
   readonly largeBytes: number;
 }
 
@@ -28,8 +31,8 @@ interface PendingCompilation {
 }
 
 /**
- * Compiles workflows in a worker thread, so that a graph that takes seconds blocks no other call. Sequential: two large
- * ones in parallel would need twice the memory without finishing sooner.
+ * Compiles workflows in a worker thread, so that a graph that takes seconds blocks no other call.
+ * Sequential: two large ones in parallel would need twice the memory without finishing sooner.
  */
 export class CompilerWorker {
   readonly #options: CompilerWorkerOptions;
@@ -81,7 +84,8 @@ export class CompilerWorker {
     this.#running = next;
     this.#thread ??= this.#begin();
     this.#large ||= next.templates.template.length >= this.#options.largeBytes;
-    // A transferred copy: the original may be a part of a larger buffer, which would be copied as a whole.
+    // A transferred copy: the original may be a part of a larger buffer, which would be copied as a
+    // whole.
     const template = new Uint8Array(next.templates.template);
     const step: WorkerRequest = { open: { ...next.templates, template } };
     this.#thread.postMessage(step, [template.buffer]);

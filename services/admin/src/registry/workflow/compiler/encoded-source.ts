@@ -8,7 +8,8 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { ResolvedRefs, EntityRefs, Templates } from "./compile-to-bytes.js";
 
-// Messages to another thread contain bytes: structured clones of the objects would take as long and more memory.
+// Messages to another thread contain bytes: structured clones of the objects would take as long and
+// more memory.
 
 export interface EncodedTemplates {
   /** Encoded core.Identifier, which replaces the template's. */

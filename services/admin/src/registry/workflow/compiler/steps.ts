@@ -13,8 +13,8 @@ import {
 export type WorkerRequest = { readonly open: EncodedTemplates } | { readonly compile: EncodedResolvedRefs };
 
 /**
- * Reply: the references of the templates, the outcome, the reason why the bytes are invalid, or the stack of an
- * exception of the compiler.
+ * Reply: the references of the templates, the outcome, the reason why the bytes are invalid, or the
+ * stack of an exception of the compiler.
  */
 export type WorkerResponse =
   | { readonly referred: EncodedRefs }
@@ -22,7 +22,10 @@ export type WorkerResponse =
   | { readonly malformed: string }
   | { readonly fault: string };
 
-/** Processes the steps of one workflow after the other; only this thread decodes the nodes of a large one. */
+/**
+ * Processes the steps of one workflow after the other; only this thread decodes the nodes of a
+ * large one.
+ */
 export function compileInSteps(): (request: WorkerRequest) => WorkerResponse {
   let opened: Templates | undefined;
   return (request) => {
