@@ -1,5 +1,5 @@
 // `npm test [vitest arguments]`: runs every test that a fresh machine can run.
-//   npm test -- --changed [REF]      runs tests that changes can break: uncommitted ones, or since REF
+//   npm test -- --changed [REF]      runs tests that changes can break: uncommitted, or since REF
 //   npm test -- --update-durations   also records durations of files, which order later runs
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
