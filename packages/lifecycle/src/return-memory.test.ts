@@ -53,7 +53,7 @@ it("collects again what was held the first time, after pauses that double while 
   let resident = 0;
   let held = 0;
   const collected: number[] = [];
-  const options = { growthBytes: 50, calmLooks: 2, largeGrowthBytes: 50, idleBelow: 1.1, everyMs: 5 };
+  const options = { minGrowthBytes: 50, idleChecks: 2, urgentGrowthBytes: 50, maxIdleUtilization: 1.1, intervalMs: 5 };
   end = startIdleGc({
     ...options,
     readRssBytes: () => resident,

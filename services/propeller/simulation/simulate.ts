@@ -46,7 +46,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
   const random = new Random(options.seed);
   const plain = options.workflow ?? randomWorkflow(random);
   const clean = options.bug === undefined && random.chance(0.15);
-  const faults = clean ? { ...NO_FAULTS, busDelay: 50, busDouble: 0.1 } : { ...randomFaults(random), ...options.faults };
+  const faults = clean ? { ...NO_FAULTS, busDelay: 50, busDuplicate: 0.1 } : { ...randomFaults(random), ...options.faults };
   const schedule = new Schedule();
   const blobs = new Map<string, LiteralMap>();
   const violations: Violation[] = [];

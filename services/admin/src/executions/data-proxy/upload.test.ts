@@ -18,7 +18,7 @@ beforeEach(() => {
 const deps = {
   blobs: {
     head: (uri: string) => Promise.resolve(stored.has(uri) ? { metadata: {}, etag: "", ...stored.get(uri) } : undefined),
-    signPut: (uri: string, options: PresignPutOptions) => {
+    presignPut: (uri: string, options: PresignPutOptions) => {
       signed.push({ uri, options });
       return Promise.resolve({ url: `https://x/${uri}`, headers: {} });
     },
