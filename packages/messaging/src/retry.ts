@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { PublishCancelled } from "./batch-publisher.js";
+import { PublishCancelled } from "./publish/batch-publisher.js";
 
 export class BusClosed extends Error {
   override readonly name = "BusClosed";

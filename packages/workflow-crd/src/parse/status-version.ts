@@ -1,4 +1,4 @@
-import { STATUS_VERSION } from "../status.js";
+import { STATUS_VERSION } from "../model/status.js";
 import type { Field } from "./field.js";
 
 /** A newer build of propeller wrote the status, and this one must not act on it: the resource is left to a newer build. */

@@ -1,7 +1,7 @@
 import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
-import type { PodConfig } from "./build/build-pod.js";
-import type { JsonMap } from "./kube/pod-types.js";
+import type { PodConfig } from "../../../../packages/pod-task/src/build/build-pod.js";
+import type { JsonMap } from "../../../../packages/pod-task/src/pod-types.js";
 
 const stringMap = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);

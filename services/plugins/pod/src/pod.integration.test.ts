@@ -29,9 +29,9 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { controllerSettings, podServiceConfig } from "./config.js";
-import { LogArchive } from "./logs/log-archive.js";
+import { LogArchive } from "../../../../packages/pod-task/src/logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
-import { PodController } from "./pods/pod-controller.js";
+import { PodController } from "./pod-controller.js";
 
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));
