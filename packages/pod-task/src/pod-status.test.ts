@@ -4,7 +4,7 @@ import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_
 import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
 import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
-import { podConfig } from "../../../services/plugins/pod/src/config.js";
+import { podConfig } from "./build/pod-config.js";
 import type { Pod } from "./pod-types.js";
 import { MemoryStore } from "./harness/memory-store.js";
 import { PodStatusReader } from "./pod-status.js";

@@ -10,7 +10,7 @@ import type { LogArchive } from "./logs/log-archive.js";
 import { type LogLink, logLinks } from "./logs/log-links.js";
 import { attemptState } from "./status/derive-attempt-state.js";
 import type { AttemptState, GracePeriods } from "./status/attempt-state.js";
-import { Recent } from "../../../services/plugins/pod/src/pods/recent.js";
+import { BoundedMap } from "./bounded-map.js";
 
 export interface PodStatusDeps {
   readonly store: DataStore;
@@ -37,7 +37,7 @@ const MAX_CACHED_RESULTS = 2_000;
 
 /** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
 export class PodStatusReader {
-  readonly #resultCache = new Recent<{ readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
+  readonly #resultCache = new BoundedMap<{ readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
 
   readonly #store: OutageTrackingStore;
 

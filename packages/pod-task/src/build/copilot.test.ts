@@ -6,7 +6,7 @@ import { type DataLoadingConfigSchema, Resources_ResourceName as R, TaskTemplate
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { describe, expect, it } from "vitest";
-import { podConfig } from "../../../../services/plugins/pod/src/config.js";
+import { podConfig } from "./pod-config.js";
 import type { PodTemplate } from "../pod-types.js";
 import { buildPod } from "./build-pod.js";
 

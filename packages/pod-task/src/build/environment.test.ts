@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
-import { podConfig } from "../../../../services/plugins/pod/src/config.js";
+import { podConfig } from "./pod-config.js";
 import { flyteEnvironment, addServiceVariables } from "./environment.js";
 
 test("containers get variables of the service under other names, and unset ones are omitted", () => {

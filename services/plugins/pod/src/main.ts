@@ -6,9 +6,8 @@ import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
-import { addServiceVariables } from "../../../../packages/pod-task/src/build/environment.js";
+import { addServiceVariables, LogArchive } from "@flyte-ts/pod-task";
 import { controllerSettings, podServiceConfig } from "./config.js";
-import { LogArchive } from "../../../../packages/pod-task/src/logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pod-controller.js";
 

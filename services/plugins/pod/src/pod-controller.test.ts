@@ -19,7 +19,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { controllerSettings, podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
-import { MemoryStore } from "../../../../packages/pod-task/src/harness/memory-store.js";
+import { MemoryStore } from "@flyte-ts/pod-task/harness";
 import { SimulatedCluster } from "./simulation/simulated-cluster.js";
 import { PodController } from "./pod-controller.js";
 

@@ -13,18 +13,28 @@ import {
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { Pod } from "../../../../packages/pod-task/src/pod-types.js";
-import type { LogArchive } from "../../../../packages/pod-task/src/logs/log-archive.js";
-import { podMissingFailure } from "../../../../packages/pod-task/src/status/deletion.js";
-import { reduceRequest, decodeAttemptAnnotation, minimalAttempt } from "../../../../packages/pod-task/src/create/attempt-annotation.js";
-import { createPod, type CreatePodDeps } from "../../../../packages/pod-task/src/create/create-pod.js";
+import {
+  type Pod,
+  type LogArchive,
+  podMissingFailure,
+  reduceRequest,
+  decodeAttemptAnnotation,
+  minimalAttempt,
+  createPod,
+  type CreatePodDeps,
+  isOwnedBy,
+  belongsToAttempt,
+  requireAttemptPod,
+  PodStatusReader,
+  type PodStatusDeps,
+  POD_CREATED_STATE,
+  BoundedMap,
+  asRetryLater,
+  kubeUnavailable,
+} from "@flyte-ts/pod-task";
 import { DeletionWaiter } from "./deletion-waiter.js";
-import { isOwnedBy, belongsToAttempt, requireAttemptPod } from "../../../../packages/pod-task/src/create/ownership.js";
-import { PodStatusReader, type PodStatusDeps, POD_CREATED_STATE } from "../../../../packages/pod-task/src/pod-status.js";
-import { Recent } from "./pods/recent.js";
-import { asRetryLater, kubeUnavailable } from "../../../../packages/pod-task/src/create/create-error.js";
 import { trimPod } from "./trim-pod.js";
-import { clockTimers } from "./pods/timers.js";
+import { clockTimers } from "./timers.js";
 
 export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
@@ -69,11 +79,11 @@ export class PodController {
   /** Created here and not yet in the watch. */
   readonly #awaitingWatch = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that have no record. */
-  readonly #unannotated = new Recent<TaskRequest>(MAX_REMEMBERED);
+  readonly #unannotated = new BoundedMap<TaskRequest>(MAX_REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
   readonly #deletedUnreported = new Map<string, Pod>();
   /** Attempts that are aborted or finalized: changes of their pods are ignored. */
-  readonly #finishedAttempts = new Recent<true>(MAX_REMEMBERED);
+  readonly #finishedAttempts = new BoundedMap<true>(MAX_REMEMBERED);
   #startedAt = 0;
 
   constructor(private readonly deps: PodControllerDeps) {

@@ -1,4 +1,4 @@
-import type { Pod } from "../../../../packages/pod-task/src/pod-types.js";
+import type { Pod } from "@flyte-ts/pod-task";
 
 /** The part of a pod that the cache keeps: there may be very many. */
 export function trimPod({ metadata, spec, status }: Pod): Pod {

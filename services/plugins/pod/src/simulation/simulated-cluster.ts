@@ -9,7 +9,7 @@ import {
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
 import type { ManualClock } from "@flyte-ts/task-plugin/harness";
-import type { ContainerState, Pod, PodCondition } from "../../../../../packages/pod-task/src/pod-types.js";
+import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
 
 /** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
 export class SimulatedCluster implements KubeClient {

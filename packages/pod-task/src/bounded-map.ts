@@ -1,5 +1,5 @@
 /** A map that drops its oldest entries beyond a size. */
-export class Recent<V> {
+export class BoundedMap<V> {
   readonly #entries = new Map<string, V>();
 
   constructor(private readonly limit: number) {}
