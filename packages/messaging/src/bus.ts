@@ -195,7 +195,7 @@ class NatsBus implements Bus {
     return streams.ensure(spec);
   }
 
-  publish(subject: string, message: Uint8Array, { shouldSend: shouldSend }: PublishOptions = {}): Promise<void> {
+  publish(subject: string, message: Uint8Array, { shouldSend }: PublishOptions = {}): Promise<void> {
     try {
       checkSubject(subject);
       const { data, headers } = compressIfTooLarge(message, this.deps.connection.info?.max_payload);

@@ -4,7 +4,6 @@ export {
   COMPLETED_TIME_LABEL,
   completedTimeLabel,
   DOMAIN_LABEL,
-  EXECUTION_ID_LABEL,
   FINALIZER,
   FLYTE_WORKFLOW_RESOURCE,
   KIND,
@@ -15,7 +14,6 @@ export {
   TERMINATED,
   terminatedLabels,
   TERMINATION_STATUS_LABEL,
-  WORKFLOW_NAME_LABEL,
   type FlyteWorkflowResource,
 } from "./resource/resource.js";
 export { hasOnlyUpdateManagers } from "./resource/managed-fields.js";
@@ -32,8 +30,6 @@ export {
   parseFlyteWorkflow,
   platformOf,
   referencesOf,
-  type OffloadedParts,
-  type WorkflowReferences,
 } from "./parse/workflow.js";
 export { parseClosure, parseEncodedClosure, type ClosureModel } from "./graph/closure.js";
 export { isWrappedClosure, wrapClosure } from "./graph/closure-blob.js";
@@ -55,7 +51,6 @@ export type {
   NodeTarget,
   ParsedWorkflow,
   ResourceQuantities,
-  TaskPluginOverride,
   WorkflowModel,
 } from "./model/model.js";
 export { modelExpansion } from "./model/expansion.js";
@@ -64,7 +59,6 @@ export { ListInterner } from "./graph/list-interner.js";
 // Status
 export {
   SLICE_VERSION,
-  STATUS_VERSION,
   type ArrayNodeStatus,
   type CompactArrayJson,
   type ExecutionErrorJson,

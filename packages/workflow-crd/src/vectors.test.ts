@@ -113,12 +113,6 @@ test("a resource of Go Flyte parses, also with spaces in its keys", () => {
       resources: { defaults: { cpu: "500m", memory: "512Mi", ephemeralStorage: "0", storage: "0", gpu: "0" }, defaultLimits: undefined },
     },
   });
-  expect(model.options.taskPlugins).toEqual(
-    new Map([
-      ["python-task", { pluginIds: ["p1", "p2"], useDefaultWhenMissing: true }],
-      ["sql", { pluginIds: ["p3"], useDefaultWhenMissing: false }],
-    ]),
-  );
 });
 
 test("each kind of node of a resource of Go Flyte is parsed", () => {

@@ -48,15 +48,6 @@ export interface ExecutionOptions {
   readonly rawOutputPrefix: string;
   readonly consoleUrl: string;
   readonly recoveryExecution: WorkflowExecutionIdentifier | undefined;
-  /** Plugins that the platform's operator chose for task types, by task type. */
-  readonly taskPlugins?: ReadonlyMap<string, TaskPluginOverride>;
-}
-
-export interface TaskPluginOverride {
-  /** In order of preference. */
-  readonly pluginIds: readonly string[];
-  /** When none of them exists: use the task type's usual plugin, else fail. */
-  readonly useDefaultWhenMissing: boolean;
 }
 
 /** Kubernetes quantities as text; "0" or empty means not set. */

@@ -2,7 +2,7 @@ import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/i
 import { create } from "@bufbuild/protobuf";
 import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import type { ExecutionOptions, ResourceQuantities, TaskPluginOverride } from "../model/model.js";
+import type { ExecutionOptions, ResourceQuantities } from "../model/model.js";
 import { Field } from "./field.js";
 
 /** Settings of the execution, from the top of the resource and its `executionConfig`. */
@@ -31,12 +31,6 @@ export function parseOptions(root: Field): ExecutionOptions {
     rawOutputPrefix: orEmptyObject(root.at("rawOutputDataConfig")).at("output_location_prefix").stringOrEmpty(),
     consoleUrl: root.at("consoleUrl").stringOrEmpty(),
     recoveryExecution: config.at("RecoveryExecution").optional(parseRecovery),
-    taskPlugins: new Map(
-      config
-        .at("TaskPluginImpls")
-        .entries()
-        .map(([taskType, field]) => [taskType, parseTaskPlugin(field)]),
-    ),
   };
 }
 
@@ -64,14 +58,4 @@ function parseSecurityContext(field: Field): ExecutionOptions["securityContext"]
 
 function parseRecovery(field: Field): ExecutionOptions["recoveryExecution"] {
   return Object.keys(field.object()).length === 0 ? undefined : field.message(WorkflowExecutionIdentifierSchema);
-}
-
-function parseTaskPlugin(field: Field): TaskPluginOverride {
-  return {
-    pluginIds: field
-      .at("PluginIDs")
-      .items()
-      .map((id) => id.string()),
-    useDefaultWhenMissing: field.at("MissingPluginBehavior").optional((behaviour) => behaviour.nonNegativeInt()) === 1,
-  };
 }
