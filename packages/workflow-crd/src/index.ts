@@ -69,11 +69,6 @@ export {
   type WorkflowStatus,
 } from "./model/status.js";
 
-// Statuses too large for the resource
-export { assembleSlices } from "./slice/assemble.js";
-export { decodeSlice, encodeSlice, sliceNotFound, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
-export { sliceUri, type SliceReference } from "./slice/references.js";
-
 // Patches
 export { applyMergePatch } from "./resource/merge-patch.js";
 export { ownField, setOwnField } from "./resource/own-field.js";

@@ -1,4 +1,4 @@
-import { encodeSlice } from "@flyte-ts/workflow-crd";
+import { encodeSlice } from "@flyte-ts/workflow-crd/slices";
 import { expect, test } from "vitest";
 import { nodeStatusesOf } from "./told.js";
 

@@ -1,13 +1,6 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import {
-  assembleSlices,
-  decodeSlice,
-  MAX_SLICE_BYTES,
-  type NodeStatus,
-  sliceNotFound,
-  sliceUri,
-  type WorkflowStatus,
-} from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { assembleSlices, decodeSlice, MAX_SLICE_BYTES, sliceNotFound, sliceUri } from "@flyte-ts/workflow-crd/slices";
 
 /**
  * Reads the node statuses of a resource, from the blob store when they are offloaded.

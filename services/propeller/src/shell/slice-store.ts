@@ -1,6 +1,13 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Logger } from "@flyte-ts/telemetry";
-import { decodeSlice, encodeSlice, type LoadedSlice, MAX_SLICE_BYTES, type SliceReference, sliceNotFound } from "@flyte-ts/workflow-crd";
+import {
+  decodeSlice,
+  encodeSlice,
+  type LoadedSlice,
+  MAX_SLICE_BYTES,
+  type SliceReference,
+  sliceNotFound,
+} from "@flyte-ts/workflow-crd/slices";
 import type { SliceBlob } from "../engine/status/status-slices.js";
 import type { ResourcePatch } from "../engine/types.js";
 import { eachAtOnce } from "./each-at-once.js";

@@ -2,7 +2,8 @@ import { isTerminalTaskEvent, isTerminalWorkflow, NodePhase, workflowEventPhase 
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type NodeStatus, type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { sliceUri } from "@flyte-ts/workflow-crd/slices";
 import type { Effect } from "../engine/types.js";
 import { CompleteEnds } from "./complete-ends.js";
 import { MapOutputs, tooManyItems } from "./array-invariants.js";

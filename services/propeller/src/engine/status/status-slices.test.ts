@@ -1,13 +1,5 @@
-import {
-  applyMergePatch,
-  assembleSlices,
-  decodeSlice,
-  encodeSlice,
-  type LoadedSlice,
-  type NodeStatus,
-  sliceUri,
-  type WorkflowStatus,
-} from "@flyte-ts/workflow-crd";
+import { applyMergePatch, type NodeStatus, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { assembleSlices, decodeSlice, encodeSlice, type LoadedSlice, sliceUri } from "@flyte-ts/workflow-crd/slices";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";

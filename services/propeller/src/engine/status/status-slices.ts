@@ -1,5 +1,6 @@
 import { nodePhases } from "@flyte-ts/domain";
-import { type LoadedSlice, SLICE_VERSION, type SliceEntry, type SliceRoot, sliceUri, type NodeStatus } from "@flyte-ts/workflow-crd";
+import { SLICE_VERSION, type SliceRoot, type NodeStatus } from "@flyte-ts/workflow-crd";
+import { type LoadedSlice, type SliceEntry, sliceUri } from "@flyte-ts/workflow-crd/slices";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
 

@@ -1,6 +1,7 @@
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { applyMergePatch, encodeSlice, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { encodeSlice } from "@flyte-ts/workflow-crd/slices";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
 import type { Answer, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";

@@ -1,4 +1,5 @@
-import { assembleSlices, decodeSlice, type LoadedSlice, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { assembleSlices, decodeSlice, type LoadedSlice, sliceUri } from "@flyte-ts/workflow-crd/slices";
 
 /** A slice that the resource names does not exist. */
 export class SliceGone extends Error {

@@ -1,4 +1,4 @@
-import { encodeSlice } from "@flyte-ts/workflow-crd";
+import { encodeSlice } from "@flyte-ts/workflow-crd/slices";
 import type { SliceBlob } from "../../engine/status/status-slices.js";
 import type { ResourcePatch } from "../../engine/types.js";
 import type { Random } from "../random.js";
