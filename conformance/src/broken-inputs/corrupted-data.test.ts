@@ -185,14 +185,14 @@ test("an execution is blocked with a reason while its plugin service does not re
   // Propeller counts its executions once a second.
   await sleep(2_500);
   const id = await broken.create(await registerShellWorkflow(client, "mute", oneSleeper({ type: "mute" })));
-  await attempt(id, "is there and has not answered since");
+  await attempt(id, "is available but has not answered since");
   expect(await broken.waitForError(id, "has not answered since")).toMatchObject({ code: "Waiting" });
   clearInterval(timer);
-  const silent = await attempt(id, "has been silent since");
-  await broken.waitForError(id, "has been silent since");
+  const silent = await attempt(id, "has not sent a heartbeat since");
+  await broken.waitForError(id, "has not sent a heartbeat since");
   expect(silent.closure?.reasons.map(({ message }) => message)).toEqual([
     expect.stringContaining("has not answered"),
-    expect.stringContaining("has been silent since"),
+    expect.stringContaining("has not sent a heartbeat since"),
   ]);
 }, 120_000);
 

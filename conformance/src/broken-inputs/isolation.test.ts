@@ -66,7 +66,7 @@ test("a workload takes about as long beside broken inputs as alone", { timeout: 
   const waiting: { readonly id: ExecutionName; readonly because: string }[] = [];
   for (const [type, because] of [
     ["nobody-serves-this", "no plugin service serves task type [nobody-serves-this]"],
-    ["mute", "the plugin service for task type [mute] is there and has not answered since"],
+    ["mute", "the plugin service for task type [mute] is available but has not answered since"],
   ] as const) {
     const launchPlan = await registerShellWorkflow(broken.client, type, [{ id: "n0", script: "", after: [], type }]);
     for (let i = 0; i < SHARE_OF_EACH; i++) waiting.push({ id: await broken.create(launchPlan), because });

@@ -113,7 +113,7 @@ async function failure(id: ExecutionName) {
 test("an execution whose closure is missing fails with its URI", { timeout: 120_000 }, async () => {
   expect(await failure(ids.closure)).toMatchObject({
     code: "BadWorkflowSpecification",
-    message: expect.stringMatching(/workflowClosureReference.*nothing stands at s3:\/\/my-s3-bucket\/nowhere\/closure\.pb/),
+    message: expect.stringMatching(/workflowClosureReference.*there is no blob at s3:\/\/my-s3-bucket\/nowhere\/closure\.pb/),
   });
 });
 
@@ -127,7 +127,7 @@ test("an execution fails when a node needs missing outputs of another", { timeou
 test("an execution fails when the workflow of a dynamic task is missing", { timeout: 120_000 }, async () => {
   expect(await failure(ids.futures)).toMatchObject({
     code: "DynamicWorkflowBuildFailed",
-    message: expect.stringMatching(/nothing stands at s3:.*\/n0\/data\/0\/futures\.pb/),
+    message: expect.stringMatching(/there is no blob at s3:.*\/n0\/data\/0\/futures\.pb/),
   });
 });
 

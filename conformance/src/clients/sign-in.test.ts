@@ -116,7 +116,7 @@ async function ended(name: string) {
 test("calls without a token are refused, and only their owner can read secrets", async () => {
   expect((await fetch(`http://127.0.0.1:${stack.api}/api/v1/projects`)).status).toBe(401);
   const anonymous = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  await expect(anonymous.admin.listProjects({})).rejects.toMatchObject({ message: expect.stringContaining("sign in") });
+  await expect(anonymous.admin.listProjects({})).rejects.toMatchObject({ message: expect.stringContaining("not signed in") });
   anonymous.close();
   expect(stack.output()).not.toContain(password());
 });

@@ -128,7 +128,7 @@ test("executions backed up while they ran continue after a restore, and the hist
         /database admin holds \d+ tables/,
       );
       await expect(flyteTs("restore", "--from", at("rows"), "--kubeconfig", kubeconfig)).rejects.toThrow(
-        "holds nothing of data plane local",
+        "contains no backup of data plane local",
       );
     },
   });
@@ -155,7 +155,7 @@ test.runIf(FULL)(
       })
       .toBe(0);
     await kube.close();
-    const said = plane?.admins[0]?.process.log().filter((line) => line.includes("and not in the database: it is stopped"));
+    const said = plane?.admins[0]?.process.log().filter((line) => line.includes("is not in the database; stopping it"));
     expect(said).toHaveLength(1);
   },
   660_000,

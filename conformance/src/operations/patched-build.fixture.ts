@@ -38,9 +38,9 @@ const REPLACEMENTS: readonly Replacement[] = [
   },
   {
     file: "packages/messaging/dist/bus.js",
-    from: "fitting(message, ",
+    from: "compressIfTooLarge(message, ",
     // Field 1023, one byte long.
-    to: "fitting(Buffer.concat([message, Buffer.from([0xfa, 0x3f, 1, 120])]), ",
+    to: "compressIfTooLarge(Buffer.concat([message, Buffer.from([0xfa, 0x3f, 1, 120])]), ",
   },
 ];
 

@@ -1,3 +1,5 @@
+import { stringify } from "yaml";
+
 /** A cluster and its only user in a kubeconfig. */
 export interface KubeconfigCluster {
   /** Name of cluster, context and user. */
@@ -10,7 +12,7 @@ export interface KubeconfigCluster {
   readonly ca?: string | undefined;
 }
 
-/** Formats a kubeconfig with one cluster, in JSON, which is valid YAML. */
+/** Formats a kubeconfig with one cluster. */
 export function kubeconfigText({ name, server, token, ca }: KubeconfigCluster): string {
   const authority = ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") };
   const config = {
@@ -21,5 +23,5 @@ export function kubeconfigText({ name, server, token, ca }: KubeconfigCluster): 
     contexts: [{ name, context: { cluster: name, user: name } }],
     "current-context": name,
   };
-  return `${JSON.stringify(config, null, 2)}\n`;
+  return stringify(config);
 }

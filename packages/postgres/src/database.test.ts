@@ -59,7 +59,7 @@ test("a build goes on where newer ones have added, and not where they took away 
   await build(first);
   await build({ ...first, ...second, ...third });
   await build({ ...first, ...second });
-  await expect(build(first)).rejects.toThrow("0003_c.sql took away what this build uses: run one that has migration 0002");
+  await expect(build(first)).rejects.toThrow("0003_c.sql removed what this build uses: run a build that includes migration 0002");
   await own.close();
 });
 

@@ -32,7 +32,7 @@ test("healthy endpoints pass all checks", async () => {
   const { status, text } = await doctor("--database", postgres.url, "--nats", nats.url, "--blobs", `file://${folder}`);
   expect(text).toMatch(/^ok {7}database: postgres on PostgreSQL 1\d$/m);
   expect(text).toMatch(/^ok {7}database: clock/m);
-  expect(text).toContain("JetStream is on");
+  expect(text).toContain("JetStream is enabled");
   expect(text).toContain("can be written, read and deleted from");
   expect(status).toBe(0);
 });

@@ -79,7 +79,7 @@ describe("resolveBindings", () => {
 
   it.each<[string, Binding, string, RegExp]>([
     ["no binding", bind("v"), "BadSpecificationError", /input \[v\] has no binding/],
-    ["an empty binding", bind("v", {}), "BadSpecificationError", /bound to nothing/],
+    ["an empty binding", bind("v", {}), "BadSpecificationError", /has no binding/],
     ["an output that is not there", bind("v", promise("n0", "zz")), "OutputsNotFoundError", /\[v\].*\[zz\].*\[n0\]/],
     ["an inherited name", bind("v", promise("n0", "toString")), "OutputsNotFoundError", /toString/],
     ["an element that is not there", bind("v", promise("n0", "[2].o")), "OutputsNotFoundError", /\[2\]\.o/],

@@ -316,7 +316,7 @@ describe("clients that do not go on", () => {
     const ends = Array.from({ length: 5 }, () => streamEnd(openStream(hoarder, LIST)));
     // Waiting streams end with their connection.
     for (const end of ends) end.catch(() => undefined);
-    const refused = { code: Code.RESOURCE_EXHAUSTED, message: expect.stringMatching(/too many calls wait/) };
+    const refused = { code: Code.RESOURCE_EXHAUSTED, message: expect.stringMatching(/too many calls are waiting/) };
     expect(await Promise.all(ends.slice(0, 2))).toMatchObject([refused, refused]);
     const slow = openStream(session, LIST);
     const slowEnd = streamEnd(slow);

@@ -595,7 +595,7 @@ describe("the port", () => {
   test("rejects when it is taken", async () => {
     const { port } = await start({});
     const other = createRpcServer({ logger: createLogger({ service: "test", level: "silent" }), services: [] });
-    expect(() => other.address).toThrow("does not listen");
+    expect(() => other.address).toThrow("is not listening");
     await expect(other.listen({ host: "127.0.0.1", port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 });

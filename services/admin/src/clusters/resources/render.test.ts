@@ -102,7 +102,7 @@ describe("templates", () => {
     expect(within(scope, config, true)).toMatchObject({ metadata: { name: "a", namespace: "p1-development" } });
     const elsewhere = { ...config, body: { ...config.body, metadata: { namespace: "kube-system" } } };
     expect(within(scope, elsewhere, true)).toEqual({ rule: expect.stringContaining("it must be p1-development") });
-    expect(within(scope, elsewhere, false)).toEqual({ rule: expect.stringContaining("a ConfigMap is in no namespace") });
+    expect(within(scope, elsewhere, false)).toEqual({ rule: expect.stringContaining("a ConfigMap is cluster-scoped") });
   });
 
   test("errors do not show values", () => {

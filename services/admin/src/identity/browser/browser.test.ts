@@ -104,7 +104,7 @@ test("a callback that this browser did not begin signs nobody in", async () => {
   const state = (await browser.get(`${SITE}/login`)).headers.get("location") ?? "";
   const told = await browser.get(`${SITE}/callback?code=x&state=${new URL(state).searchParams.get("state")}`);
   expect(told.status).toBe(502);
-  expect(await told.text()).toContain("gives no token");
+  expect(await told.text()).toContain("returned no token");
   const error = await browser.get(`${SITE}/callback?error=<script>&state=${new URL(state).searchParams.get("state")}`);
   expect(await error.text()).not.toContain("<script>");
 });

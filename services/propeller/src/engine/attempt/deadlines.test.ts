@@ -27,7 +27,7 @@ describe("a request to stop that nobody answers", () => {
     d.advance(10 * MINUTE);
     expect(d.resource.status.phase).toBe(6);
     expect(d.eventTexts).toEqual(expect.arrayContaining(["n0 ABORTED", "workflow ABORTED"]));
-    expect(errorOf(d, "n0", 6)).toMatch(/^enough \(nobody has answered the request to stop for \d+m.*; the task may still run\)$/);
+    expect(errorOf(d, "n0", 6)).toMatch(/^enough \(no plugin service has answered the abort request for \d+m.*; the task may still run\)$/);
   });
 
   it("is never given up when the installation says so", () => {

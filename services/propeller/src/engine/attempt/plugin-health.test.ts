@@ -53,8 +53,8 @@ test("each new reason has a new version, and none is held against anybody before
   d.observe({ kind: "plugins", plugins: known(["spark"]) });
   d.advance(120_000);
   expect(toldOf(d)).toEqual([
-    "WAITING_FOR_RESOURCES 0 the plugin service for task type [spark] has been silent since 2026-11-21T09:59:00.000Z",
-    "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] is there and has not answered since 2026-11-21T10:00:00.250Z, the request is sent again until it does",
+    "WAITING_FOR_RESOURCES 0 the plugin service for task type [spark] has not sent a heartbeat since 2026-11-21T09:59:00.000Z",
+    "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] is available but has not answered since 2026-11-21T10:00:00.250Z; the request is sent again",
   ]);
   expect(d.request("n0").knownPhaseVersion).toBe(1);
 });
@@ -71,9 +71,9 @@ test("with a deadline it fails, for good, and admin is told of the attempt's end
   next.advance(3_000);
   expect(next.resource.status).toMatchObject({
     phase: 5,
-    error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NOBODY}; given up after 5m0s` },
+    error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NOBODY}; abandoned after 5m0s` },
   });
-  expect(toldOf(next).at(-1)).toBe(`FAILED 0 ${NOBODY}; given up after 5m0s`);
+  expect(toldOf(next).at(-1)).toBe(`FAILED 0 ${NOBODY}; abandoned after 5m0s`);
   expect(next.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
 });
 

@@ -96,7 +96,7 @@ function onFailureHandled(state: RunState, scope: Scope, handler: RuntimeNode): 
     const { code, message } = failureErrorOf(handler);
     scope.error = {
       ...scope.error,
-      message: `${scope.error.message}\n\nThe failure node [${handler.id}] also failed: ${code}: ${message}`,
+      message: `${scope.error.message}\n\nThe failure node [${handler.id}] failed too: ${code}: ${message}`,
     };
   }
   completeScope(state, scope);

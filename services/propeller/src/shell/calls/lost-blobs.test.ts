@@ -67,11 +67,11 @@ describe("what the resource names", () => {
     async (field) => {
       await expect(load(blobs, { [field]: place("nowhere.pb") })).rejects.toMatchObject({
         name: "InvalidWorkflowError",
-        message: `${field}: nothing stands at ${place("nowhere.pb")}`,
+        message: `${field}: there is no blob at ${place("nowhere.pb")}`,
       });
       await expect(load(blobs, { [field]: garble(`${field}.pb`) })).rejects.toMatchObject({
         name: "InvalidWorkflowError",
-        message: expect.stringMatching(new RegExp(`^${field}: (the blob is no|what stands there cannot be read:) flyteidl\\.`)),
+        message: expect.stringMatching(new RegExp(`^${field}: (the blob is not a|the blob cannot be decoded:) flyteidl\\.`)),
       });
     },
   );

@@ -210,7 +210,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await begin("later", pair, { phase: 0 });
     const reasons = () => eventsOf("later").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
     await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
-    expect(reasons()[0]).toMatch(/^the execution cannot be taken up since \S+ and is tried again, .*connection refused$/);
+    expect(reasons()[0]).toMatch(/^the execution could not be loaded since \S+ and is retried with backoff: .*connection refused$/);
     away.delete("later");
     await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), PATIENCE);
     expect(reasons().slice(1)).toEqual([""]);

@@ -372,7 +372,7 @@ export class Shard {
     if ((this.#consecutiveFailures.get(key) ?? 0) < FAILURES_BEFORE_BLOCKER || this.#blockedKeys.has(key)) return;
     this.#blockedKeys.add(key);
     const since = new Date(now()).toISOString();
-    this.#publishBlocker(key, `the execution cannot be taken up since ${since} and is retried with backoff: ${String(error)}`);
+    this.#publishBlocker(key, `the execution could not be loaded since ${since} and is retried with backoff: ${String(error)}`);
   }
 
   /** Dated 1 ms earlier, so that a blocker which the run publishes next replaces it. */

@@ -88,7 +88,7 @@ it("says which slice is missing or broken", async () => {
         (error: WorkflowFormatError) => `${error.name} ${error.message}`,
       );
   expect(await rejected("7", "7.1.x")).toBe(`WorkflowFormatError status.slices.names.7: the blob ${prefix}/7.1.x does not exist`);
-  expect(await rejected("1", "1.1.x")).toContain("WorkflowFormatError status.slices.names.1: is no slice of a status");
+  expect(await rejected("1", "1.1.x")).toContain("WorkflowFormatError status.slices.names.1: is not a slice of a status");
 });
 
 it("removes what is not needed any more, and at the end all that nobody named", async () => {
