@@ -39,7 +39,7 @@ test("replicas that migrate at once apply each file once; changed, misnamed and 
     "0001_a.sql was changed",
   );
   await expect(db.migrate({ directory: migrations({ ...files, "3_c.sql": "" }), logger })).rejects.toThrow("3_c.sql");
-  await expect(db.migrate({ directory: migrations({ ...files, "0002_a.sql": "" }), logger })).rejects.toThrow("given twice");
+  await expect(db.migrate({ directory: migrations({ ...files, "0002_a.sql": "" }), logger })).rejects.toThrow("used twice");
   await expect(db.migrate({ directory: migrations({ ...files, "0000_z.sql": "" }), logger })).rejects.toThrow("older");
   await expect(
     db.migrate({ directory: migrations({ ...files, "0003_c.sql": "CREATE TABLE c (id int); SELECT nonsense;" }), logger }),

@@ -34,7 +34,7 @@ test("server-managed fields are not restored, and other metadata are", () => {
 });
 
 test("an existing folder is not overwritten, and one without a manifest is not restored", async () => {
-  await expect(backupCommand(["--to", folder, "--kubeconfig", "x"], silent)).rejects.toThrow(`${folder} is there already`);
+  await expect(backupCommand(["--to", folder, "--kubeconfig", "x"], silent)).rejects.toThrow(`${folder} exists already`);
   await expect(restoreCommand(["--from", folder, "--kubeconfig", "x"], silent)).rejects.toThrow("holds no complete backup");
   const times = { begunAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:01Z" };
   writeManifest(folder, { format: 1, ...times, databases: [], clusters: [] });

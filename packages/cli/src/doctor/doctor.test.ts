@@ -44,7 +44,7 @@ test("unreachable endpoints are reported with a remedy and without passwords", a
   const { status, text } = await doctor(...services, ...blobs, "--patience", "1");
   expect(status).toBe(1);
   for (const what of ["admin", "database", "message bus", "blob store"])
-    expect(text).toMatch(new RegExp(`^ill {6}${what}: .+\\n +→ .+$`, "m"));
+    expect(text).toMatch(new RegExp(`^error {4}${what}: .+\\n +→ .+$`, "m"));
   expect(text).not.toContain("secret");
 });
 
@@ -57,7 +57,7 @@ test.each([
   vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { status, text } = await doctor("--blobs", place, ...words);
-  expect([status, text]).toEqual([1, expect.stringMatching(/^ill {6}blob store: writing below /) as string]);
+  expect([status, text]).toEqual([1, expect.stringMatching(/^error {4}blob store: writing below /) as string]);
   expect(text).toContain(said);
 });
 
@@ -133,7 +133,7 @@ describe.skipIf(await kubernetesSkipReason())("a data plane", () => {
 
   test("without the resource definition", async () => {
     const { status, text } = await doctor("--kubeconfig", kubernetes.kubeconfig);
-    expect(text).toMatch(/^ill {6}data plane: answers, but the FlyteWorkflow CRD is missing\n +→ kubectl apply/m);
+    expect(text).toMatch(/^error {4}data plane: answers, but the FlyteWorkflow CRD is missing\n +→ kubectl apply/m);
     for (const role of ["flyteadmin", "flyteadmin-cluster-resources", "flytepropeller", "flyte-plugin-pod"])
       expect(text).toContain(`sufficient for ${role}\n`);
     expect(status).toBe(1);

@@ -71,7 +71,7 @@ describe("evaluateCondition", () => {
     ["variables that are not bound", compare(variable("zz"), Op.EQ, int(1)), /\[zz\]/],
     ["inherited names", compare(variable("constructor"), Op.EQ, int(1)), /\[constructor\]/],
     ["an operand that is absent", compare(undefined, Op.EQ, int(1)), /\[\]/],
-    ["lists", compare(variable("l"), Op.EQ, int(1)), /\[l\] is no primitive/],
+    ["lists", compare(variable("l"), Op.EQ, int(1)), /\[l\] is not a primitive/],
     ["an integer with a float", compare(int(1), Op.EQ, constant({ case: "floatValue", value: 1 })), /integer.*floatValue/],
     [
       "the order of booleans",

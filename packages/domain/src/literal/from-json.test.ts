@@ -51,7 +51,7 @@ test.each<[JsonValue, LiteralType]>([
 
 test.each<[JsonValue, LiteralType, string]>([
   [1.5, simple(INTEGER), "the value must be an integer, found number 1.5"],
-  [2 ** 53, simple(INTEGER), "give it as a text"],
+  [2 ** 53, simple(INTEGER), "give it as a string"],
   ["9223372036854775808", simple(INTEGER), "64 bits"],
   ["x", simple(INTEGER), "must be an integer, found a text"],
   ["1", simple(FLOAT), "must be a number"],
@@ -66,7 +66,7 @@ test.each<[JsonValue, LiteralType, string]>([
   [[1, [2]], list(simple(INTEGER)), "the value at /1 must be an integer, found a list"],
   [{ "a/b": ["x"] }, map(list(simple(INTEGER))), "the value at /a~1b/0 must be"],
   ["x", optional, "one of the variants of"],
-  ["", file, "an address"],
+  ["", file, "a string with a URI"],
   ["x", simple(BINARY), "cannot be made from JSON"],
 ])("%j does not become what it is not", (value, type, message) => {
   expect(() => literalFromJson(value, type)).toThrow(JsonLiteralError);

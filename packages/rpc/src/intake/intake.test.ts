@@ -292,7 +292,7 @@ describe("requests in flight", () => {
     const { call } = await start({ budget: new MemoryBudget(100_000) });
     expect(await call(REGISTER, frame(large("a")))).toMatchObject({
       code: Code.RESOURCE_EXHAUSTED,
-      message: expect.stringMatching(/takes more/),
+      message: expect.stringMatching(/needs more/),
     });
   });
 });

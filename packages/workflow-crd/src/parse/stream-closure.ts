@@ -48,6 +48,6 @@ function decodeOrFormatError<T>(reference: Field, decode: () => T): T {
     return decode();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw reference.error(`the blob is no ${CompiledWorkflowClosureSchema.typeName}: ${reason}`, { cause });
+    throw reference.error(`the blob is not a ${CompiledWorkflowClosureSchema.typeName}: ${reason}`, { cause });
   }
 }

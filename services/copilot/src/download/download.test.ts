@@ -144,7 +144,7 @@ describe("files", () => {
     expect(await download({ file: blob(`${ground.remote}/none`, 0) })).toBe(1);
     expect(await ground.error()).toMatchObject({
       code: "InputDownloadFailed",
-      message: `input file: there is nothing at ${ground.remote}/none`,
+      message: `input file: there is no blob at ${ground.remote}/none`,
       kind: 1,
       origin: 1,
     });

@@ -86,7 +86,7 @@ describe("values", () => {
     ["no boolean", simple(SimpleType.BOOLEAN), "yes", "is no boolean"],
     ["no time", simple(SimpleType.DATETIME), "yesterday", "RFC 3339"],
     ["no duration", simple(SimpleType.DURATION), "5 minutes", "is no duration"],
-    ["no JSON", simple(SimpleType.STRUCT), "{", "the content is no JSON"],
+    ["no JSON", simple(SimpleType.STRUCT), "{", "the content is not JSON"],
     ["another value of an enum", { type: { case: "enumType", value: { values: ["red"] } } }, "blue", "the enum (red)"],
     ["too much", simple(SimpleType.STRING), "x".repeat(1024 * 1024 + 1), "a value may have 1048576 at most"],
   ])("%s fails the attempt", async (_, type, content, message) => {

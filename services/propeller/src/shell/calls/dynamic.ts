@@ -125,7 +125,7 @@ async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Source
     throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: ${error.message}, at ${uri}`);
   });
   if (spec === undefined)
-    throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
+    throw new InvalidDynamicSpec(`[system] unable to read futures file, maybe corrupted, caused by: there is no blob at ${uri}`);
   return spec;
 }
 

@@ -124,7 +124,7 @@ test("outputs that are lost, garbled, or not to be had for now are told apart", 
   expect(await store.readOutputs(place("none.pb"))).toEqual({ kind: "missing" });
   expect(await store.readOutputs(garble("outputs.pb"))).toMatchObject({
     kind: "corrupt",
-    message: expect.stringContaining("it is no flyteidl.core.LiteralMap"),
+    message: expect.stringContaining("it is not a valid flyteidl.core.LiteralMap"),
   });
   expect(await new OutputsStore(away()).readOutputs("s3://bucket/outputs.pb")).toMatchObject({
     kind: "error",

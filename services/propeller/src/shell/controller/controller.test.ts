@@ -221,7 +221,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await begin("newer", pair, { phase: 1, requires: 9 });
     const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));
     await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
-    expect(reasons()[0]).toMatch(/^the execution waits for a newer version of propeller since \S+: status.requires is 9$/);
+    expect(reasons()[0]).toMatch(/^the execution has waited for a newer version of propeller since \S+: status.requires is 9$/);
     const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "newer" });
     expect([found?.status, found?.metadata.generation]).toEqual([{ phase: 1, requires: 9 }, 1]);
     away.delete("newer");

@@ -69,14 +69,14 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Values of the inputs, when nothing stands at the event's input_uri.
+   * Values of the inputs, when there is no blob at the event's input_uri.
    *
    * @generated from field: flyteidl.core.LiteralMap inputs = 3;
    */
   inputs?: LiteralMap | undefined;
 
   /**
-   * Values of the outputs, when nothing stands at the event's output_uri.
+   * Values of the outputs, when there is no blob at the event's output_uri.
    *
    * @generated from field: flyteidl.core.LiteralMap outputs = 4;
    */
