@@ -128,7 +128,7 @@ test("executions backed up while they ran continue after a restore, and the hist
         /database admin holds \d+ tables/,
       );
       await expect(flyteTs("restore", "--from", at("rows"), "--kubeconfig", kubeconfig)).rejects.toThrow(
-        "contains no backup of data plane local",
+        "holds no backup of data plane local",
       );
     },
   });

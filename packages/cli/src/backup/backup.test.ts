@@ -40,7 +40,7 @@ test("an existing folder is not overwritten, and one without a manifest is not r
   writeManifest(folder, { format: 1, ...times, databases: [], clusters: [] });
   expect(readManifest(folder)).toMatchObject(times);
   await expect(restoreCommand(["--from", folder, "--kubeconfig", "x"], silent)).rejects.toThrow(
-    new BackupError(`${folder} contains no backup of data plane local`),
+    new BackupError(`${folder} holds no backup of data plane local`),
   );
   expect(await backupCommand(["--to", join(folder, "new")], silent)).toBe(2);
 });
