@@ -49,19 +49,19 @@ export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
 export function parseSleeps(lines: readonly string[], execution: string): Sleep[] {
   const open = new Map<string, number>();
   const sleeps: Sleep[] = [];
-  for (const line of lines.filter((each) => each.includes(execution) && each.includes('"sleep '))) {
+  for (const line of lines.filter((each) => each.includes(execution) && (each.includes('"sleep ') || each.includes('"the sleep ')))) {
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
     // Its time had passed when the request arrived.
-    if (msg === "slept for the requested duration") sleeps.push({ attempt, begun: at, ended: at });
-    else if (msg === "sleep begun") {
+    if (msg === "the sleep has already finished") sleeps.push({ attempt, begun: at, ended: at });
+    else if (msg === "sleep started") {
       // Begun again and never ended: count both.
       if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });
       open.set(attempt, at);
     } else if (begun !== undefined) {
       open.delete(attempt);
-      sleeps.push({ attempt, begun, ended: msg === "sleep ended" ? at : undefined });
+      sleeps.push({ attempt, begun, ended: msg === "sleep finished" ? at : undefined });
     }
   }
   for (const [attempt, begun] of open) sleeps.push({ attempt, begun, ended: undefined });

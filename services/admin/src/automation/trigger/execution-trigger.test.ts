@@ -227,7 +227,7 @@ test("what is known of the execution that ended", async () => {
     message: expect.stringContaining("a datetime") as unknown,
   });
   await expect(make("delivery", { inputs: about(About.DELIVERY_ID) })).rejects.toMatchObject({
-    message: expect.stringContaining("not known") as unknown,
+    message: expect.stringContaining("not available") as unknown,
   });
 });
 
