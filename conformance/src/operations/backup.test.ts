@@ -108,7 +108,7 @@ test("executions backed up while they ran continue after a restore, and the hist
   // one backup: it becomes an orphan.
   await startExecution("orphan", chain, sleepInputs(3_600_000));
   await waitUntilRunning("orphan", "n0");
-  await expect(flyteTs("backup", "--to", at("rows"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).rejects.toThrow("is there already");
+  await expect(flyteTs("backup", "--to", at("rows"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).rejects.toThrow("exists already");
   expect(await flyteTs("backup", "--to", at("resources"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).toBe(
     "data plane local: 5 FlyteWorkflows, workflows-local.jsonl.gz\n",
   );
