@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
-import { sourceFiles } from "./source-files.mjs";
+import { importedModules, isForTests, sourceFiles } from "./source-files.mjs";
 
 /**
  * Area → the areas that it may import. Files outside the areas are the composition root, which may
@@ -72,6 +72,7 @@ const WRITES = ["DELETE FROM", "INTO", "UPDATE"];
 
 const [source = join(root, "services/admin/src")] = process.argv.slice(2);
 const problems = [];
+// Tests and their fixtures may look into every area.
 const files = [...sourceFiles(source)].filter((file) => !isForTests(file)).map(parsed);
 for (const file of files) {
   checkImports(file);
@@ -83,22 +84,12 @@ if (process.argv[2] === undefined) checkTables();
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** True for tests and their fixtures, which may look into every area. */
-function isForTests(file) {
-  return /\.(test|fixture)\.ts$/.test(file);
-}
-
 function parsed(path) {
   const text = readFileSync(path, "utf8");
   const { module, comments } = parseSync(path, text);
-  const requests = [
-    ...module.staticImports.map((statement) => statement.moduleRequest.value),
-    ...module.staticExports.flatMap((statement) => statement.entries.map((entry) => entry.moduleRequest?.value)),
-    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
-  ];
   const place = relative(source, path);
-  const imports = [...new Set(requests)]
-    .filter((request) => request?.startsWith("."))
+  const imports = [...new Set(importedModules(module, text))]
+    .filter((request) => request.startsWith("."))
     .map((request) => relative(source, resolve(dirname(path), request.replace(/\.js$/, ".ts"))));
   const names = module.staticExports.flatMap((statement) => statement.entries).length;
   return { place, area: areaOf(place), isFace: isFace(place), imports, names, code: withoutComments(text, comments) };

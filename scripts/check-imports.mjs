@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import { servicePaths } from "./deploy/manifests.mjs";
 import { root } from "./prepare.mjs";
-import { sourceFiles } from "./source-files.mjs";
+import { importedModules, isForTests, packageFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
@@ -215,36 +215,18 @@ const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
   const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
   const used = { product: new Set(), tests: new Set() };
-  for (const file of filesOf(room)) check({ file, room, allowed, manifest, used });
+  for (const file of packageFiles(join(root, room))) check({ file, room, allowed, manifest, used });
   checkManifest({ room, manifest, used });
 }
 for (const tree of INNER_ROOMS) checkCircles(tree);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Returns the source files of a package: the product and, beside it, its simulation. */
-function filesOf(room) {
-  const folders = ["src", "simulation"].map((folder) => join(root, room, folder));
-  return folders.filter((folder) => existsSync(folder)).flatMap((folder) => [...sourceFiles(folder)]);
-}
-
-/**
- * Reports whether a file serves tests only: tests, fixtures, folders of simulations and harnesses,
- * and packages of tests.
- */
-function isForTests(file, room) {
-  return TEST_ROOMS.includes(room) || /\.(test|fixture)\.ts$|\/simulation\/|\/harness\//.test(file);
-}
-
 function check({ file, room, allowed, manifest, used }) {
   const text = readFileSync(file, "utf8");
   const { module } = parseSync(file, text);
-  const specifiers = [
-    ...module.staticImports.map((statement) => statement.moduleRequest.value),
-    ...module.staticExports.flatMap((statement) => statement.entries.map((entry) => entry.moduleRequest?.value)),
-    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
-  ];
-  const tests = isForTests(file, room);
+  const specifiers = importedModules(module, text);
+  const tests = TEST_ROOMS.includes(room) || isForTests(file);
   if (!tests) {
     checkPurity(file, text, specifiers);
     checkInnerRooms(file, specifiers);
@@ -254,7 +236,7 @@ function check({ file, room, allowed, manifest, used }) {
   // Product code may not import devDependencies.
   const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
   for (const specifier of new Set(specifiers)) {
-    if (specifier === undefined || specifier.startsWith("node:")) continue;
+    if (specifier.startsWith("node:")) continue;
     const where = `${relative(root, file)} imports ${specifier}:`;
     if (specifier.startsWith(".")) {
       const target = join(file, "..", specifier);
@@ -287,7 +269,6 @@ function checkPurity(file, text, specifiers) {
   const impure = IMPURE.exec(text)?.[0];
   if (impure !== undefined) problems.push(`${place} names ${impure}: it is handed time and randomness`);
   for (const specifier of specifiers) {
-    if (specifier === undefined) continue;
     const pure = specifier.startsWith(".")
       ? isIn(rule.folders, relative(root, join(file, "..", specifier)))
       : rule.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
@@ -309,7 +290,7 @@ function checkInnerRooms(file, specifiers) {
   const allowed = tree.rooms[room];
   if (allowed === undefined) problems.push(`${place}: ${room} is no room of ${tree.folder}`);
   for (const specifier of specifiers) {
-    if (!specifier?.startsWith(".")) continue;
+    if (!specifier.startsWith(".")) continue;
     const target = relative(root, join(file, "..", specifier));
     if (!target.startsWith(`${tree.folder}/`)) continue;
     const other = innerRoomOf(tree.folder, target);

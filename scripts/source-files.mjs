@@ -1,5 +1,5 @@
-// Finds the source files that checks read.
-import { readdirSync } from "node:fs";
+// Finds the source files that checks read, and the modules that they import.
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** Folders without hand-written code. */
@@ -12,4 +12,24 @@ export function* sourceFiles(folder) {
     if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith(".")) yield* sourceFiles(path);
     else if (entry.isFile() && /\.(ts|mjs)$/.test(entry.name)) yield path;
   }
+}
+
+/** Lists the source files of a package: the product and, beside it, its simulation. */
+export function packageFiles(folder) {
+  const folders = ["src", "simulation"].map((name) => join(folder, name)).filter((path) => existsSync(path));
+  return folders.flatMap((path) => [...sourceFiles(path)]);
+}
+
+/** Reports whether a file serves tests only: a test, a fixture, part of a simulation or harness. */
+export function isForTests(file) {
+  return /\.(test|fixture)\.ts$|\/(simulation|harness)\//.test(file);
+}
+
+/** Lists the modules that a parsed file imports or re-exports; dynamic imports if by a literal. */
+export function importedModules({ staticImports, staticExports, dynamicImports }, text) {
+  return [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
+    ...dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
+  ].filter((name) => name !== undefined);
 }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
-import { sourceFiles } from "../source-files.mjs";
+import { importedModules, isForTests, packageFiles } from "../source-files.mjs";
 
 /** Tests of the repository's own structure: documents, READMEs, scripts and platforms. */
 const ALWAYS = "conformance/src/structure/";
@@ -85,9 +85,7 @@ function expand(root, pattern) {
 function readModules(root, packages) {
   const modules = new Map();
   for (const { folder } of packages) {
-    const source = join(root, folder, "src");
-    if (!existsSync(source)) continue;
-    for (const file of sourceFiles(source)) modules.set(relative(root, file), readModule(root, file, packages));
+    for (const file of packageFiles(join(root, folder))) modules.set(relative(root, file), readModule(root, file, packages));
   }
   return modules;
 }
@@ -95,11 +93,7 @@ function readModules(root, packages) {
 function readModule(root, file, packages) {
   const text = readFileSync(file, "utf8");
   const { module } = parseSync(file, text);
-  const specifiers = [
-    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
-    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
-  ].filter((specifier) => specifier !== undefined);
+  const specifiers = importedModules(module, text);
   const imports = specifiers.flatMap((specifier) => resolveImport(root, { file, specifier, packages }) ?? []);
   const startsProcesses = specifiers.some((specifier) => STARTS_PROCESSES.test(specifier));
   const readsFiles = startsProcesses || specifiers.some((specifier) => specifier.startsWith("node:fs"));
@@ -128,7 +122,8 @@ function invert(modules, packages) {
     for (const folder of dataFolders) add(`${folder}/`, file);
     const own = packageOf(file, packages);
     if (own === undefined) continue;
-    if (!isForTests(file, own)) add(file, `${own}/`);
+    // No program contains a module that serves tests only.
+    if (own !== "conformance" && !isForTests(file)) add(file, `${own}/`);
     if (startsProcesses) for (const folder of startedPackages(own, packages)) add(`${folder}/`, file);
   }
   return dependents;
@@ -140,11 +135,6 @@ function startedPackages(own, packages) {
   return packages
     .map(({ folder }) => folder)
     .filter((folder) => folder.startsWith("services/") || folder === "packages/cli" || folder === own);
-}
-
-/** Reports whether a module serves tests only, so that no program contains it. */
-function isForTests(file, own) {
-  return own === "conformance" || /\.(test|fixture)\.ts$|\/(simulation|harness)\//.test(file);
 }
 
 /** Translates a changed file to the modules and folders that it changes. */
