@@ -1,4 +1,4 @@
-"""Workflows that wait for a time, for a value, or for somebody's consent."""
+"""Workflows that wait for a time, for a value, or for an approval."""
 
 import datetime
 

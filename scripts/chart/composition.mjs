@@ -8,7 +8,7 @@ export const BASES = {
   "data-plane": { part: "dataPlane", about: "The resource definition, propeller and the plugin services.", file: "data-plane" },
   network: {
     part: "networkPolicies",
-    about: "Nobody reaches a pod, and none reaches out, but for what the policies name.",
+    about: "Denies all connections to and from pods but those that the policies name.",
     file: "network",
   },
   monitoring: {

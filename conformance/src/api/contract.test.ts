@@ -319,19 +319,23 @@ describe("launch plans (§2.4)", () => {
     plan({ entityMetadata: { notifications: [{ phases, type: { case: "email", value: { recipientsEmail: emails } } }] } });
   rules([
     ["of an unknown workflow", NF, () => plan({}, "nosuch")],
-    ["a fixed input that nobody has", IA("zz"), () => plan({ fixedInputs: { literals: { zz: integerLiteral(1n) } } })],
+    ["a fixed input that the workflow does not declare", IA("zz"), () => plan({ fixedInputs: { literals: { zz: integerLiteral(1n) } } })],
     ["a fixed input of another type", IA("x"), () => plan({ fixedInputs: { literals: { x: textOf("1") } } })],
     ["a default of another type", IA("x"), () => plan(parameter(textOf("1")))],
     ["a schedule with all inputs", OK, () => scheduled(cron("0 4 * * *"))],
     ["a schedule that lacks an input", IA("x"), () => scheduled(cron("0 4 * * *"), {})],
-    ["a time input that nobody has", IA(), () => scheduled(cron("0 4 * * *", { kickoffTimeInputArg: "nosuch" }))],
+    [
+      "a kickoff time input that the workflow does not declare",
+      IA(),
+      () => scheduled(cron("0 4 * * *", { kickoffTimeInputArg: "nosuch" })),
+    ],
     ["a time input that is no time", IA(), () => scheduled(cron("0 4 * * *", { kickoffTimeInputArg: "x" }), {})],
     ["a cron expression of six fields", IA("cron|schedule|expression"), () => scheduled(cron("0 0 4 * * *"))],
     ["a cron expression that is none", IA(), () => scheduled(cron("hourly"))],
     ["@hourly", OK, () => scheduled(cron("@hourly"))],
     ["a time zone", OK, () => scheduled(cron("CRON_TZ=Europe/Berlin 0 4 * * *"))],
     ["every hour", OK, () => scheduled(rate(FixedRateUnit.HOUR))],
-    ["a message to nobody", IA("recipient"), () => notify([Workflow.SUCCEEDED], [])],
+    ["a notification without recipients", IA("recipient"), () => notify([Workflow.SUCCEEDED], [])],
     ["a message while it runs", IA("phase"), () => notify([Workflow.RUNNING], ["a@b.test"])],
     ["a message at the end", OK, () => notify([Workflow.SUCCEEDED, Workflow.TIMED_OUT], ["a@b.test"])],
     [
@@ -429,7 +433,7 @@ describe("data and signals (§2.6, §5.8)", () => {
   const boolean = { type: { case: "simple" as const, value: SimpleType.BOOLEAN } };
   const signal = (name: string) => ({ signalId: name, executionId: { ...scope, name: "known" } });
   rules([
-    ["an upload of nobody knows what", IA("content_md5|filename_root"), () => upload({ filename: "f" })],
+    ["an upload without a hash or a folder name", IA("content_md5|filename_root"), () => upload({ filename: "f" })],
     ["an upload by its content", OK, () => upload({ contentMd5: md5 })],
     ["an upload below a root", OK, () => upload({ filenameRoot: "r", filename: "f" })],
     ["an upload without project", IA("project"), () => upload({ project: "", contentMd5: md5 })],

@@ -79,7 +79,7 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
   ],
   ["a missing input", () => client.admin.createExecution(executionRequest("e1", { inputs: {} })), "INVALID_ARGUMENT", /\ba\b.*missing/],
   [
-    "an input that nobody asked for",
+    "an input that the launch plan does not declare",
     () =>
       client.admin.createExecution(executionRequest("e1", { inputs: { literals: { ...validInputs.literals, zz: integerLiteral(1n) } } })),
     "INVALID_ARGUMENT",

@@ -12,8 +12,8 @@ import { openRawClient, type RawClient } from "./raw-client.js";
 
 // Sends attacks to a running admin: bombs, deep nesting, path traversal, scripts. Admin logs at its
 // most detailed level.
-const SECRET_INPUT = "an-input-that-nobody-logs";
-const SECRET_TOKEN = "eyJhbGciOiJub25lIn0.a-token-that-nobody-logs.x";
+const SECRET_INPUT = "an-input-that-is-never-logged";
+const SECRET_TOKEN = "eyJhbGciOiJub25lIn0.a-token-that-is-never-logged.x";
 const SCRIPT = "<script>alert(document.domain)</script>";
 /**
  * Memory limit of admin, bytes: eight requests of the maximum size fit, but not what they expand
@@ -85,7 +85,7 @@ test("an endless body is cut off at the limit", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: (stream) => {
       sent += piece.length;
-      if (sent > 1024 ** 3) stream.error(new Error("nobody cut it off"));
+      if (sent > 1024 ** 3) stream.error(new Error("the server did not end the upload"));
       else stream.enqueue(piece);
     },
   });

@@ -60,7 +60,7 @@ describe.skipIf(unavailable)("Azure with a pod's identity and without a key", ()
     vi.stubEnv("IDENTITY_HEADER", "x");
     // Affects this process only, which connects to the emulator with its self-signed certificate.
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    const account = { account: "flytets", accountKey: Buffer.from("a key that nobody uses").toString("base64") };
+    const account = { account: "flytets", accountKey: Buffer.from("an unused account key").toString("base64") };
     server = await startAzurite({ dataDir: folder, containers: ["container"], tls, ...account });
     blobs = createBlobStore({ azure: { account: "flytets", endpoint: server.url } });
   });

@@ -157,13 +157,13 @@ test("an execution whose blob is missing fails with the reason", async () => {
 }, 120_000);
 
 test("an execution with an unserved task type is blocked with the reason and can be aborted", async () => {
-  const id = await broken.create(await registerShellWorkflow(client, "unserved", oneSleeper({ type: "nobody-serves-this" })));
-  const reason = "no plugin service serves task type [nobody-serves-this]";
+  const id = await broken.create(await registerShellWorkflow(client, "unserved", oneSleeper({ type: "unserved-type" })));
+  const reason = "no plugin service serves task type [unserved-type]";
   const waiting = await attempt(id, reason);
   expect(TaskExecution_Phase[waiting.closure?.phase ?? 0]).toBe("WAITING_FOR_RESOURCES");
   expect(await waitFor(async () => (await broken.resource(id))?.status?.nodeStatus?.["n0"]?.message)).toBe(reason);
   expect(await broken.waitForError(id, `node n0: ${reason}`)).toMatchObject({ code: "Waiting" });
-  await client.admin.terminateExecution({ id, cause: "nobody comes" });
+  await client.admin.terminateExecution({ id, cause: "no plugin service will start" });
   const execution = await waitForEnd(client, id, 30_000);
   expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("ABORTED");
   const { items } = await broken.kube.list<KubeObject & { reason: string; message: string }>(EVENTS, {

@@ -65,7 +65,7 @@ test("a workload takes about as long beside broken inputs as alone", { timeout: 
   runPython({ stack: broken.stack, folder }, "pyflyte", ["run", "--remote", "--name", "loud", "loud.py", "loud"]);
   const waiting: { readonly id: ExecutionName; readonly because: string }[] = [];
   for (const [type, because] of [
-    ["nobody-serves-this", "no plugin service serves task type [nobody-serves-this]"],
+    ["unserved-type", "no plugin service serves task type [unserved-type]"],
     ["mute", "the plugin service for task type [mute] is available but has not answered since"],
   ] as const) {
     const launchPlan = await registerShellWorkflow(broken.client, type, [{ id: "n0", script: "", after: [], type }]);

@@ -75,7 +75,7 @@ test("documented metrics exist, existing metrics are documented, and their value
   // The end of the failing execution triggers the other one and notifies an unreachable receiver.
   await startAfterFailure(bad, good);
   const recipients = {
-    type: { case: "slack" as const, value: { recipientsEmail: ["webhook:nobody"] } },
+    type: { case: "slack" as const, value: { recipientsEmail: ["webhook:missing"] } },
     phases: [WorkflowExecution_Phase.FAILED],
   };
   const notificationOverrides = { case: "notifications" as const, value: { notifications: [recipients] } };

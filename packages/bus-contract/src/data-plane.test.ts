@@ -42,7 +42,7 @@ test("no filter of one data plane takes a request of another, whatever they and 
   );
 });
 
-test("whoever records events hears each of any data plane by one filter, and knows where it comes from", () => {
+test("the recorder of events receives those of every data plane by one filter, and knows their origin", () => {
   fc.assert(
     fc.property(fc.option(text, { nil: "" }), fc.constantFrom("task", "execution"), (cluster, kind) => {
       const plain = kind === "task" ? taskEventSubject(5) : executionEventSubject(5);

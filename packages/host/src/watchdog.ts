@@ -42,7 +42,7 @@ while :; do
   for entry in $watched; do
     pid=\${entry%%:*}
     kill -0 "$pid" 2> /dev/null || continue
-    # Dead, and nobody has taken note of it.
+    # A zombie has ended; its parent has not collected it yet.
     stat=
     read -r stat 2> /dev/null < "/proc/$pid/stat"
     case \${stat##*) } in Z*) continue ;; esac

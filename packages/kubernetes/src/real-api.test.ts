@@ -15,7 +15,7 @@ describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
       expect((await client.get(NAMESPACES, { name: "flytesnacks-development", minResourceVersion: notOlderThan }))?.metadata).toEqual(
         metadata,
       );
-      expect(await client.get(NAMESPACES, { name: "nobody", minResourceVersion: notOlderThan })).toBeUndefined();
+      expect(await client.get(NAMESPACES, { name: "missing", minResourceVersion: notOlderThan })).toBeUndefined();
       await kubernetes.restart();
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();

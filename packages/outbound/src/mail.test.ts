@@ -45,7 +45,7 @@ test("what the server says of a recipient: never, or later", async () => {
   await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
 });
 
-test("TLS: used, and a certificate that nobody vouches for is not believed", async () => {
+test("mail is sent over TLS, and an untrusted certificate is refused", async () => {
   const server = await started();
   await sendMail(mail, { ...optionsFor(server), tls: "starttls" });
   await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(

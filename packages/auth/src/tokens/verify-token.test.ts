@@ -62,8 +62,8 @@ test.each([
   ["of another issuer", { iss: "https://evil.test" }, /issuer/],
   ["without an issuer", { iss: undefined }, /issuer/],
   ["for someone else", { aud: "https://other.test" }, /audience/],
-  ["for nobody", { aud: undefined }, /audience/],
-  ["of nobody", { sub: undefined }, /neither a subject nor a client/],
+  ["without an audience", { aud: undefined }, /audience/],
+  ["without a subject or client", { sub: undefined }, /neither a subject nor a client/],
   ["of an empty subject", { sub: "" }, /neither a subject nor a client/],
 ])("a token %s is UNAUTHENTICATED with the reason", async (_, claims, reason) => {
   const error = await refusalOf(idp.token(claims));

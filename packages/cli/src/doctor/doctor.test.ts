@@ -38,9 +38,16 @@ test("healthy endpoints pass all checks", async () => {
 });
 
 test("unreachable endpoints are reported with a remedy and without passwords", async () => {
-  const nobody = "127.0.0.1:1";
-  const services = ["--admin", nobody, "--database", `postgresql://u:secret@${nobody}/x`, "--nats", `nats://u:secret@${nobody}`];
-  const blobs = ["--blobs", "s3://bucket", "--s3", `http://${nobody}`];
+  const unusedAddress = "127.0.0.1:1";
+  const services = [
+    "--admin",
+    unusedAddress,
+    "--database",
+    `postgresql://u:secret@${unusedAddress}/x`,
+    "--nats",
+    `nats://u:secret@${unusedAddress}`,
+  ];
+  const blobs = ["--blobs", "s3://bucket", "--s3", `http://${unusedAddress}`];
   const { status, text } = await doctor(...services, ...blobs, "--patience", "1");
   expect(status).toBe(1);
   for (const what of ["admin", "database", "message bus", "blob store"])

@@ -76,7 +76,7 @@ function rawCall({
   }).finally(() => client.close());
 }
 
-test("whoever names a call gets the name back, others learn it when the call fails", async () => {
+test("a caller that names a call gets the name back, others learn the name when the call fails", async () => {
   const service = implement(AdminService, {
     getVersion: () => ({}),
     getDomains: () => {

@@ -67,7 +67,7 @@ address = "127.0.0.1:${at.port}"
 
 [${cri}]
 sandbox_image = "${PAUSE_IMAGE}"
-# In a container or a small virtual machine nobody may lower the score by which the kernel chooses whom to kill.
+# In a container or a small virtual machine, processes may not lower their OOM score.
 restrict_oom_score_adj = true
 stream_server_address = "127.0.0.1"
 

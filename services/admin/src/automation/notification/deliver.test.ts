@@ -176,7 +176,7 @@ test.each<[string, string, object, string]>([
   ["this machine, unless allowed", "http://127.0.0.1:1/x", { allowNetworks: [] }, "127.0.0.1 is not an address"],
   ["plain text, unless allowed", "http://8.8.8.8/x", { allowHttp: false }, "only https: is allowed"],
   ["addresses of users, where they are not wanted", "https://8.8.8.8/x", { slack: { allowUrls: false } }, "name a configured one"],
-  ["a webhook that nobody configured", "webhook:nobody", {}, 'no webhook named "nobody"'],
+  ["an unconfigured webhook", "webhook:missing", {}, 'no webhook named "missing"'],
   ["no mail address", "ann", {}, "not a mail address"],
   ["a mail without a server", "ann@example.com", { emailer: {} }, "notifications.emailer.smtp"],
 ])("given up at once: %s", async (_, target, config, reason) => {
@@ -197,7 +197,7 @@ test("a secret that is not in its place yet is waited for", async () => {
 });
 
 test("the list: by state, in pages, with limits", async () => {
-  await owe(["webhook:ops", "webhook:chat", "webhook:nobody"], "paged");
+  await owe(["webhook:ops", "webhook:chat", "webhook:missing"], "paged");
   await deliverOnce(depsWith(), 10);
   const at = { project: "p", domain: "d" };
   expect((await api.listDeliveries({ ...at, state: DeliveryState.GIVEN_UP })).deliveries).toHaveLength(1);

@@ -23,12 +23,12 @@ const receivers = (notifications: ReturnType<typeof notification>[]) =>
   planDeliveries(endedExecution({ notifications }), own).map(({ channel, target }) => `${channel} ${target}`);
 
 test("who is told, and how", () => {
-  const addresses = ["ann@example.com", "webhook:ops", "webhook:chat", "webhook:nobody", "https://hooks.example.com/a"];
+  const addresses = ["ann@example.com", "webhook:ops", "webhook:chat", "webhook:missing", "https://hooks.example.com/a"];
   expect(receivers([notification("email", addresses)])).toEqual([
     "email ann@example.com",
     "webhook webhook:ops",
     "slack webhook:chat",
-    "webhook webhook:nobody",
+    "webhook webhook:missing",
     // It is not a mail address, and its delivery will fail with this reason.
     "email https://hooks.example.com/a",
   ]);

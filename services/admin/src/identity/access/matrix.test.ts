@@ -183,7 +183,7 @@ describe.each(PEOPLE)("%s", (person) => {
 test.each([
   ["no token", () => undefined],
   ["a token that has expired", () => tokenOf("platform-admin", { exp: 1_000 })],
-  ["a token of nobody who is known", () => tokenOf("platform-admin", { iss: "https://evil.test" })],
+  ["a token of an unknown issuer", () => tokenOf("platform-admin", { iss: "https://evil.test" })],
   ["no token at all in it", () => "x"],
 ])("%s: nothing but what is open", async (_, token) => {
   for (const method of methods()) {

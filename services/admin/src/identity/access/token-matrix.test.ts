@@ -72,7 +72,7 @@ const REFUSED: readonly (readonly [string, () => string | undefined])[] = [
   ["not valid yet", () => good({ nbf: seconds() + 600 })],
   ["for another audience", () => good({ aud: "https://other.test" })],
   ["for an audience that begins alike", () => good({ aud: `${AUDIENCE}.evil.test` })],
-  ["for nobody", () => good({ aud: undefined })],
+  ["without an audience", () => good({ aud: undefined })],
   ["of another issuer, by the right key", () => good({ iss: "https://evil.test" })],
   ["of another issuer that is real, by its own key", () => elsewhere.token(claims({ iss: elsewhere.issuer }))],
   ["of the right issuer, by another's key", () => elsewhere.token(claims(), { kid: idp.key.kid })],
@@ -95,7 +95,7 @@ const REFUSED: readonly (readonly [string, () => string | undefined])[] = [
   ["a kid that is a path", () => signToken({ alg: "RS256", kid: "../../../../dev/null" }, claims(), elsewhere.key)],
   ["a header that must be understood", () => good({}, { crit: ["exp"] })],
   ["the note of a logout", () => good({}, { typ: "logout+jwt" })],
-  ["nobody's", () => good({ sub: undefined })],
+  ["without a subject", () => good({ sub: undefined })],
 ];
 
 async function codeOf(call: Promise<unknown>): Promise<string> {
@@ -157,7 +157,7 @@ test("no address out of a token was fetched, and tokens in a query or a cookie a
   expect((await fetch(url, { headers: { cookie: `flyte_idt=${good()}; authorization=${good()}` } })).status).toBe(401);
 });
 
-test("whoever watches health without a token learns that it serves, and nothing else", async () => {
+test("a health check without a token learns that the server is serving, and nothing else", async () => {
   const health = createClient({ channel: admin.channel, service: Health });
   for await (const { status } of health.watch({ service: "" })) {
     expect(status).toBe(1);
