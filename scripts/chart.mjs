@@ -11,27 +11,22 @@ import { overlayNames, overlayValues } from "./chart/overlay-values.mjs";
 import { printValues } from "./chart/print-values.mjs";
 import { templatesOf } from "./chart/templates.mjs";
 import { schemaOf, valuesOf } from "./chart/values.mjs";
-import { differences } from "./drift.mjs";
+import { differences, parseCheckFlag } from "./drift.mjs";
 import { root } from "./prepare.mjs";
 
 const chart = join(root, "deploy", "helm", "flyte-ts");
 const written = join(root, "scripts", "chart", "written");
 
-const words = process.argv.slice(2);
-const unknown = words.find((word) => word !== "--check");
-if (unknown !== undefined) {
-  console.error(`chart: unknown argument ${unknown}; the only one is --check`);
-  process.exit(2);
-}
+const isCheck = parseCheckFlag("chart");
 if (!kubectlIsThere()) {
   console.error("chart: skipped, kubectl is not on the PATH");
-  process.exit(words.includes("--check") ? 0 : 1);
+  process.exit(isCheck ? 0 : 1);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-chart-"));
 try {
   make(folder);
-  if (words.includes("--check")) {
+  if (isCheck) {
     const drift = differences(folder, chart);
     if (drift.length > 0) {
       console.error(

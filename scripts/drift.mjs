@@ -1,4 +1,4 @@
-// Compares generated files with the committed ones.
+// Arguments of generators, and the comparison of generated files with the committed ones.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -21,4 +21,16 @@ function files(folder) {
   return new Set(
     entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))),
   );
+}
+
+/**
+ * Reads the arguments of a generator, whose only one is `--check`. Returns true for it; exits with
+ * status 2 for any other.
+ */
+export function parseCheckFlag(generator) {
+  const args = process.argv.slice(2);
+  const unknown = args.find((argument) => argument !== "--check");
+  if (unknown === undefined) return args.length > 0;
+  console.error(`${generator}: unknown argument ${unknown}; the only one is --check`);
+  process.exit(2);
 }

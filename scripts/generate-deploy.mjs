@@ -11,25 +11,21 @@ import { loadManifests } from "./deploy/manifests.mjs";
 import { servicesPage } from "./deploy/reference.mjs";
 import { withRegions } from "./deploy/regions.mjs";
 import { HEADER } from "./deploy/yaml.mjs";
+import { parseCheckFlag } from "./drift.mjs";
 import { root } from "./prepare.mjs";
 
 /** Folders in which every file with the generated header belongs to a service. */
 const GENERATED_FOLDERS = ["deploy/kubernetes", "deploy/compose"];
 const RELEASE = ".github/workflows/release.yml";
 
-const args = process.argv.slice(2);
-const unknown = args.find((argument) => argument !== "--check");
-if (unknown !== undefined) {
-  console.error(`generate-deploy: unknown argument ${unknown}; the only one is --check`);
-  process.exit(2);
-}
+const isCheck = parseCheckFlag("generate-deploy");
 
 const loaded = await loadManifests();
 const files = generatedFiles(loaded);
 const stale = [...files].filter(([path, text]) => contentOf(path) !== text).map(([path]) => path);
 const orphans = GENERATED_FOLDERS.flatMap(filesBelow).filter((path) => !files.has(path) && contentOf(path).startsWith(HEADER));
 
-if (args.includes("--check")) {
+if (isCheck) {
   for (const path of stale) console.error(`generate-deploy: ${path} does not match the manifests; run npm run generate`);
   for (const path of orphans) console.error(`generate-deploy: ${path} belongs to no service; run npm run generate`);
   process.exit(stale.length + orphans.length > 0 ? 1 : 0);

@@ -7,20 +7,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { differences } from "./drift.mjs";
+import { differences, parseCheckFlag } from "./drift.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const idl = join(root, "idl");
 const committed = join(root, "packages/idl/src/gen");
 
-const words = process.argv.slice(2);
-const unknown = words.find((word) => word !== "--check");
-if (unknown !== undefined) {
-  console.error(`generate: unknown argument ${unknown}; the only one is --check`);
-  process.exit(2);
-}
+const isCheck = parseCheckFlag("generate");
 
-if (words.includes("--check")) {
+if (isCheck) {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-gen-"));
   try {
     generate(folder);

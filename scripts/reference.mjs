@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadManifests } from "./deploy/manifests.mjs";
+import { parseCheckFlag } from "./drift.mjs";
 import { nodeProgram, root } from "./prepare.mjs";
 import { settingsPage } from "./reference/settings-page.mjs";
 
@@ -25,14 +26,10 @@ const SERVICES = [
 ];
 const DESCRIBE = pathToFileURL(join(root, "scripts", "reference", "describe-settings.mjs")).href;
 
-const unknown = process.argv.slice(2).find((argument) => argument !== "--check");
-if (unknown !== undefined) {
-  console.error(`reference: unknown argument ${unknown}; the only one is --check`);
-  process.exit(2);
-}
+const isCheck = parseCheckFlag("reference");
 const pages = new Map([...SERVICES.map(configurationPage), commandsPage()]);
 const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
-if (process.argv.includes("--check")) {
+if (isCheck) {
   for (const [path] of stale) console.error(`reference: ${path} is stale; run npm run reference`);
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {

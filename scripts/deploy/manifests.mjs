@@ -1,7 +1,7 @@
 // Loads the manifests of all services from their sources, so that generated files never follow a
 // stale build.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { root } from "../prepare.mjs";
@@ -50,6 +50,3 @@ export async function loadManifests() {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-/** Path of a file as messages show it. */
-export const shown = (file) => relative(root, file);
