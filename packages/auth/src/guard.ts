@@ -82,8 +82,8 @@ export function createGuard(options: GuardOptions): Guard {
           const now = bindingsFor(await options.bindings(), identity);
           if (rule.kind === "roles") requirePermissions(rule, { held: now, identity, call });
         };
-        const { clock, streamCheckMs: everyMs = STREAM_CHECK_MS } = options;
-        return runWhileAuthorized(known, { expiresAt: identity.expiresAt, recheck, clock, recheckIntervalMs: everyMs }, next);
+        const { clock, streamCheckMs = STREAM_CHECK_MS } = options;
+        return runWhileAuthorized(known, { expiresAt: identity.expiresAt, recheck, clock, recheckIntervalMs: streamCheckMs }, next);
       };
       const writes = rule.kind === "roles" && rule.writes;
       return writes && options.audit

@@ -16,7 +16,7 @@ export interface StreamAuthOptions {
  */
 export async function runWhileAuthorized(
   context: CallContext,
-  { expiresAt, recheck: stillAllowed, clock, recheckIntervalMs: everyMs }: StreamAuthOptions,
+  { expiresAt, recheck, clock, recheckIntervalMs }: StreamAuthOptions,
   run: (context: CallContext) => Promise<unknown>,
 ): Promise<unknown> {
   const over = new AbortController();
@@ -27,12 +27,12 @@ export async function runWhileAuthorized(
   ended.catch(() => undefined);
   const recheckNow = async (): Promise<void> => {
     if (clock().getTime() >= expiresAt) over.abort(new RpcError(Code.UNAUTHENTICATED, "the token has expired"));
-    else await stillAllowed().catch((error: unknown) => over.abort(error));
+    else await recheck().catch((error: unknown) => over.abort(error));
     if (!over.signal.aborted && !done) timer = next();
   };
   let done = false;
   const next = (): NodeJS.Timeout =>
-    setTimeout(() => void recheckNow(), Math.min(everyMs, Math.max(0, expiresAt - clock().getTime()))).unref();
+    setTimeout(() => void recheckNow(), Math.min(recheckIntervalMs, Math.max(0, expiresAt - clock().getTime()))).unref();
   let timer = next();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const running = run(Object.create(context, { signal: { value: signal, enumerable: true } }) as CallContext);

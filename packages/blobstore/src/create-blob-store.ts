@@ -40,31 +40,31 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
   };
   const resolve = (uri: string) => {
     const location = parseObjectUri(uri);
-    return { address: location, driver: driverOf(location) };
+    return { location, driver: driverOf(location) };
   };
   return {
     get: async (uri, options = {}) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       return driver.get(location, options);
     },
     put: async (uri, bytes, options = {}) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       return driver.put(location, bytes, options);
     },
     getFile: async (uri, path) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       return driver.getFile(location, path);
     },
     putFile: async (uri, path) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       await driver.putFile(location, path);
     },
     head: async (uri) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       return driver.head(location);
     },
     delete: async (uri) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       return driver.delete(location);
     },
     deleteAll: async (uris) => {
@@ -79,13 +79,13 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
     },
     join: joinUri,
     presignPut: async (uri, options) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       if (driver.presignPut === undefined) throw presignUnsupported(uri);
       checkPresignExpiry(uri, options);
       return driver.presignPut(location, options);
     },
     presignGet: async (uri, options) => {
-      const { address: location, driver } = resolve(uri);
+      const { location, driver } = resolve(uri);
       if (driver.presignGet === undefined) throw presignUnsupported(uri);
       checkPresignExpiry(uri, options);
       return driver.presignGet(location, options);

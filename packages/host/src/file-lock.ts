@@ -27,7 +27,7 @@ export function acquireLock(lock: string): LockHolder | undefined {
     const content = `${process.pid}\n${processIdentity(process.pid) ?? ""}\n`;
     writeFileSync(ownFile, content, { mode: 0o600, flush: true });
     for (;;) {
-      if (linkLock(lock, { mine: ownFile, content })) return undefined;
+      if (linkLock(lock, { ownFile, content })) return undefined;
       const current = readLock(lock);
       if (current.holder !== undefined) return current.holder;
       removeStale(lock, current.content);
@@ -41,7 +41,7 @@ export function acquireLock(lock: string): LockHolder | undefined {
 const NO_HARD_LINK_CODES: readonly (string | undefined)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 /** Creates the lock unless it exists. */
-function linkLock(lock: string, { mine: ownFile, content }: { mine: string; content: string }): boolean {
+function linkLock(lock: string, { ownFile, content }: { ownFile: string; content: string }): boolean {
   try {
     linkSync(ownFile, lock);
     return true;

@@ -162,7 +162,7 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  const streams = new Streams({ connection, manager, logger, createsStreams: createsStreams });
+  const streams = new Streams({ connection, manager, logger, createsStreams });
   const health = new StreamHealth(logger);
   const publisher = new AckedPublisher(connection, { timeoutMs: PUBLISH_ACK_TIMEOUT_MS, inbox, health });
   const probe = new StreamProbe({ streams, publish: (message) => publisher.publish(message), logger, name });

@@ -279,8 +279,8 @@ export class AttemptController implements PluginHost {
   }
 }
 
-function isTerminal({ lastPublished: published }: AttemptRecord): boolean {
-  return published !== undefined && isTerminalPhase(published.phase);
+function isTerminal({ lastPublished }: AttemptRecord): boolean {
+  return lastPublished !== undefined && isTerminalPhase(lastPublished.phase);
 }
 
 function knowsRunning({ knownPhase }: TaskRequest): boolean {

@@ -52,13 +52,13 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   const uploads = new Uploads(store.uploadsFolder, options.clock);
   await uploads.removeAbandoned();
   for (const bucket of options.buckets) await store.createBucket(bucket);
-  const { dataDir: folder, logger } = options;
+  const { dataDir, logger } = options;
   const diskSpace = new DiskSpaceMonitor({
-    dataDir: folder,
+    dataDir,
     probeDir: store.temporaryFolder,
     onChange: (problem) => {
-      if (problem === undefined) logger.info({ folder }, "the disk has free space again, writes resume");
-      else logger.error({ folder, error: problem }, "the disk is full, writes are rejected");
+      if (problem === undefined) logger.info({ folder: dataDir }, "the disk has free space again, writes resume");
+      else logger.error({ folder: dataDir, error: problem }, "the disk is full, writes are rejected");
     },
   });
   const durations = new Histogram({
@@ -76,8 +76,8 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   });
 
   // A presigned URL is a secret: pages of the same site that hold one may embed its object.
-  const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
-  const policy = createHttpPolicy({ listenAddress: listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
+  const { host, allowedHosts, allowedOrigins = [] } = options;
+  const policy = createHttpPolicy({ listenAddress: host, allowedHosts, allowedOrigins, embedding: "same-site" });
 
   const handle = async ({ message, response, sendContinue }: Exchange): Promise<void> => {
     const s3Error = policy.checkRequest(message);

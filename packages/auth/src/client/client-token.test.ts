@@ -3,7 +3,7 @@ import { createClientToken } from "./client-token.js";
 
 let made = 0;
 let now = Date.parse("2026-01-01T00:00:00Z");
-const { current, onRejected: refused } = createClientToken({
+const { current, onRejected } = createClientToken({
   clientId: "service",
   secret: async () => "secret",
   tokenEndpoint: async () => "https://issuer.test/token",
@@ -14,12 +14,12 @@ const { current, onRejected: refused } = createClientToken({
 test("a token that is refused is followed by another one, and none is asked for again at once", async () => {
   expect([await current(), await current()]).toEqual(["token-1", "token-1"]);
   now += 60_000;
-  refused();
+  onRejected();
   expect(await current()).toBe("token-2");
-  refused();
+  onRejected();
   expect(await current()).toBe("token-2");
   now += 10_000;
-  refused();
+  onRejected();
   expect(await current()).toBe("token-3");
 });
 

@@ -90,7 +90,7 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
     write(`database ${name}: as of ${manifest.begunAt}\n`);
   }
   for (const cluster of clusters) {
-    const { made: created, there: existing } = await importWorkflows(cluster, fileOf("clusters", cluster.name));
+    const { created, existing } = await importWorkflows(cluster, fileOf("clusters", cluster.name));
     write(`data plane ${cluster.name}: ${created} FlyteWorkflows created${existing === 0 ? "" : `, ${existing} existed already`}\n`);
   }
   return 0;

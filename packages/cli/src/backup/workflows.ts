@@ -70,7 +70,7 @@ export function exportWorkflows(cluster: NamedCluster, file: string): Promise<nu
 }
 
 /** Creates the FlyteWorkflows of a file. Existing ones are kept. */
-export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
+export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly created: number; readonly existing: number }> {
   return withClient(cluster, async (client) => {
     await ensureDefinition(client);
     const namespaces = new SingleFlight<boolean>();
@@ -82,15 +82,15 @@ export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ 
       );
       known.add(name);
     };
-    const result = { made: 0, there: 0 };
+    const result = { created: 0, existing: 0 };
     await forEachConcurrent(readGzipLines(file), CONCURRENCY, async (line) => {
       const workflow = JSON.parse(line) as KubeObject;
       await ensureNamespace(workflow.metadata.namespace ?? "");
-      const made = await createUnlessExists(() =>
+      const created = await createUnlessExists(() =>
         client.create(FLYTE_WORKFLOW_RESOURCE, stripServerFields(workflow), { metadataOnly: true }),
       );
-      if (made) result.made++;
-      else result.there++;
+      if (created) result.created++;
+      else result.existing++;
     });
     return result;
   });

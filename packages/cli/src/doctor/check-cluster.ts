@@ -21,7 +21,7 @@ export interface ClusterCheck {
 export async function checkCluster({ access, namespace, timeoutMs }: ClusterCheck): Promise<readonly Finding[]> {
   let client: KubeClient | undefined;
   try {
-    client = await createKubeClient({ ...access, timeoutMs: timeoutMs });
+    client = await createKubeClient({ ...access, timeoutMs });
     return [await checkDefinition(client), ...(await checkPermissions(client, namespace))];
   } catch (error) {
     return [

@@ -18,7 +18,7 @@ import {
  */
 export async function pythonCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const [action, ...rest] = argv;
-  const { data, words: args } = extractDataFlag(rest);
+  const { data, args } = extractDataFlag(rest);
   const isChange = action === "install" || action === "uninstall";
   if (isChange ? args.length === 0 : action !== "list" || args.length > 0) return 2;
   const folders = stackPaths(data ?? join(repositoryRoot, ".flyte-ts"));
@@ -40,13 +40,13 @@ const lines = (packages: readonly string[]): string =>
   packages.length === 0 ? "  none\n" : packages.map((line) => `  ${line}\n`).join("");
 
 /** Extracts `--data DIR` or `--data=DIR` from the arguments; the rest is for pip. */
-function extractDataFlag(argv: readonly string[]): { data: string | undefined; words: string[] } {
+function extractDataFlag(argv: readonly string[]): { data: string | undefined; args: string[] } {
   const index = argv.findIndex((flag) => flag === "--data" || flag.startsWith("--data="));
-  if (index < 0) return { data: undefined, words: [...argv] };
+  if (index < 0) return { data: undefined, args: [...argv] };
   const flag = argv[index] ?? "";
   const alone = flag === "--data";
   return {
     data: alone ? argv[index + 1] : flag.slice("--data=".length),
-    words: [...argv.slice(0, index), ...argv.slice(index + (alone ? 2 : 1))],
+    args: [...argv.slice(0, index), ...argv.slice(index + (alone ? 2 : 1))],
   };
 }

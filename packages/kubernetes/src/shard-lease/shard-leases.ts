@@ -313,7 +313,7 @@ function recordLease(allocator: ShardAllocator, { group, object, now }: { group:
   const parsed = parseLeaseName(group, object);
   const version = object.metadata.resourceVersion ?? "";
   if (parsed?.kind === "member") allocator.onMember(parsed.member, version, now);
-  if (parsed?.kind === "shard") allocator.onShardLease(parsed.shard, { member: object.spec?.holderIdentity ?? "", version: version });
+  if (parsed?.kind === "shard") allocator.onShardLease(parsed.shard, { member: object.spec?.holderIdentity ?? "", version });
 }
 
 function removeLease(allocator: ShardAllocator, group: string, object: Lease): void {

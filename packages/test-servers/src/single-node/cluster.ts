@@ -86,7 +86,7 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
     );
     await removeContainers(containerd);
     await importImages(containerd, [await buildPauseImage(onProgress), ...options.images], onProgress);
-    const etcd = await stopLater(startEtcd({ dataDir: file("etcd"), durable: false, watchdog, onProgress: onProgress }));
+    const etcd = await stopLater(startEtcd({ dataDir: file("etcd"), durable: false, watchdog, onProgress }));
     const client = await createClientCertificate(file("certificates"));
     const dataDir = file("kubernetes");
     const kubeletFlags = [
@@ -102,7 +102,7 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
         serviceAccounts: true,
         args: [...kubeletFlags, ...(args.apiserver ?? [])],
         watchdog,
-        onProgress: onProgress,
+        onProgress,
       }),
     );
     await stopLater(
@@ -112,10 +112,10 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
         controllers: ["*"],
         args: [`--root-ca-file=${join(dataDir, "certificates", "apiserver.crt")}`, ...(args.controllers ?? [])],
         watchdog,
-        onProgress: onProgress,
+        onProgress,
       }),
     );
-    await stopLater(startScheduler({ kubeconfig, certificateDir: file("scheduler"), onProgress: onProgress, watchdog }));
+    await stopLater(startScheduler({ kubeconfig, certificateDir: file("scheduler"), onProgress, watchdog }));
     stops.push(() => unmountBelow(file("kubelet")));
     const kubelet = await superviseServer(() =>
       startKubelet({
@@ -127,7 +127,7 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
         client,
         settings: options.kubelet ?? {},
         logFile: file("kubelet.log"),
-        onProgress: onProgress,
+        onProgress,
         watchdog,
       }),
     );

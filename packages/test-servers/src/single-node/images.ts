@@ -12,7 +12,7 @@ type OnProgress = (what: string) => void;
 export async function buildPauseImage(onProgress: OnProgress): Promise<ImageSpec> {
   const program = await findGoProgram(
     { name: "flyte-ts-pause", version: "1", module: "pause", mainPackage: ".", overrideVariable: "FLYTE_TS_PAUSE" },
-    { onProgress: onProgress },
+    { onProgress },
   );
   const folder = join(cacheDir(), "one-node", "pause");
   mkdirSync(folder, { recursive: true });

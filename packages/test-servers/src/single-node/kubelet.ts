@@ -41,11 +41,11 @@ export async function createClientCertificate(dir: string): Promise<ClientCertif
 }
 
 export async function startKubelet(options: KubeletOptions): Promise<LocalServer> {
-  const { node, address, stateDir: dir, kubeconfig, logFile, watchdog } = options;
+  const { node, address, stateDir, kubeconfig, logFile, watchdog } = options;
   const program = await findKubernetesProgram("kubelet", options.onProgress);
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(stateDir, { recursive: true });
   const port = await freePort();
-  const file = join(dir, "kubelet.json");
+  const file = join(stateDir, "kubelet.json");
   writeFileSync(file, JSON.stringify(await configuration(options, port), null, 2));
   return startServerProcess({
     name: "kubelet",
@@ -53,8 +53,8 @@ export async function startKubelet(options: KubeletOptions): Promise<LocalServer
     args: [
       `--config=${file}`,
       `--kubeconfig=${kubeconfig}`,
-      `--root-dir=${dir}`,
-      `--cert-dir=${join(dir, "certificates")}`,
+      `--root-dir=${stateDir}`,
+      `--cert-dir=${join(stateDir, "certificates")}`,
       `--hostname-override=${node}`,
       `--node-ip=${address}`,
       "--v=2",
@@ -68,7 +68,7 @@ export async function startKubelet(options: KubeletOptions): Promise<LocalServer
   });
 }
 
-async function configuration({ address, stateDir: dir, socket, client, settings }: KubeletOptions, healthzPort: number): Promise<object> {
+async function configuration({ address, stateDir, socket, client, settings }: KubeletOptions, healthzPort: number): Promise<object> {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
@@ -78,7 +78,7 @@ async function configuration({ address, stateDir: dir, socket, client, settings 
     authentication: { x509: { clientCAFile: client.certificate }, anonymous: { enabled: false }, webhook: { enabled: false } },
     authorization: { mode: "AlwaysAllow" },
     containerRuntimeEndpoint: `unix://${socket}`,
-    podLogsDir: join(dir, "logs"),
+    podLogsDir: join(stateDir, "logs"),
     cgroupDriver: "cgroupfs",
     failCgroupV1: false,
     failSwapOn: false,

@@ -45,7 +45,7 @@ export function graphFields({ template, connections }: CompiledWorkflow, { tasks
   if (template.outputs.length > 0) header["outputBindings"] = template.outputs.map((binding) => protobufJson(BindingSchema, binding));
   const policy = template.metadata?.onFailure ?? Policy.FAIL_IMMEDIATELY;
   if (policy !== Policy.FAIL_IMMEDIATELY) header["onFailurePolicy"] = Policy[policy] ?? String(policy);
-  return { header: header, nodes: buildEachNode(nodes ?? template.nodes, tasks, bindings) };
+  return { header, nodes: buildEachNode(nodes ?? template.nodes, tasks, bindings) };
 }
 
 function* buildEachNode(nodes: Iterable<Node>, tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {

@@ -169,12 +169,12 @@ function buildGate({ condition }: GateNode, id: string): JsonObject {
 
 function buildArray(array: ArrayNode, id: string, { tasks, bindings }: { tasks: Tasks; bindings: BindingForm }): JsonObject {
   if (array.node === undefined) throw new WorkflowBuildError(`node ${id}`, "is an array without a node");
-  const { successCriteria: criteria } = array;
+  const { successCriteria } = array;
   return {
     SubNodeSpec: buildNodes(array.node, tasks, bindings)[0] ?? null,
     Parallelism: array.parallelismOption.case === "parallelism" ? array.parallelismOption.value : null,
-    MinSuccesses: criteria.case === "minSuccesses" ? criteria.value : null,
-    MinSuccessRatio: criteria.case === "minSuccessRatio" ? float32(criteria.value) : null,
+    MinSuccesses: successCriteria.case === "minSuccesses" ? successCriteria.value : null,
+    MinSuccessRatio: successCriteria.case === "minSuccessRatio" ? float32(successCriteria.value) : null,
     BoundInputs: array.boundInputs.length === 0 ? null : array.boundInputs,
     // An extension for arrays that Go Flyte does not compile: items take their inputs unchanged,
     // not out of lists.
