@@ -1,4 +1,5 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { Lazy } from "@flyte-ts/async";
 import { Counter, type Logger, type Metrics } from "@flyte-ts/telemetry";
 import type { OutgoingMessage } from "./acked-publisher.js";
 import type { Streams, StreamSpec } from "./streams.js";
@@ -50,7 +51,7 @@ interface DeadLettersDeps {
  */
 export class DeadLetters {
   readonly #count: Counter<"consumer" | "kind"> | undefined;
-  #streamReady: Promise<void> | undefined;
+  readonly #stream = new Lazy(() => this.deps.streams.ensure(DEAD_LETTER_STREAM));
 
   constructor(private readonly deps: DeadLettersDeps) {
     const name = "flyte_bus_dead_letters_total";
@@ -71,11 +72,7 @@ export class DeadLetters {
    * server is unreachable.
    */
   ensureStream(): Promise<void> {
-    this.#streamReady ??= this.deps.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
-      this.#streamReady = undefined;
-      throw error;
-    });
-    return this.#streamReady;
+    return this.#stream.get();
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
+import { Lazy } from "@flyte-ts/async";
 import type { OutgoingMessage } from "./acked-publisher.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
@@ -35,7 +36,7 @@ interface ProcessingMarkersDeps {
  * `flyte.held.<consumer>.<id>.settled.<ms>`.
  */
 export class ProcessingMarkers {
-  #streamReady: Promise<void> | undefined;
+  readonly #stream = new Lazy(() => this.deps.streams.ensure(PROCESSING_MARKER_STREAM));
 
   constructor(private readonly deps: ProcessingMarkersDeps) {}
 
@@ -44,11 +45,7 @@ export class ProcessingMarkers {
    * server is unreachable.
    */
   ensureStream(): Promise<void> {
-    this.#streamReady ??= this.deps.streams.ensure(PROCESSING_MARKER_STREAM).catch((error: unknown) => {
-      this.#streamReady = undefined;
-      throw error;
-    });
-    return this.#streamReady;
+    return this.#stream.get();
   }
 
   /**
