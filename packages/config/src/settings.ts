@@ -159,3 +159,10 @@ export const drainSettings = z
     deadlineMs: z.number().int().min(0).default(10_000),
   })
   .prefault({});
+
+/**
+ * True for a listening address that other machines cannot reach. Stricter than `isLoopbackHost` of
+ * packages/http-policy, which is for names in requests: a name below `localhost` is bound to
+ * whatever address the resolver has for it.
+ */
+export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
