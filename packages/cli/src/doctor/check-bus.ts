@@ -7,7 +7,7 @@ const SUBJECT = "message bus";
 /** Checks access to the bus, and that JetStream is enabled. Changes nothing there. */
 export async function checkBus(
   url: string,
-  { logger, patienceMs: timeoutMs }: { logger: Logger; patienceMs: number },
+  { logger, timeoutMs }: { logger: Logger; timeoutMs: number },
 ): Promise<readonly Finding[]> {
   const timedOut = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs).unref();

@@ -38,7 +38,7 @@ export async function runChecks(config: DoctorConfig): Promise<readonly Finding[
   const checks: readonly Promise<readonly Finding[]>[] = [
     admin === undefined ? nothing : checkAdmin(admin, timeoutMs),
     database === undefined ? nothing : checkDatabase(database, logger),
-    nats === undefined ? nothing : checkBus(nats, { logger, patienceMs: timeoutMs }),
+    nats === undefined ? nothing : checkBus(nats, { logger, timeoutMs }),
     blobs === undefined ? nothing : checkBlobStore(blobs, config),
     kubeconfig === undefined && !inCluster
       ? nothing
