@@ -16,7 +16,7 @@ export interface BlobDriver {
   deleteAll?(addresses: readonly BlobLocation[]): Promise<void>;
   /** The address's key is a prefix, and may be empty. */
   list(location: BlobLocation): AsyncIterable<BlobEntry>;
-  /** Absent, as is signGet: the store cannot sign. */
+  /** Absent, as is `presignGet`: the store cannot sign. */
   presignPut?(location: BlobLocation, options: PresignPutOptions): Promise<PresignedRequest>;
   presignGet?(location: BlobLocation, options: PresignGetOptions): Promise<PresignedRequest>;
   close?(): void;

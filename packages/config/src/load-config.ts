@@ -60,7 +60,7 @@ function readFile(file: string): Tree {
   }
 }
 
-/** Deep-merges mappings; scalars and lists of `above` replace those of `below`. */
+/** Deep-merges mappings; scalars and lists of `source` replace those of `target`. */
 function deepMerge(target: Tree, source: Tree): void {
   for (const [key, value] of Object.entries(source)) {
     const previous = target[key];

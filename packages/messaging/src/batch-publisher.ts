@@ -2,7 +2,7 @@ import { encodeBatch } from "./batch.js";
 import type { Payload } from "./compression.js";
 import type { OutgoingMessage } from "./acked-publisher.js";
 
-/** The `while` of the sender returned false before the message was sent. */
+/** `shouldSend` of the message returned false before the message was sent. */
 export class PublishCancelled extends Error {
   override readonly name = "PublishCancelled";
 

@@ -1,6 +1,6 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 
-// Bundles messages of one subject into one: the server and both ends pay the cost of one message
+// Batches messages of one subject into one: the server and both ends pay the cost of one message
 // for all of them.
 
 /** Header that marks a batch; its value is the number of messages in it. */
@@ -23,8 +23,8 @@ export function encodeBatch(messages: readonly Uint8Array[]): { readonly data: U
 }
 
 /**
- * Reverses `encodeBundle`; undefined when the lengths do not add up, or there are more than `most`
- * messages.
+ * Reverses `encodeBatch`; undefined when the lengths do not add up, or there are more than
+ * `maxMessages` messages.
  */
 export function decodeBatch(data: Uint8Array, maxMessages = Number.POSITIVE_INFINITY): readonly Uint8Array[] | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -47,7 +47,7 @@ export interface SubscribeOptions {
   /**
    * Gathers messages after a batch unless a full batch is waiting, for handlers that cost nearly
    * the same for one message and for a hundred. The pause is a multiple of the duration of the
-   * batch, between `least` and `most` ms, so that more load makes larger batches. The first message
+   * batch, between `min` and `max` ms, so that more load makes larger batches. The first message
    * after a pause is handed out at once. Default: no gathering.
    */
   readonly batchWindowMs?: { readonly min: number; readonly max: number };

@@ -73,7 +73,7 @@ export function isCompressed({ headers: messageHeaders }: { readonly headers?: M
 }
 
 /**
- * Decompresses the result of `fitting`.
+ * Decompresses the result of `compressIfTooLarge`.
  *
  * @throws UnpackError when it is damaged or too large for a consumer; then nothing is decompressed.
  */

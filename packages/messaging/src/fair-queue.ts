@@ -1,6 +1,6 @@
 interface NamedQueue<T> {
   items: T[];
-  /** Index of the first item not taken. */
+  /** Index of the first item not dequeued. */
   next: number;
 }
 
@@ -23,7 +23,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Puts items in front of the lane. */
+  /** Puts items in front of the queue of that name. */
   unshift(name: string, items: readonly T[]): void {
     if (items.length === 0) return;
     const queue = this.#queues.get(name);
@@ -32,13 +32,13 @@ export class FairQueue<T> {
     this.#size += items.length;
   }
 
-  /** Returns the item that `take` would return. */
+  /** Returns the item that `dequeue` would return. */
   peek(): T | undefined {
     for (const { items, next } of this.#queues.values()) return items[next];
     return undefined;
   }
 
-  /** Removes the first item of the next lane. */
+  /** Removes the first item of the next queue. */
   dequeue(): T | undefined {
     for (const [name, queue] of this.#queues) {
       const item = queue.items[queue.next++];

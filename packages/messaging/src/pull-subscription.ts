@@ -55,7 +55,7 @@ const DEFAULT_ACK_WAIT_MS = 30_000;
  */
 export class PullSubscription implements ExclusiveSubscription {
   #subjects: readonly string[];
-  /** One lane per subject, so that many messages on one do not delay another. */
+  /** One queue per subject, so that many messages on one do not delay another. */
   readonly #queue = new FairQueue<BusMessage | PackedDelivery>();
   readonly #poisonGuard: PoisonMessageGuard;
   #closed = false;

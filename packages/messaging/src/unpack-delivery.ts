@@ -69,7 +69,7 @@ function batchMessages(message: Delivery): readonly Uint8Array[] | undefined {
 }
 
 /**
- * Settles the delivery once `count` messages are settled; `refusedFor` is the delay of a
+ * Settles the delivery once `count` messages are settled; `nakDelayMs` is the delay of a
  * redelivery, ms.
  */
 function acknowledgeWhenAllSettled(message: Delivery, count: number): (nakDelayMs?: number) => void {

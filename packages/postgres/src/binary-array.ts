@@ -28,7 +28,7 @@ class OutOfRange extends RangeError {
 
 /**
  * A `text[]`. Halves of surrogate pairs become U+FFFD; the server refuses NUL characters
- * (`isUnstorableText`).
+ * (`isInvalidText`).
  */
 export function textArray(values: readonly Maybe<string>[]): Buffer {
   let bytes = 0;

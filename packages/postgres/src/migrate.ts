@@ -20,7 +20,7 @@ interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
-  /** See `contractAfter`. */
+  /** See `contractRequires`. */
   readonly after: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface PublishedStatus {
 /** State of one attempt in this process. */
 export interface AttemptRecord {
   readonly key: string;
-  /** Highest desiredOrder of the requests seen; 0 before any. */
+  /** Highest `desiredRank` of the requests seen; 0 before any. */
   desiredRank: number;
   lastPublished: PublishedStatus | undefined;
   /** The first event with phase RUNNING: propeller may have missed it. */

@@ -17,8 +17,8 @@ export const failed = (subject: string, detail: string, hint: string): Finding =
 const MAX_CLOCK_SKEW_MS = 2_000;
 
 /**
- * @param differenceMs time by which the other clock is ahead; `blurMs` is the error of that
- *   measurement
+ * @param differenceMs time by which the other clock is ahead; `uncertaintyMs` is the error of
+ *   that measurement
  */
 export function clockFinding(subject: string, differenceMs: number, uncertaintyMs: number): Finding {
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);

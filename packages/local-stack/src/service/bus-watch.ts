@@ -1,7 +1,7 @@
 import { probeReadiness } from "@flyte-ts/host";
 
 /**
- * Text on /readyz while the message bus does not store messages (`StoreHealth` of
+ * Text on /readyz while the message bus does not store messages (`StreamHealth` of
  * packages/messaging).
  */
 const STORE_FAILURE_TEXT = "the message bus does not store messages";

@@ -84,7 +84,7 @@ export class ServiceSupervisor {
   /**
    * Resolves when /readyz answers 200.
    *
-   * @throws StackError with the end of the log after `patienceMs`.
+   * @throws StackError with the end of the log after `timeoutMs`.
    */
   async ready(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;

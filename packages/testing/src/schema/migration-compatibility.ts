@@ -10,8 +10,8 @@ export interface MigrationCheckOptions {
 /**
  * Lists migration statements that may break the previous release: it would miss a dropped object,
  * or write rows that are refused. A migration may contain such statements in a release of its own,
- * after the one that stopped using the object, and says so in its first line (`contractAfter`). One
- * line per finding: the file, the rule, the statement.
+ * after the one that stopped using the object, and says so in its first line (`contractRequires`).
+ * One line per finding: the file, the rule, the statement.
  */
 export function findIncompatibleMigrations(directory: string, { from = "" }: MigrationCheckOptions = {}): readonly string[] {
   const files = readdirSync(directory).filter((name) => name.endsWith(".sql") && name >= from);

@@ -59,7 +59,7 @@ export interface KubernetesFixtureOptions {
  * printed; undefined when its programs are available. The first call on a machine builds them,
  * which takes minutes.
  *
- *     const unavailable = await kubernetesUnavailable();
+ *     const unavailable = await kubernetesSkipReason();
  *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
  */
 export async function kubernetesSkipReason(): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { Field } from "./field.js";
  * Checks that a resource belongs to the execution of its own name and namespace, and that its
  * folders are those of that execution. A user who may write resources in one namespace must not act
  * for executions of another. Labels are not compared: Go FlyteAdmin lets users set them, and the
- * model replaces them by those of the resource's own execution (`ownLabels`).
+ * model replaces them by those of the resource's own execution (`identityLabels`).
  *
  * @param namespaceTemplate template of the namespace of a project and domain, as for
  *   `executionNamespace`.

@@ -1,6 +1,6 @@
 /** Facts of a malformed resource. */
 export interface MalformedResource {
-  /** Task types of its own task templates; at most `MOST_TASK_TYPES`. */
+  /** Task types of its own task templates; at most `MAX_TASK_TYPES`. */
   readonly taskTypes: readonly string[];
   /** False when its status shows that nothing of it has started. */
   readonly maybeStarted: boolean;
