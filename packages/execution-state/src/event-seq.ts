@@ -1,5 +1,4 @@
-import type { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type NodeExecution_Phase, TaskExecution_Phase, type WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
 /** Precedes every event. */
 export const NO_SEQ = -1n;

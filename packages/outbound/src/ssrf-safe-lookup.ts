@@ -1,5 +1,4 @@
-import type { LookupAddress, LookupOptions } from "node:dns";
-import { lookup as systemLookup } from "node:dns";
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { AllowAddress } from "./allowed-address.js";
 import { PermanentSendError } from "./send-errors.js";

@@ -1,7 +1,6 @@
-import { ScalarType } from "@bufbuild/protobuf";
+import { createRegistry, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { createRegistry } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { unimplementedService } from "../index.js";
 import { bindRequest } from "./routing/bind-request.js";

@@ -1,6 +1,5 @@
 import { type Cause, MAX_CAUSES } from "./api-error.js";
-import type { JsonObject, KubeObject } from "../object/model.js";
-import { isObject } from "../object/model.js";
+import { isObject, type JsonObject, type KubeObject } from "../object/model.js";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,6 +1,5 @@
 import { createRegistry, fromBinary, toBinary, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
-import type { Status } from "@flyte-ts/idl/google/rpc/status_pb";
-import { StatusSchema } from "@flyte-ts/idl/google/rpc/status_pb";
+import { type Status, StatusSchema } from "@flyte-ts/idl/google/rpc/status_pb";
 import type { RpcError } from "../../rpc-error.js";
 import { readJsonRequest } from "./json-request.js";
 import { writeJsonResponse } from "./json-response.js";

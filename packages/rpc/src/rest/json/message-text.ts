@@ -1,6 +1,5 @@
 import { create, fromJson, isMessage, ScalarType, type DescMessage, type Message } from "@bufbuild/protobuf";
-import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { DurationSchema, FieldMaskSchema, isWrapperDesc, StructSchema, TimestampSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { scanJson, violationText } from "@flyte-ts/input-limits";
 import { parseScalar, quote, TextError } from "./scalar-text.js";
 
