@@ -105,7 +105,7 @@ function settingsOf(stack: StackContext, { service, name, replicas, servers }: R
   const { bucket: _, managed: __, ...s3 } = blobs;
   const required = {
     logLevel,
-    ops: opsSettingsOf(stack)(name),
+    ops: opsSettings(stack, name),
     ...(database && { database: { url: new URL(`/${database.stackName ?? database.name}`, servers.databaseUrl).href } }),
     ...(bus && { nats: { url: busUrlFor(service.id, { url: servers.natsUrl, passwords: credentials.bus }) } }),
     ...(blobStore && { storage: { s3: blobStore.presigns ? { ...s3, publicEndpoint: displayAddress(s3.endpoint) } : s3 } }),
@@ -152,7 +152,7 @@ function blobStoreService(stack: StackContext): ServiceConfig {
   // The API's address serves the console.
   const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
   const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
-  const config = { logLevel, ops: opsSettingsOf(stack)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
+  const config = { logLevel, ops: opsSettings(stack, name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
   return { name, program: programOf(stack, localService(name)), config };
 }
 
@@ -184,7 +184,7 @@ function nodeService(stack: StackContext): ServiceConfig {
     return { name: "local-cluster", program: programOf(stack, folder), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const config = { logLevel, ops: opsSettingsOf(stack)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
+  const config = { logLevel, ops: opsSettings(stack, "node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
   return { name: "node-runner", program: programOf(stack, folder, "node-runner/main.js"), config };
 }
 
@@ -211,6 +211,6 @@ function programOf({ bundles }: StackContext, folder: string, main = "main.js"):
 }
 
 /** Health and metrics listen on loopback only. */
-function opsSettingsOf({ endpoints }: StackContext): (name: string) => { host: string; port: number } {
-  return (name) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
+function opsSettings({ endpoints }: StackContext, name: string): { host: string; port: number } {
+  return { host: "127.0.0.1", port: endpoints.ops[name] as number };
 }
