@@ -34,7 +34,7 @@ export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<
  * Returns the declared access, to which a plugin service adds one consumer for each task type, and
  * its announcements.
  */
-export function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess {
+function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess {
   if (bus === undefined) throw new Error("the service does not use the message bus");
   if (taskTypes.length === 0) return bus;
   return {

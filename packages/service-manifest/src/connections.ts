@@ -1,5 +1,5 @@
 import type { ServiceManifest } from "./manifest-schema.js";
-import { NETWORK_PEERS, type NetworkPeer } from "./network-peers.js";
+import type { NetworkPeer } from "./network-peers.js";
 
 /**
  * Returns each setting that names a peer, as a path with `*` for any key, with the kind of peer.
@@ -27,9 +27,4 @@ export function connectionsOf({ requires, connects, auth, plane }: ServiceManife
     ...(catalog && { "catalog.endpoint": "remoteCatalog", "catalog.auth.tokenEndpoint": "https" }),
     ...connects,
   };
-}
-
-/** Lists the TCP ports outside of flyte-ts that a service reaches. */
-export function reachedPorts(service: ServiceManifest): ReadonlySet<number> {
-  return new Set(Object.values(connectionsOf(service)).flatMap((peer) => NETWORK_PEERS[peer]));
 }

@@ -1,5 +1,5 @@
-export { type BusPermissions, busAccess, busServices, busUsers } from "./bus-users.js";
-export { connectionsOf, reachedPorts } from "./connections.js";
+export { type BusPermissions, busServices, busUsers } from "./bus-users.js";
+export { connectionsOf } from "./connections.js";
 export { type DefinedService, defineService } from "./define-service.js";
 export { mergeSettings } from "./merge-settings.js";
 export type { ComposeFacts, Settings, StackFacts } from "./facts.js";
