@@ -30,6 +30,6 @@ test("an unreachable S3 service and a missing bucket are reported before the sta
   onTestFinished(() => void server.close());
   const at = (bucket: string) => externalBlobStore(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, bucket, keys);
   await expect(checkExternalBlobStore(at("data"))).resolves.toBeUndefined();
-  await expect(checkExternalBlobStore(at("other"))).rejects.toThrow("there is no bucket other");
+  await expect(checkExternalBlobStore(at("other"))).rejects.toThrow("bucket other does not exist");
   await expect(checkExternalBlobStore({ ...at("data"), endpoint: "http://127.0.0.1:1" })).rejects.toThrow("no S3 service answers");
 });
