@@ -5,10 +5,7 @@ import { type Finding, failed, rootCauseMessage, passed } from "./finding.js";
 const SUBJECT = "message bus";
 
 /** Checks access to the bus, and that JetStream is enabled. Changes nothing there. */
-export async function checkBus(
-  url: string,
-  { logger, timeoutMs }: { logger: Logger; timeoutMs: number },
-): Promise<readonly Finding[]> {
+export async function checkBus(url: string, { logger, timeoutMs }: { logger: Logger; timeoutMs: number }): Promise<readonly Finding[]> {
   const timedOut = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs).unref();
   });
