@@ -11,7 +11,7 @@ export function suggestSetting(schema: unknown, path: readonly PropertyKey[], ke
   const wanted = normalizeKey(key);
   const [nearest] = Object.keys(objectShape(schemaAtPath(schema, path)) ?? {})
     .map((name) => ({ name, distance: editDistance(normalizeKey(name), wanted) }))
-    .filter(({ name, distance: edits }) => edits <= Math.max(1, Math.floor(Math.min(name.length, wanted.length) / 3)))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.min(name.length, wanted.length) / 3)))
     .toSorted((a, b) => a.distance - b.distance);
   if (nearest !== undefined) return [...path.map(String), nearest.name].join(".");
   return [...settingPaths(schema)].find((setting) => normalizeKey(setting.slice(setting.lastIndexOf(".") + 1)) === wanted);

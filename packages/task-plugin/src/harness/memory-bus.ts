@@ -28,7 +28,7 @@ export class MemoryBus implements PluginBus {
 
   /** Reasons of the dead letters. */
   get deadLetterReasons(): string[] {
-    return this.#stored.flatMap(({ deadLetterReason: discarded }) => discarded ?? []);
+    return this.#stored.flatMap(({ deadLetterReason }) => deadLetterReason ?? []);
   }
 
   /** Published task events, in order. */

@@ -35,7 +35,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-function persist<T>(work: () => Promise<T>, { deadline: until, now, sleep }: RetryBudget): Promise<T> {
+function persist<T>(work: () => Promise<T>, { deadline, now, sleep }: RetryBudget): Promise<T> {
   const isRetryable = (error: unknown) => error instanceof BlobUnavailableError;
-  return retry(work, { ...RETRIES, timeoutMs: until - now(), isRetryable }, { elapsed: now, sleep });
+  return retry(work, { ...RETRIES, timeoutMs: deadline - now(), isRetryable }, { elapsed: now, sleep });
 }

@@ -113,7 +113,7 @@ export class PodWorker {
     this.#stop();
     const processes = this.#containers.flatMap(({ process }) => process ?? []);
     for (const process of processes) process.stop(0);
-    await Promise.all(processes.map(({ allExited: purged }) => purged));
+    await Promise.all(processes.map(({ allExited }) => allExited));
   }
 
   /** Lists running containers with their memory limits. */
