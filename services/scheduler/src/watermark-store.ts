@@ -71,14 +71,14 @@ export function createWatermarkStore({ db, replica, claimMs }: { db: Database; r
 
     async acquireLease({ launchPlan, activatedAt }, watermark) {
       const id = idOf(launchPlan);
-      const { rowCount: count } = await db.query({
+      const { rowCount } = await db.query({
         name: "claim",
         text: `UPDATE progress SET claimed_by = $7, claimed_until = clock_timestamp() + $8 * interval '1 millisecond', updated_at = now()
           WHERE ${ROW} AND activated_at = $5 AND done_through = $6
             AND (claimed_by IS NULL OR claimed_by = $7 OR claimed_until < clock_timestamp())`,
         values: [...id, new Date(activatedAt), new Date(watermark), replica, claimMs],
       });
-      if (count > 0) return { acquired: true };
+      if (rowCount > 0) return { acquired: true };
       const { rows } = await db.query<Row>({ name: "progress", text: `SELECT ${COLUMNS} FROM progress WHERE ${ROW}`, values: id });
       return { acquired: false, watermark: rows[0] && watermarkOf(rows[0]) };
     },

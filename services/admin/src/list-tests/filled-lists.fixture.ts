@@ -114,8 +114,8 @@ function statements(fill: Fill): readonly string[] {
  * afterwards, and makes the tables unlogged: the database must be deleted after the test.
  */
 export async function fillLists(db: Database, fill: Fill): Promise<void> {
-  const { rowCount: count } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
-  if (count === 0) await insertAll(db, fill);
+  const { rowCount } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
+  if (rowCount === 0) await insertAll(db, fill);
   // A live database gets this from autovacuum: plans depend on the visibility map.
   for (const table of [...BIG_TABLES, "workflows", "launch_plans", "tasks", "named_entities"]) {
     await db.query({ text: `VACUUM (ANALYZE) ${table}` });

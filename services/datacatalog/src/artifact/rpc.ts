@@ -88,12 +88,12 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
       const stored = await storeData(deps, { dataset: artifact, artifactId }, data);
       const before = await db.transaction(async (tx) => {
         // The row stays locked, so concurrent changes are serialized.
-        const { rowCount: count } = await tx.query({
+        const { rowCount } = await tx.query({
           name: "update-artifact",
           text: "UPDATE artifacts SET metadata = $2 WHERE id = $1",
           values: [artifact.id, JSON.stringify(metadata?.keyMap ?? {})],
         });
-        if (count === 0) throw missingEntity("Artifact", artifactId);
+        if (rowCount === 0) throw missingEntity("Artifact", artifactId);
         const { rows } = await tx.query<StoredData>({
           name: "take-artifact-data",
           text: "DELETE FROM artifact_data WHERE artifact = $1 RETURNING name, value, location",

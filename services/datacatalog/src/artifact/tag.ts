@@ -17,12 +17,12 @@ export function tagRpcs({ db }: Pick<DatacatalogDeps, "db">): Pick<ServiceImplem
       requireNonEmpty(artifactId, "artifactID");
       const { id: datasetId } = await findDataset(db, dataset);
       const { id } = await findArtifact(db, { by: "id", dataset, artifactId });
-      const { rowCount: count } = await db.query({
+      const { rowCount } = await db.query({
         name: "add-tag",
         text: "INSERT INTO tags (dataset_id, name, artifact) VALUES ($1, $2, $3) ON CONFLICT (dataset_id, name) DO NOTHING",
         values: [datasetId, name, id],
       });
-      if (count === 0) throw alreadyExists(`tag ${name} of dataset ${datasetText(dataset)}`);
+      if (rowCount === 0) throw alreadyExists(`tag ${name} of dataset ${datasetText(dataset)}`);
       return {};
     },
   };

@@ -19,13 +19,13 @@ export function datasetRpcs({
       const { id, metadata, partitionKeys } = dataset;
       checkDatasetId(id);
       checkPartitionKeys(partitionKeys);
-      const { rowCount: count } = await db.query({
+      const { rowCount } = await db.query({
         name: "create-dataset",
         text: `INSERT INTO datasets (project, domain, name, version, uuid, metadata, partition_keys) VALUES ($1, $2, $3, $4, $5, $6, $7)
           ON CONFLICT (project, domain, name, version) DO NOTHING`,
         values: [id.project, id.domain, id.name, id.version, uuid(), JSON.stringify(metadata?.keyMap ?? {}), partitionKeys],
       });
-      if (count === 0) throw alreadyExists(`dataset ${datasetText(id)}`);
+      if (rowCount === 0) throw alreadyExists(`dataset ${datasetText(id)}`);
       return {};
     },
 

@@ -11,7 +11,7 @@ const RETENTION_MINUTES = 60;
  */
 export async function pruneReservations(db: Queryable, limit: number): Promise<number> {
   // One that is being taken over is locked, or ends later.
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: "forget-reservations",
     text: `WITH ended AS MATERIALIZED (
         SELECT project, domain, name, version, tag_name FROM reservations
@@ -21,5 +21,5 @@ export async function pruneReservations(db: Queryable, limit: number): Promise<n
         AND r.version = ended.version AND r.tag_name = ended.tag_name`,
     values: [RETENTION_MINUTES, limit],
   });
-  return count;
+  return rowCount;
 }

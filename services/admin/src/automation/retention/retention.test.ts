@@ -256,11 +256,11 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
     await Promise.allSettled(calls);
     const survived = left > 0;
     for (const name of ["e", "c"]) {
-      const { rowCount: count } = await kept.db.query({
+      const { rowCount } = await kept.db.query({
         text: "SELECT 1 FROM executions e JOIN execution_deletions d ON d.execution_id = e.id WHERE execution_name = $1",
         values: [name],
       });
-      const lost = count === 0 && (await kept.exist(kept.blobsOf({ name }))) > 0;
+      const lost = rowCount === 0 && (await kept.exist(kept.blobsOf({ name }))) > 0;
       expect([deaths, name, lost]).toEqual([deaths, name, false]);
     }
     expect(await kept.orphans()).toBe(0);
@@ -282,8 +282,8 @@ test("a child that came while the mark was set withdraws it; one that comes late
   const child = await kept.make({ name: "c", parent: root, phase: "RUNNING" });
   await finish();
   expect(await kept.rows()).toEqual([root, child]);
-  const { rowCount: count } = await kept.db.query({ text: "SELECT 1 FROM execution_deletions" });
-  expect(count).toBe(0);
+  const { rowCount } = await kept.db.query({ text: "SELECT 1 FROM execution_deletions" });
+  expect(rowCount).toBe(0);
   await kept.db.query({ text: "UPDATE executions SET phase = 'FAILED' WHERE id = $1", values: [child] });
   await remove("e");
   await expect(served.admin.recoverExecution({ id: key("e"), name: "r" })).rejects.toMatchObject({ code: expect.any(Number) });

@@ -135,7 +135,7 @@ export async function insertWebhookFiring(
   db: Queryable,
   { triggerId, idempotencyKey, deliveryId, body, at, started, maxPerMinute }: WebhookFiring,
 ): Promise<"created" | "duplicate" | "rate-limited"> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: "insert-webhook-firing",
     text: `INSERT INTO trigger_firings (trigger_id, cause, delivery_id, body, happened_at, execution_project, execution_domain,
         execution_name, depth)
@@ -144,7 +144,7 @@ export async function insertWebhookFiring(
       ON CONFLICT DO NOTHING`,
     values: [triggerId, idempotencyKey, deliveryId, body, at, started.project, started.domain, started.name, maxPerMinute],
   });
-  if (count === 1) return "created";
+  if (rowCount === 1) return "created";
   return (await isDuplicate(db, triggerId, idempotencyKey)) ? "duplicate" : "rate-limited";
 }
 

@@ -121,12 +121,12 @@ export async function insertTrigger(
   { project, domain, name }: TriggerName,
   { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
 ): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: `INSERT INTO triggers (project, domain, name, ${COLUMNS.join(", ")}) VALUES ($1, $2, $3, ${placeholders(4)})
       ON CONFLICT DO NOTHING`,
     values: [project, domain, name, ...columnsOf(trigger, owner)],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export async function updateTrigger(
@@ -134,28 +134,28 @@ export async function updateTrigger(
   { project, domain, name }: TriggerName,
   { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
 ): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
       WHERE project = $1 AND domain = $2 AND name = $3`,
     values: [project, domain, name, ...columnsOf(trigger, owner)],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export async function setTriggerActive(db: Queryable, { project, domain, name }: TriggerName, active: boolean): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
     values: [project, domain, name, active],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export async function deleteTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: "DELETE FROM triggers WHERE project = $1 AND domain = $2 AND name = $3",
     values: [project, domain, name],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 /** Lists triggers in order of their names, after a name. */

@@ -3,12 +3,12 @@ import type { QueueTable } from "../../platform/index.js";
 
 /** True when an execution is marked for deletion. */
 export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: "is-being-deleted",
     text: "SELECT 1 FROM execution_deletions WHERE execution_id = $1",
     values: [rowId],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 /** Removes the marks of a tree whose deletion has not been confirmed. */

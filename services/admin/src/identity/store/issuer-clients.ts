@@ -90,11 +90,11 @@ export async function seedServices(db: Database, { services, secretsFolder, cloc
   for (const clientId of services) {
     const secret = newSecret();
     await db.transaction(async (tx) => {
-      const { rowCount: count } = await tx.query({
+      const { rowCount } = await tx.query({
         text: `INSERT INTO issuer_clients (client_id, kind, secret_hash, created_at) VALUES ($1, 'service', $2, $3) ON CONFLICT DO NOTHING`,
         values: [clientId, hashSecret(secret), clock()],
       });
-      if (count === 0) return;
+      if (rowCount === 0) return;
       await mkdir(secretsFolder, { recursive: true, mode: 0o700 });
       await writeFile(join(secretsFolder, clientId), secret, { mode: 0o600, flush: true });
     });

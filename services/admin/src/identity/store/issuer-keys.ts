@@ -72,12 +72,12 @@ async function insert(db: Queryable, { kid, purpose, secret }: Row, now: Date): 
 
 /** Deletes signing keys created before a time, but never the newest. @returns their number. */
 export async function dropSigningKeys(db: Queryable, before: Date): Promise<number> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: `DELETE FROM issuer_keys WHERE purpose = 'sign' AND created_at < $1
       AND kid <> (SELECT kid FROM issuer_keys WHERE purpose = 'sign' ORDER BY created_at DESC, kid LIMIT 1)`,
     values: [before],
   });
-  return count;
+  return rowCount;
 }
 
 const PUBLIC_MEMBERS = ["kty", "n", "e", "kid", "use", "alg"];

@@ -61,11 +61,11 @@ export async function pruneFinished(
   { name, key }: QueueTable,
   { keepDays, limit }: { readonly keepDays: number; readonly limit: number },
 ): Promise<number> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: `prune-${name}`,
     text: `DELETE FROM ${name} WHERE ${key} IN (
         SELECT ${key} FROM ${name} WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
     values: [keepDays, limit],
   });
-  return count;
+  return rowCount;
 }

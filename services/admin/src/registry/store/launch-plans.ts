@@ -141,13 +141,13 @@ export interface LaunchPlanInsert {
 export async function insertLaunchPlan(tx: Queryable, plan: LaunchPlanInsert): Promise<boolean> {
   const { id, workflowRowId, spec, closure, digest, scheduleType: type, now } = plan;
   const condition = type === "NONE" ? null : "SCHED";
-  const { rowCount: count } = await tx.query({
+  const { rowCount } = await tx.query({
     name: "create-launch-plan",
     text: `INSERT INTO launch_plans (project, domain, name, version, workflow_id, spec, closure, digest, schedule_type, launch_condition_type, created_at, updated_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
     values: [id.project, id.domain, id.name, id.version, workflowRowId, spec, closure, digest, type, condition, now],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export async function listLaunchPlans(db: Queryable, plan: ListPlan): Promise<readonly StoredLaunchPlan[]> {

@@ -64,12 +64,12 @@ export async function updateNamedEntity(
   { resourceType, project, domain, name }: NamedEntityKey,
   { description, state, now }: { readonly description: string; readonly state: NamedEntityState; readonly now: Date },
 ): Promise<boolean> {
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     text: `UPDATE named_entities SET description = COALESCE(NULLIF($5, ''), description), state = $6, updated_at = $7
       WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4`,
     values: [resourceType, project, domain, name, description, state, now],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export async function listNamedEntities(db: Queryable, plan: ListPlan): Promise<readonly NamedEntityRow[]> {

@@ -52,13 +52,13 @@ export interface NewTask {
 
 /** Stores a version of a task. Returns false when it exists. */
 export async function insertTask(tx: Queryable, { id, type, shortDescription, closure, digest, now }: NewTask): Promise<boolean> {
-  const { rowCount: count } = await tx.query({
+  const { rowCount } = await tx.query({
     name: "create-task",
     text: `INSERT INTO tasks (project, domain, name, version, type, short_description, closure, digest, created_at, updated_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING`,
     values: [id.project, id.domain, id.name, id.version, type, shortDescription, closure, digest, now],
   });
-  return count > 0;
+  return rowCount > 0;
 }
 
 export interface ListedTask {

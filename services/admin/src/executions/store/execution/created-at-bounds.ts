@@ -27,11 +27,11 @@ export async function deriveCreatedAtBounds(
     (term) => term.prefix === "execution" && LATER_COLUMNS.has(term.name) && UPPER_BOUND_OPERATORS.has(term.function),
   );
   if (!newestFirst || bounds.length === 0) return [];
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: "executions-with-clock-behind",
     text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND ${CLOCK_SKEW} LIMIT 1`,
     values: [request.equal?.execution_project, request.equal?.execution_domain],
   });
-  if (count > 0) return [];
+  if (rowCount > 0) return [];
   return bounds.map(({ condition }) => ({ sql: "executions.created_at <= $$::timestamptz + interval '1 hour'", value: condition.value }));
 }

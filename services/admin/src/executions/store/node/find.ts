@@ -106,10 +106,10 @@ export const listedNodeColumns = nodeColumns.replace(
 
 export async function requireNode(db: Queryable, rowId: bigint | undefined, id: Parameters<typeof nodeNotFound>[0]): Promise<void> {
   if (rowId === undefined) throw nodeNotFound(id);
-  const { rowCount: count } = await db.query({
+  const { rowCount } = await db.query({
     name: "node-exists",
     text: "SELECT 1 FROM node_executions WHERE execution_id = $1 AND node_id = $2",
     values: [rowId, id.nodeId],
   });
-  if (count === 0) throw nodeNotFound(id);
+  if (rowCount === 0) throw nodeNotFound(id);
 }
