@@ -79,7 +79,7 @@ async function fetchMetadata({ issuer, metadataUrl, fetch: send = fetch }: Provi
   if (!response.ok) throw new Error(`${url.href} answered ${response.status}`);
   const metadata = metadataSchema.parse(await response.json());
   if (metadata.issuer !== issuer)
-    throw new Error(`${url.href} has issuer ${JSON.stringify(metadata.issuer)}, not for ${JSON.stringify(issuer)}`);
+    throw new Error(`${url.href} has issuer ${JSON.stringify(metadata.issuer)}, not ${JSON.stringify(issuer)}`);
   return metadata;
 }
 
