@@ -11,17 +11,17 @@ export function callLog(logger: Logger): Interceptor {
   return async ({ context }, next) => {
     if (!logger.isLevelEnabled("debug")) return next(context);
     const begun = performance.now();
-    const fields = (code: Code) => {
+    const log = (code: Code) => {
       const { requestId, method, peer, transport } = context;
       const ms = Math.round((performance.now() - begun) * 10) / 10;
       logger.debug({ requestId, method: `${method.parent.typeName}/${method.name}`, peer, transport, code: codeName(code), ms }, "call");
     };
     try {
       const response = await next(context);
-      fields(Code.OK);
+      log(Code.OK);
       return response;
     } catch (error) {
-      fields(toRpcError(error).code);
+      log(toRpcError(error).code);
       throw error;
     }
   };

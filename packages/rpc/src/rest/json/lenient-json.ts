@@ -5,7 +5,7 @@ const SECOND = 1_000_000_000n;
 /** The years 1 to 9999. */
 const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECOND - 1n };
 /** Ten thousand years, protobuf's limit. */
-const MAX_DURATION_SECONDS = 315_576_000_000n * SECOND;
+const MAX_DURATION_NS = 315_576_000_000n * SECOND;
 
 /**
  * Converts any message to JSON. Numbers in free-form data (google.protobuf.Struct) without a JSON
@@ -45,7 +45,7 @@ function clampTime({ seconds, nanos }: Timestamp): Timestamp {
 }
 
 function clampDuration({ seconds, nanos }: Duration): Duration {
-  const length = clamp(-MAX_DURATION_SECONDS, seconds * SECOND + BigInt(nanos), MAX_DURATION_SECONDS);
+  const length = clamp(-MAX_DURATION_NS, seconds * SECOND + BigInt(nanos), MAX_DURATION_NS);
   return create(DurationSchema, { seconds: length / SECOND, nanos: Number(length % SECOND) });
 }
 
