@@ -24,11 +24,11 @@ function stream() {
 
 test("a stream ends when its token expires, with the reason for it and for its client", async () => {
   const { told, run } = stream();
-  const stillAllowed = vi.fn(async () => undefined);
-  const running = runWhileAuthorized(context, { expiresAt: 150_000, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 }, run);
+  const recheck = vi.fn(async () => undefined);
+  const running = runWhileAuthorized(context, { expiresAt: 150_000, recheck, clock, recheckIntervalMs: 60_000 }, run);
   const failure = running.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(149_999);
-  expect([told.reason, stillAllowed.mock.calls.length]).toEqual([undefined, 2]);
+  expect([told.reason, recheck.mock.calls.length]).toEqual([undefined, 2]);
   await vi.advanceTimersByTimeAsync(1);
   expect(await failure).toMatchObject({ code: Code.UNAUTHENTICATED, message: "the token has expired" });
   expect(told.reason).toBe(await failure);
@@ -38,14 +38,10 @@ test("a stream ends when its token expires, with the reason for it and for its c
 test("a stream ends when what it needs was taken away", async () => {
   const { told, run } = stream();
   let allowed = true;
-  const stillAllowed = async () => {
+  const recheck = async () => {
     if (!allowed) throw new RpcError(Code.PERMISSION_DENIED, "role viewer is needed");
   };
-  const running = runWhileAuthorized(
-    context,
-    { expiresAt: Number.MAX_SAFE_INTEGER, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 },
-    run,
-  );
+  const running = runWhileAuthorized(context, { expiresAt: Number.MAX_SAFE_INTEGER, recheck, clock, recheckIntervalMs: 60_000 }, run);
   const failure = running.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(told.reason).toBeUndefined();
@@ -55,8 +51,8 @@ test("a stream ends when what it needs was taken away", async () => {
 });
 
 test("a stream that ends by itself leaves nothing behind, and its context is what it was", async () => {
-  const stillAllowed = async () => undefined;
+  const recheck = async () => undefined;
   const run = async ({ requestId }: CallContext) => requestId;
-  expect(await runWhileAuthorized(context, { expiresAt: 1_000, recheck: stillAllowed, clock, recheckIntervalMs: 60_000 }, run)).toBe("r");
+  expect(await runWhileAuthorized(context, { expiresAt: 1_000, recheck, clock, recheckIntervalMs: 60_000 }, run)).toBe("r");
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -174,10 +174,10 @@ class Gateway {
     const signal = limit === undefined ? closed : AbortSignal.any([closed, AbortSignal.timeout(limit)]);
     const context = restContext({ method: route.method, request, signal });
     response.setHeader("X-Request-Id", context.requestId);
-    const call = await this.#receive(target, { request, response, codec: codecs.request, context }).catch((thrown: unknown) =>
+    const requestMessage = await this.#receive(target, { request, response, codec: codecs.request, context }).catch((thrown: unknown) =>
       dispatch.refuse(toRpcError(thrown), context),
     );
-    await this.#respond({ route, dispatch, asked: call, context, limit, closed }, { request, response, codec: codecs.response });
+    await this.#respond({ route, dispatch, requestMessage, context, limit, closed }, { request, response, codec: codecs.response });
   }
 
   /**
@@ -204,18 +204,18 @@ class Gateway {
   }
 
   async #respond(
-    { route, dispatch, asked: call, context, limit, closed }: GatewayCall,
+    { route, dispatch, requestMessage, context, limit, closed }: GatewayCall,
     { request, response, codec }: Exchange & { readonly codec: Codec },
   ): Promise<void> {
     if (streamsOut(route.method)) {
       const { input, output } = route.method;
       const options = { response, codec: this.#codecs.streaming(codec), output, stallTimeoutMs: this.#stallTimeoutMs };
       if (wantsEvents(request.headersDistinct.accept ?? [])) {
-        await sendEvents(options, (emit) => dispatch.stream(withLastEventId(input, call, request), context, emit));
-      } else await sendJsonLines(options, (emit) => dispatch.stream(call, context, emit));
+        await sendEvents(options, (emit) => dispatch.stream(withLastEventId(input, requestMessage, request), context, emit));
+      } else await sendJsonLines(options, (emit) => dispatch.stream(requestMessage, context, emit));
       return;
     }
-    const responded = dispatch.unary(call, context);
+    const responded = dispatch.unary(requestMessage, context);
     const answer = limit === undefined ? await responded : await withinDeadline(responded, { signal: context.signal, closed });
     const message = decodeIfEncoded(answer);
     const written = codec.write(route.method.output, message);
@@ -278,7 +278,7 @@ interface CallTarget {
 interface GatewayCall {
   readonly route: Route;
   readonly dispatch: Dispatch;
-  readonly asked: Message;
+  readonly requestMessage: Message;
   readonly context: CallContext;
   /** The client's timeout, ms. */
   readonly limit: number | undefined;
