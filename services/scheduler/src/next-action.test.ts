@@ -6,7 +6,7 @@ import type { CatchUpPolicy } from "./schedule.js";
 const MINUTE = 60_000;
 const recurrence = intervalRecurrence(MINUTE, 0);
 const decideAt = (catchUp: CatchUpPolicy, now: number, watermark = 0) =>
-  nextAction({ recurrence, catchUp }, { watermark: watermark, now, missedAfterMs: 90_000 });
+  nextAction({ recurrence, catchUp }, { watermark, now, missedAfterMs: 90_000 });
 
 describe.each(["all", "last", "none"] as const)("%s", (policy) => {
   test("nothing is due", () => {

@@ -132,9 +132,9 @@ export class Scheduler {
   }
 
   async #replaceSchedules(schedules: readonly Schedule[]): Promise<void> {
-    const { clock, watermarks: progress, logger } = this.deps;
+    const { clock, watermarks, logger } = this.deps;
     const changed = schedules.filter((schedule) => !isSame(this.#entries.get(schedule.key)?.schedule, schedule));
-    const known = changed.length === 0 ? new Map<string, never>() : await progress.ensureRows(changed);
+    const known = changed.length === 0 ? new Map<string, never>() : await watermarks.ensureRows(changed);
     const before = this.#entries;
     const after = new Map<string, Entry>();
     for (const schedule of schedules) {
@@ -156,7 +156,7 @@ export class Scheduler {
     this.#entries = after;
     logger.info({ schedules: after.size, changed: changed.length }, "active schedules");
     if (this.#prunedAt !== undefined && clock.elapsed() - this.#prunedAt < PRUNE_EVERY_MS) return;
-    await progress.prune(schedules, RETENTION_DAYS);
+    await watermarks.prune(schedules, RETENTION_DAYS);
     this.#prunedAt = clock.elapsed();
   }
 
@@ -234,8 +234,8 @@ export class Scheduler {
 
   /** Undefined when this replica has the claim; otherwise the time of the next check. */
   async #acquireLease(entry: Entry): Promise<number | undefined> {
-    const { clock, watermarks: progress } = this.deps;
-    const claim = await progress.acquireLease(entry.schedule, entry.watermark);
+    const { clock, watermarks } = this.deps;
+    const claim = await watermarks.acquireLease(entry.schedule, entry.watermark);
     const { leasePolls } = entry;
     entry.leasePolls = 0;
     if (claim.acquired) return undefined;

@@ -16,10 +16,10 @@ export function memoryWatermarkStore(
   rows: Rows,
   { replica, claimMs, now }: { replica: string; claimMs: number; now: () => number },
 ): WatermarkStore {
-  const read = ({ activatedAt, watermark: doneThrough, leaseOwner: claimedBy, leaseExpiresAt: claimedUntil }: Row): Watermark => ({
+  const read = ({ activatedAt, watermark, leaseOwner, leaseExpiresAt }: Row): Watermark => ({
     activatedAt,
-    watermark: doneThrough,
-    leaseRemainingMs: claimedBy === undefined ? 0 : Math.max(claimedUntil - now(), 0),
+    watermark,
+    leaseRemainingMs: leaseOwner === undefined ? 0 : Math.max(leaseExpiresAt - now(), 0),
   });
   return {
     async ensureRows(schedules) {
@@ -35,11 +35,11 @@ export function memoryWatermarkStore(
       }
       return found;
     },
-    async acquireLease({ launchPlan, activatedAt }, doneThrough) {
+    async acquireLease({ launchPlan, activatedAt }, watermark) {
       const row = rows.get(scheduleKey(launchPlan));
       if (row === undefined) return { acquired: false, watermark: undefined };
       const isFree = row.leaseOwner === undefined || row.leaseOwner === replica || row.leaseExpiresAt < now();
-      if (row.activatedAt !== activatedAt || row.watermark !== doneThrough || !isFree) return { acquired: false, watermark: read(row) };
+      if (row.activatedAt !== activatedAt || row.watermark !== watermark || !isFree) return { acquired: false, watermark: read(row) };
       row.leaseOwner = replica;
       row.leaseExpiresAt = now() + claimMs;
       return { acquired: true };

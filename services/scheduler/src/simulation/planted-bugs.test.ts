@@ -42,7 +42,7 @@ const bugs: Readonly<Record<string, { readonly fault: Fault; readonly where: typ
             if (claim.acquired && !everClaimed.has(id)) mine.add(id);
             everClaimed.add(id);
             return claim.acquired && !mine.has(id)
-              ? { acquired: false, watermark: { activatedAt: schedule.activatedAt, watermark: watermark, leaseRemainingMs: 1_000 } }
+              ? { acquired: false, watermark: { activatedAt: schedule.activatedAt, watermark, leaseRemainingMs: 1_000 } }
               : claim;
           },
         };

@@ -95,7 +95,7 @@ export class Replica {
     const own = world.store(name, simulatedConfig.claimMs);
     const store = fault.store?.(own) ?? own;
     const told = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
-    const progress: WatermarkStore = {
+    const watermarks: WatermarkStore = {
       ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
       acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
       advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
@@ -108,7 +108,7 @@ export class Replica {
     this.#scheduler = new Scheduler({
       config: { ...simulatedConfig, refreshMs },
       admin,
-      watermarks: progress,
+      watermarks,
       clock,
       random,
       metrics: schedulerMetrics(new Metrics()),
@@ -136,9 +136,9 @@ export class Replica {
 
   /** Delays a request and its answer, and may lose either. */
   #ask<T>(part: Part, work: () => Promise<T>, deadlineMs = 5_000): Promise<T> {
-    const { time, unavailable: away, options } = this.#world;
+    const { time, unavailable, options } = this.#world;
     const { faultsEnabled, random } = options;
-    const attempt = () => (away.has(part) ? Promise.reject(new Error(`${part} is away`)) : work());
+    const attempt = () => (unavailable.has(part) ? Promise.reject(new Error(`${part} is away`)) : work());
     if (!faultsEnabled) return this.#alive ? attempt() : new Promise(() => undefined);
     const slow = random() < 0.02;
     const delay = () => (slow ? random() * (deadlineMs / 2 - 1) : 1 + random() * 10);
