@@ -26,7 +26,7 @@ export function startCompletionProcessor(deps: CompletionDeps): Closeable {
     { db, logger },
     createDeliveryHandler({ db, config, send, random, logger, attempts }, { concurrency: 32, perPartition: 8, pollMs: SEND_EVERY_MS }),
   );
-  const processDeps = async (limit: number): Promise<number> => {
+  const processBatch = async (limit: number): Promise<number> => {
     const completions = await processCompletions(deps, limit);
     if (completions > 0) sender.wake();
     return completions;
@@ -36,7 +36,7 @@ export function startCompletionProcessor(deps: CompletionDeps): Closeable {
       {
         intervalMs: COMPLETIONS_EVERY_MS,
         batchSize: 200,
-        run: processDeps,
+        run: processBatch,
         errorMessage: "completions cannot be processed now",
       },
       logger,
