@@ -44,7 +44,7 @@ export async function forceAborts(
  * data plane. Returns false when it became terminal in the meantime.
  */
 export async function forceTerminate(
-  { db, clock, publishChanged: changed }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,
+  { db, clock, publishChanged }: Pick<ForceAbortDeps, "db" | "clock" | "publishChanged">,
   execution: executionIds.ExecutionName,
 ): Promise<boolean> {
   const update = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
@@ -56,7 +56,7 @@ export async function forceTerminate(
       await outboxQueue.ensureEntry(tx, rowId, "abort");
     },
   });
-  changed?.([before.rowId]);
+  publishChanged?.([before.rowId]);
   return before.state.phase === WorkflowExecution_Phase.ABORTING;
 }
 

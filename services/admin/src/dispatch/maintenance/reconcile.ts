@@ -50,25 +50,25 @@ export type ReconcileAction =
 const LOST_AFTER_MS = 10 * 60_000;
 
 export function planReconcile(execution: staleExecutions.StaleExecution, resource: FoundResource | undefined): ReconcileAction {
-  const { phase, hasPendingAbort: owesAbort, hasPendingLaunch: owesLaunch, staleMs: quietMs } = execution;
+  const { phase, hasPendingAbort, hasPendingLaunch, staleMs } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
     if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", resource };
-    const abortNotSent = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
+    const abortNotSent = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !hasPendingAbort;
     return { kind: abortNotSent ? "abort" : "nothing" };
   }
-  if (owesLaunch) return { kind: "nothing" };
+  if (hasPendingLaunch) return { kind: "nothing" };
   if (phase === WorkflowExecution_Phase.ABORTING) return { kind: "aborted" };
   if (phase === WorkflowExecution_Phase.UNDEFINED || phase === WorkflowExecution_Phase.QUEUED) return { kind: "launch" };
-  return { kind: quietMs >= LOST_AFTER_MS ? "vanished" : "nothing" };
+  return { kind: staleMs >= LOST_AFTER_MS ? "vanished" : "nothing" };
 }
 
 /** Reconciles stale executions with their resources once; returns the number checked. */
 export async function reconcileStale(
   deps: ReconcileDeps,
-  { quietMs: staleMs, limit }: { readonly quietMs: number; readonly limit: number },
+  { staleMs, limit }: { readonly staleMs: number; readonly limit: number },
 ): Promise<number> {
-  const stale = await staleExecutions.claimStale(deps.db, { quietMs: staleMs, limit });
+  const stale = await staleExecutions.claimStale(deps.db, { staleMs, limit });
   for (const execution of stale) {
     try {
       await reconcileExecution(deps, execution);

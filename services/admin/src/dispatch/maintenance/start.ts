@@ -39,7 +39,7 @@ export function startMaintenance(deps: DispatchDeps): Closeable {
     const reconcile = {
       intervalMs: everyMs,
       batchSize: 200,
-      run: (limit: number) => reconcileStale(deps, { quietMs: staleMs, limit }),
+      run: (limit: number) => reconcileStale(deps, { staleMs, limit }),
       errorMessage: "executions could not be compared with their resources; retrying",
     };
     parts.push(startPeriodic(reconcile, logger));

@@ -160,7 +160,7 @@ test("the repair of an end records what the resource tells of the nodes before t
     publishEphemeral: () => void (recorded ??= outputOf("n0").catch((error: unknown) => error)),
   } as unknown as Bus;
   await reconcileStale({ ...resourceDeps(), bus: announcing, clock: () => new Date() } as unknown as Parameters<typeof reconcileStale>[0], {
-    quietMs: 0,
+    staleMs: 0,
     limit: 100,
   });
   expect((await served.admin.getExecution({ id: executionId() })).closure?.phase).toBe(Workflow.SUCCEEDED);

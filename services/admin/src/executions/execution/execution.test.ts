@@ -224,7 +224,7 @@ describe("launcher", () => {
 describe("repair", () => {
   const blobs = { get: async () => undefined, head: async () => undefined };
   const deps = () => ({ db, bus, blobs: blobs as unknown as BlobStore, config, clock, logger, clusters: [{ ...cluster, kube }] });
-  const now = { quietMs: 0, limit: 10 };
+  const now = { staleMs: 0, limit: 10 };
 
   beforeEach(clear);
 
@@ -320,8 +320,8 @@ describe("repair", () => {
     await db.query({ text: "TRUNCATE execution_outbox" });
     kube.down = true;
     await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour'" });
-    expect(await reconcileStale(deps(), { quietMs: 600_000, limit: 10 })).toBe(1);
-    expect(await reconcileStale(deps(), { quietMs: 600_000, limit: 10 })).toBe(0);
+    expect(await reconcileStale(deps(), { staleMs: 600_000, limit: 10 })).toBe(1);
+    expect(await reconcileStale(deps(), { staleMs: 600_000, limit: 10 })).toBe(0);
     expect(await outbox()).toEqual([]);
   });
 });

@@ -26,10 +26,10 @@ interface Row {
   has_pending_abort: boolean;
 }
 
-/** Claims the executions whose last check is oldest; no other replica claims them for `quietMs`. */
+/** Claims the executions whose last check is oldest; no other replica claims them for `staleMs`. */
 export async function claimStale(
   db: Queryable,
-  { quietMs: staleMs, limit }: { quietMs: number; limit: number },
+  { staleMs, limit }: { staleMs: number; limit: number },
 ): Promise<readonly StaleExecution[]> {
   const { rows } = await db.query<Row>({
     name: "claim-stale-executions",
