@@ -70,7 +70,7 @@ clusterMetrics(metrics, { clusters, health });
 // Events and clients send URIs; local files are excluded unless the store is a folder.
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
-const compileThread = new CompilerWorker({
+const compilerWorker = new CompilerWorker({
   module: new URL("./registry/workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
@@ -86,7 +86,7 @@ const base: AdminDeps = {
   health,
   logger,
   metrics,
-  compilerWorker: compileThread,
+  compilerWorker,
   clock,
   publishChanged: (executionIds) => publishChanged(bus, executionIds),
   random: Math.random,
@@ -153,7 +153,7 @@ onShutdown(
     await sleep(config.server.drain.delayMs);
     await live.close();
     await drained;
-    await compileThread.close();
+    await compilerWorker.close();
     await ingest.close();
     await Promise.all(background.map((part) => part.close()));
     await access?.close();

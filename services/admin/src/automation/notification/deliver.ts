@@ -29,10 +29,7 @@ export interface DeliveryLimits {
 }
 
 /** Sends messages that are due. A receiver that does not respond delays only its own lane. */
-export function createDeliveryHandler(
-  deps: DeliverDeps,
-  { perPartition: perLane, ...limits }: DeliveryLimits,
-): QueueHandler<ClaimedDelivery> {
+export function createDeliveryHandler(deps: DeliverDeps, { perPartition, ...limits }: DeliveryLimits): QueueHandler<ClaimedDelivery> {
   return {
     ...limits,
     table: DELIVERIES,
@@ -43,7 +40,7 @@ export function createDeliveryHandler(
         limit,
         leaseMs: LEASE_MS,
         excludedPartitions: [...new Set(inFlight.map(partitionKey))],
-        perPartition: perLane,
+        perPartition,
       }),
     process: (delivery) => deliver(deps, delivery),
     errorMessage: "notifications cannot be processed now",

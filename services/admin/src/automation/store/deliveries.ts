@@ -75,7 +75,7 @@ export interface ClaimOptions {
  */
 export async function claimDeliveries(
   db: Queryable,
-  { limit, leaseMs, excludedPartitions: full = [], perPartition: perLane = limit }: ClaimOptions,
+  { limit, leaseMs, excludedPartitions = [], perPartition = limit }: ClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await db.query<Row>({
     name: "claim-deliveries",
@@ -94,7 +94,7 @@ export async function claimDeliveries(
       FROM taken WHERE d.id = taken.id
       RETURNING d.id, d.message_id, d.project, d.domain, d.execution_name, d.channel, d.target, d.content, d.attempts,
         (extract(epoch FROM now() - d.tried_since) * 1000)::float8 AS retrying_ms`,
-    values: [limit, leaseMs, full, perLane],
+    values: [limit, leaseMs, excludedPartitions, perPartition],
   });
   return rows.map((row) => ({
     id: row.id,

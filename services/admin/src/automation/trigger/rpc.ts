@@ -25,13 +25,16 @@ const PREVIOUS_SECRET_MS = 86_400_000;
 
 /** Triggers: create, update, pause, list; and their firings. */
 export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof TriggerService> {
-  const { db, deriveSecret: secretOf, clock } = deps;
+  const { db, deriveSecret, clock } = deps;
   return {
     async createTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
       if (!(await insertTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw alreadyExists(`trigger ${textOf(id)} already exists`);
       const made = await requireTrigger(db, id);
-      return { trigger: made.trigger, webhookSecret: trigger.source.case === "webhook" ? await secretOf(made, made.secretGeneration) : "" };
+      return {
+        trigger: made.trigger,
+        webhookSecret: trigger.source.case === "webhook" ? await deriveSecret(made, made.secretGeneration) : "",
+      };
     },
 
     async updateTrigger({ trigger: given }, context) {
@@ -74,7 +77,7 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       const until = new Date(clock().getTime() + PREVIOUS_SECRET_MS);
       const generation = await rotateSecret(db, trigger.rowId, until);
       if (generation === undefined) throw missingTrigger(id);
-      return { webhookSecret: await secretOf(trigger, generation), previousUntil: timestampFromDate(until) };
+      return { webhookSecret: await deriveSecret(trigger, generation), previousUntil: timestampFromDate(until) };
     },
 
     async listFirings({ project, domain, name, state, limit, token }) {

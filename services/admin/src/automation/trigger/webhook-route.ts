@@ -99,10 +99,10 @@ async function receive(deps: WebhookDeps, { name, header, body }: Received): Pro
 }
 
 /** Returns the currently valid secrets. */
-async function secretsOf({ deriveSecret: secretOf, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
+async function secretsOf({ deriveSecret, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
   const { secretGeneration, previousSecretUntil } = trigger;
-  const secrets = [await secretOf(trigger, secretGeneration)];
-  if (previousSecretUntil !== undefined && clock() < previousSecretUntil) secrets.push(await secretOf(trigger, secretGeneration - 1));
+  const secrets = [await deriveSecret(trigger, secretGeneration)];
+  if (previousSecretUntil !== undefined && clock() < previousSecretUntil) secrets.push(await deriveSecret(trigger, secretGeneration - 1));
   return secrets;
 }
 

@@ -132,17 +132,17 @@ class ClusterProbe {
   }
 
   async #probe(): Promise<void> {
-    const { limits, now, logger, onProbe: onAnswer, onRecovered: onBack } = this.options;
+    const { limits, now, logger, onProbe, onRecovered } = this.options;
     const { name } = this.cluster;
     const failure = await this.#probeError();
-    onAnswer?.(name, failure);
+    onProbe?.(name, failure);
     const before = this.#breaker.state;
     this.#breaker = nextBreakerState(this.#breaker, limits, { failure, now: now() });
     const { state, reason } = this.#breaker;
     if (state === before) return;
     if (state === "closed") {
       logger.info({ cluster: name }, "data plane accepts executions again");
-      onBack(name);
+      onRecovered(name);
     } else if (state === "open" && before === "closed") {
       logger.warn({ cluster: name, reason }, "data plane is down: no new executions are sent to it");
       const trouble = new ClusterUnhealthyError(this.unhealthyReason);

@@ -11,11 +11,11 @@ export class RetryableLaunchError extends Error {
 
   constructor(
     message: string,
-    { cause, blocker: notice, notApplied: undone = false }: { cause?: unknown; blocker?: string | undefined; notApplied?: boolean } = {},
+    { cause, blocker, notApplied = false }: { cause?: unknown; blocker?: string | undefined; notApplied?: boolean } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.blocker = notice;
-    this.notApplied = undone;
+    this.blocker = blocker;
+    this.notApplied = notApplied;
   }
 }
 

@@ -92,7 +92,7 @@ export async function claimDueSyncs(
 }
 
 /** Stores the result of a sync. A sync that was enqueued in the meantime stays due. */
-export async function recordSync(db: Queryable, due: ClaimedSync, { resources, reason, nextSyncMs: againMs }: SyncResult): Promise<void> {
+export async function recordSync(db: Queryable, due: ClaimedSync, { resources, reason, nextSyncMs }: SyncResult): Promise<void> {
   const failed = reason !== "" || resources.some(({ outcome }) => outcome === "failed");
   await db.query({
     name: "record-cluster-resources",
@@ -109,7 +109,7 @@ export async function recordSync(db: Queryable, due: ClaimedSync, { resources, r
       sanitizeText(reason),
       JSON.stringify(resources).replaceAll("\\u0000", ""),
       due.revision,
-      againMs,
+      nextSyncMs,
     ],
   });
 }

@@ -81,7 +81,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
   ]);
   // Written last: readers of a terminal execution then find its nodes and attempts terminal.
   const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
-  const { open, held: deferred } = await deferCompletions(deps, endings, mayDefer);
+  const { open, deferred } = await deferCompletions(deps, endings, mayDefer);
   for (const { index } of deferred) outcomes[index] = "waits";
   const settled = new Set(endings.map(({ executionId }) => executionId).filter((id) => !open.has(id)));
   await writer.record(
@@ -120,12 +120,12 @@ async function deferCompletions(
   { db, completeEnds }: BatchDeps,
   endings: readonly OfKind<"workflow">[],
   mayDefer: MayDefer,
-): Promise<{ readonly open: ReadonlySet<bigint>; readonly held: ReadonlySet<OfKind<"workflow">> }> {
+): Promise<{ readonly open: ReadonlySet<bigint>; readonly deferred: ReadonlySet<OfKind<"workflow">> }> {
   const told = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
   const open = await nonTerminalRows.incompleteExecutions(db, told);
   const deferred = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayDefer(item)));
   const due = endings.filter((ending) => open.has(ending.executionId) && !deferred.has(ending));
-  if (due.length === 0 || completeEnds === undefined) return { open, held: deferred };
+  if (due.length === 0 || completeEnds === undefined) return { open, deferred };
   const waiting = await completeEnds([...new Set(due.map(({ executionId }) => executionId))]);
   for (const ending of due) if (waiting.has(ending.executionId)) deferred.add(ending);
   return {
@@ -133,7 +133,7 @@ async function deferCompletions(
       db,
       told.map(({ executionId }) => executionId),
     ),
-    held: deferred,
+    deferred,
   };
 }
 

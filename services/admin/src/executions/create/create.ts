@@ -152,11 +152,11 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
 
 /** Rejects a workflow above the limits, which may have been other ones at its registration. */
 async function rejectTooLarge(
-  { db, config, expansionCache: expansions }: CreateDeps,
+  { db, config, expansionCache }: CreateDeps,
   { workflow, workflowRowId, taskRowId }: Launchable,
 ): Promise<void> {
   if (taskRowId !== undefined) return;
-  const expansion = await (expansions?.find(workflowRowId) ?? findExpansion(db, workflowRowId));
+  const expansion = await (expansionCache?.find(workflowRowId) ?? findExpansion(db, workflowRowId));
   if (expansion !== undefined) rejectExpansion(workflow.name, expansion, config);
 }
 

@@ -18,13 +18,13 @@ import { type Abort, enqueueAbort, hasJustBeenAborted } from "../store/outbox/ab
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */
 export async function terminateExecution(
-  { db, publishChanged: changed }: Pick<ExecutionsDeps, "db" | "publishChanged">,
+  { db, publishChanged }: Pick<ExecutionsDeps, "db" | "publishChanged">,
   id: ExecutionName,
   abort: Abort,
 ): Promise<void> {
   try {
     const rowId = await abortExecution(db, id, abort);
-    changed?.([rowId]);
+    publishChanged?.([rowId]);
   } catch (error) {
     const terminal = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
     if (!terminal || !(await hasJustBeenAborted(db, id, abort))) throw error;

@@ -38,7 +38,7 @@ export type AccessDeps = Pick<IdentityDeps, "db" | "clock" | "logger" | "config"
   readonly listenAddress: () => AddressInfo;
 };
 
-export async function createAccess({ db, clock, logger, config, listenAddress: self }: AccessDeps): Promise<Access> {
+export async function createAccess({ db, clock, logger, config, listenAddress }: AccessDeps): Promise<Access> {
   const { auth } = config;
   const { publicUrl } = auth;
   if (publicUrl === undefined) throw new Error("auth.publicUrl must be set");
@@ -67,7 +67,7 @@ export async function createAccess({ db, clock, logger, config, listenAddress: s
     provider: first,
     verify,
     assertNotRevoked: revocations.check,
-    listenAddress: self,
+    listenAddress,
     db,
     clock,
     logger,
@@ -123,7 +123,7 @@ function browserOf({
   provider,
   verify,
   assertNotRevoked,
-  listenAddress: self,
+  listenAddress,
   db,
   clock,
   logger,
@@ -142,7 +142,7 @@ function browserOf({
       tokenEndpoint: async () => {
         const { token_endpoint: endpoint } = await provider.metadata();
         // With TLS the certificate is valid for the public name only.
-        return builtIn && !tls ? endpoint.replace(publicUrl, urlOf(self())) : endpoint;
+        return builtIn && !tls ? endpoint.replace(publicUrl, urlOf(listenAddress())) : endpoint;
       },
     },
     verify,

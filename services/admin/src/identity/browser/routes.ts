@@ -100,9 +100,9 @@ function failed(response: ServerResponse, status: number, reason: string): void 
     .end(page("Sign-in", `<p>${escapeHtml(reason)}.</p><p><a href="/login">Begin anew</a></p>`));
 }
 
-async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
+async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject }: Responder): Promise<void> {
   const target = targetOf(browser, query);
-  if (target === undefined) return refuse("redirect_url points to another site");
+  if (target === undefined) return reject("redirect_url points to another site");
   if (await resumeSession(browser, readCookie(request.headers.cookie, SESSION_COOKIE))) return redirect(307, target, []);
   const { publicUrl, client, config, provider } = browser;
   const loginState: LoginState = { state: randomBytes(24).toString("base64url"), verifier: randomBytes(32).toString("base64url"), target };
@@ -144,15 +144,15 @@ async function resumeSession(
   }
 }
 
-async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
+async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject }: Responder): Promise<void> {
   const loginState = readLoginState(readCookie(request.headers.cookie, LOGIN_COOKIE));
   if (loginState === undefined || !equal(loginState.state, query.get("state") ?? "")) {
-    return refuse("login state is missing or expired: start the login again");
+    return reject("login state is missing or expired: start the login again");
   }
   const code = query.get("code");
-  if (code === null) return refuse(`the identity provider returned: ${(query.get("error") ?? "nothing").slice(0, 100)}`);
+  if (code === null) return reject(`the identity provider returned: ${(query.get("error") ?? "nothing").slice(0, 100)}`);
   const target = allowed(browser, loginState.target);
-  if (target === undefined) return refuse("redirect_url points to another site");
+  if (target === undefined) return reject("redirect_url points to another site");
   const { client, publicUrl, verify, sessions, config } = browser;
   const grant = { grant_type: "authorization_code", code, redirect_uri: callbackOf(publicUrl), code_verifier: loginState.verifier };
   const tokens = await exchange(client, grant);
@@ -161,9 +161,9 @@ async function callback(browser: BrowserOptions, request: IncomingMessage, { que
   redirect(303, target, [cookie(browser, SESSION_COOKIE, id, config.sessionSeconds), cookie(browser, LOGIN_COOKIE, "", 0)]);
 }
 
-async function logout(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject: refuse }: Responder): Promise<void> {
+async function logout(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject }: Responder): Promise<void> {
   const target = targetOf(browser, query);
-  if (target === undefined) return refuse("redirect_url points to another site");
+  if (target === undefined) return reject("redirect_url points to another site");
   const id = readCookie(request.headers.cookie, SESSION_COOKIE);
   if (id !== undefined) await browser.sessions.delete(id);
   redirect(

@@ -15,18 +15,14 @@ export interface FairSemaphore {
  * A semaphore with fair queueing by source: each source runs one job at a time, and the source that
  * has waited longest is next.
  */
-export function createFairSemaphore({
-  concurrency: atOnce,
-  maxQueued: waiting,
-  maxQueuedPerSource: waitingOfOne,
-}: SemaphoreOptions): FairSemaphore {
+export function createFairSemaphore({ concurrency, maxQueued, maxQueuedPerSource }: SemaphoreOptions): FairSemaphore {
   const queues = new Map<string, (() => void)[]>();
   const busy = new Set<string>();
   let queued = 0;
 
   const next = (): void => {
     for (const [source, queue] of queues) {
-      if (busy.size >= atOnce) return;
+      if (busy.size >= concurrency) return;
       if (busy.has(source)) continue;
       const begin = queue.shift();
       // A source with further jobs moves behind the others.
@@ -42,7 +38,7 @@ export function createFairSemaphore({
   return {
     async run(source, work) {
       const queue = queues.get(source) ?? [];
-      if (queued >= waiting || queue.length >= waitingOfOne) return undefined;
+      if (queued >= maxQueued || queue.length >= maxQueuedPerSource) return undefined;
       await new Promise<void>((begin) => {
         queue.push(begin);
         queues.set(source, queue);

@@ -9,13 +9,13 @@ export interface Condition {
 
 /** Numbers the parameters of a condition. */
 export function bindParameters(condition: Condition, values: unknown[]): string {
-  const { sql, value, constant: known } = condition;
+  const { sql, value, constant } = condition;
   const place = (text: string, name: string, given: unknown) => {
     if (!text.includes(name)) return text;
     values.push(given);
     return text.replaceAll(name, () => `$${values.length}`);
   };
-  return place(place(sql, "$known", known), "$$", value);
+  return place(place(sql, "$known", constant), "$$", value);
 }
 
 /** Joins conditions with AND. */

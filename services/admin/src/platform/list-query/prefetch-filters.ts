@@ -30,7 +30,7 @@ export async function planWithPrefetch(db: Queryable, entity: ListEntity, reques
   }
   const prefetched = await Promise.all([...groups.values()].map((group) => prefetchFilter(db, { entity, request, terms, group })));
   const fewest = prefetched.toSorted((a, b) => (a.matches?.rows ?? Infinity) - (b.matches?.rows ?? Infinity))[0]?.matches;
-  const left = prefetched.filter(({ matches: few }) => few === undefined || few !== fewest).flatMap((group) => group.terms);
+  const left = prefetched.filter(({ matches }) => matches === undefined || matches !== fewest).flatMap((group) => group.terms);
   return planTerms(entity, { ...request, among: fewest?.numbered }, left);
 }
 
@@ -70,14 +70,14 @@ async function prefetchIds(
   // The name is a column of the listed row and a separate term, but it also restricts the rows of
   // the other table.
   const named = terms.filter((term) => term.prefix === first.prefix && !group.includes(term));
-  const conditions = [...group, ...named].map(({ name, toSql }) => toSql(columnSql(foreignKey.references, name)));
-  const { references: of, column, idColumn = "id" } = foreignKey;
+  const { references, column, idColumn = "id" } = foreignKey;
+  const conditions = [...group, ...named].map(({ name, toSql }) => toSql(columnSql(references, name)));
   if (first.related?.kind === "exists") {
     if (group.every(isShortPart)) return { terms: group.map(checkedOneByOne) };
-    const matches = await countWithin(db, entity, { column, ids: { from: "table", table: of.table, idColumn, conditions } });
+    const matches = await countWithin(db, entity, { column, ids: { from: "table", table: references.table, idColumn, conditions } });
     return matches === undefined ? { terms: group.map(checkedOneByOne) } : { terms: group, matches };
   }
-  const found = await selectIds(db, { select: idColumn, from: of.table, conditions });
+  const found = await selectIds(db, { select: idColumn, from: references.table, conditions });
   if (found === undefined) return { terms: group.map(checkedOneByOne) };
   const { count, text } = found;
   // An index sorts the rows of one id in this order: only one page of them is read.
@@ -118,9 +118,9 @@ async function countWithin(db: Queryable, entity: ListEntity, filter: IdFilter):
 }
 
 /** True unless the term names single known values, which an index finds directly. */
-function needsResolution({ function: name, values, column: { lowCardinality: few } }: ResolvedFilter): boolean {
+function needsResolution({ function: name, values, column: { lowCardinality } }: ResolvedFilter): boolean {
   const single = name === "eq" || name === "value_in";
-  return !single || (few?.from === "values" && !values.every((value) => few.values.includes(value)));
+  return !single || (lowCardinality?.from === "values" && !values.every((value) => lowCardinality.values.includes(value)));
 }
 
 interface ValueQuery {

@@ -81,9 +81,9 @@ class WorkerLoop<Row extends ClaimedRow> {
   #woken = false;
   #wake: () => void = () => undefined;
 
-  constructor(deps: WorkerDeps, work: QueueHandler<Row>) {
+  constructor(deps: WorkerDeps, handler: QueueHandler<Row>) {
     this.#deps = deps;
-    this.#handler = work;
+    this.#handler = handler;
   }
 
   wake(): void {

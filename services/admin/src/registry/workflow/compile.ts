@@ -40,7 +40,7 @@ const MANY_NODES = 5_000;
  * registered.
  */
 export async function compileStoredWorkflow(
-  { db, compilerWorker: compileThread }: Pick<RegistryDeps, "db" | "compilerWorker">,
+  { db, compilerWorker }: Pick<RegistryDeps, "db" | "compilerWorker">,
   { id, template, subWorkflows, encodedTemplate }: WorkflowDefinition,
 ): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);
@@ -61,10 +61,10 @@ export async function compileStoredWorkflow(
     return { tasks, launchPlans };
   };
   const nodes = [template, ...subWorkflows].reduce((sum, each) => sum + each.nodes.length, 0);
-  const attached = compileThread !== undefined && (encodedTemplate !== undefined || nodes >= MANY_NODES);
+  const attached = compilerWorker !== undefined && (encodedTemplate !== undefined || nodes >= MANY_NODES);
   const templates = { template, subWorkflows };
   const outcome = attached
-    ? await compileThread.compile(encodeTemplates(id, templates, encodedTemplate), load).catch(rejectMalformed)
+    ? await compilerWorker.compile(encodeTemplates(id, templates, encodedTemplate), load).catch(rejectMalformed)
     : await compileHere(encodedTemplate === undefined ? templates : decodeTemplates(encodeTemplates(id, templates, encodedTemplate)), load);
   if (!outcome.ok) throw failed(outcome.errors);
   return outcome.workflow;

@@ -20,8 +20,8 @@ export interface LogCursor {
 
 const VERSION = "1";
 
-export function writeLogCursor({ attempt, pod, container, position: place }: LogCursor): string {
-  const parts = [VERSION, attempt, pod, container, ...(place === undefined ? [] : [place.second, place.lines, place.newest])];
+export function writeLogCursor({ attempt, pod, container, position }: LogCursor): string {
+  const parts = [VERSION, attempt, pod, container, ...(position === undefined ? [] : [position.second, position.lines, position.newest])];
   return Buffer.from(parts.join("/")).toString("base64url");
 }
 
@@ -33,6 +33,6 @@ export function readLogCursor(text: string): LogCursor | undefined {
   const named = [pod, container].every((name) => /^[a-z0-9.-]{1,253}$/.test(name));
   if (version !== VERSION || (parts.length !== 4 && parts.length !== 7) || !named) return undefined;
   if (!numbers.every((number) => /^[0-9]{1,19}$/.test(number))) return undefined;
-  const place = parts.length === 7 ? { second: Number(second), lines: Number(lines), newest: BigInt(newest) } : undefined;
-  return { attempt: Number(attempt), pod, container, position: place };
+  const position = parts.length === 7 ? { second: Number(second), lines: Number(lines), newest: BigInt(newest) } : undefined;
+  return { attempt: Number(attempt), pod, container, position };
 }

@@ -34,10 +34,10 @@ export type CompileSource = Templates & ResolvedRefs;
 /** Compiles and encodes a workflow. */
 export function compileToBytes(
   { template, subWorkflows, tasks, launchPlans }: CompileSource,
-  { mutateTemplates: templatesMayChange = false }: Pick<WorkflowSource, "mutateTemplates"> = {},
+  { mutateTemplates = false }: Pick<WorkflowSource, "mutateTemplates"> = {},
 ): CompileOutcome {
   const source = { template, subWorkflows, tasks, launchPlans };
-  const compilation = compileWorkflow({ ...source, liftArrayInterfaces: true, mutateTemplates: templatesMayChange });
+  const compilation = compileWorkflow({ ...source, liftArrayInterfaces: true, mutateTemplates });
   return compilation.ok
     ? { ok: true, workflow: compiled(compilation.closure) }
     : { ok: false, errors: formatCompileErrors(compilation.errors) };
