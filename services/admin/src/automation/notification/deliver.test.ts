@@ -226,8 +226,8 @@ test("pauses double up to the longest, and are spread", () => {
   const config = { firstDelaySeconds: 5, maxDelaySeconds: 60 };
   const pauses = (random: number) =>
     [1, 2, 3, 4, 5, 100].map((attempts) => nextDelayMs({ config, attempts, random: () => random, requestedMs: undefined }));
-  expect(pauses(1)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
-  expect(pauses(0)).toEqual([2_500, 5_000, 10_000, 20_000, 30_000, 30_000]);
+  expect(pauses(0)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  expect(pauses(1)).toEqual([2_500, 5_000, 10_000, 20_000, 30_000, 30_000]);
   expect(nextDelayMs({ config, attempts: 1, random: () => 0, requestedMs: 1e9 })).toBe(60_000);
 });
 
