@@ -244,7 +244,7 @@ test("a log that is gone, a pod of somebody else, a data plane that is away, a c
   await expect
     .poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions WHERE phase = 'SUCCEEDED'" })).rowCount)
     .toBeGreaterThan(0);
-  await expect(read()).rejects.toMatchObject({ code: Code.NOT_FOUND, message: expect.stringMatching(/pod pod-0 is gone/) });
+  await expect(read()).rejects.toMatchObject({ code: Code.NOT_FOUND, message: expect.stringMatching(/pod pod-0 was deleted/) });
   pods.start("pod-0", "another");
   await expect(read()).rejects.toMatchObject({ code: Code.NOT_FOUND });
   pods.start("pod-0", name);
