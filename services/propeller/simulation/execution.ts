@@ -50,7 +50,7 @@ export class Execution implements ServedExecution {
     readonly name: string,
     workflow: ParsedWorkflow,
   ) {
-    const { random, schedule, faults, blobs, lossless: clean, options, service } = world;
+    const { random, schedule, faults, blobs, lossless, options, service } = world;
     this.#random = random;
     this.#schedule = schedule;
     this.#faults = faults;
@@ -72,7 +72,7 @@ export class Execution implements ServedExecution {
     this.#admin = new Admin({
       schedule,
       resource: () => this.#store.current && { ...this.#store.current, status: checker.status },
-      repairs: !clean,
+      repairs: !lossless,
       recorded: (phase) => {
         service.ended(this.name);
         if (!random.chance(faults.busLoss * 3)) this.#notifyPropellers((propeller) => propeller.onEndRecorded(phase));

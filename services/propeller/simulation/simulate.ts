@@ -93,7 +93,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
   let tookMs = 0;
   try {
     const end = schedule.start + MAX_SIMULATED_MS;
-    while (!service.all.every(({ isOver: over }) => over) && schedule.step(end)) if (stuck()) break;
+    while (!service.all.every(({ isOver }) => isOver) && schedule.step(end)) if (stuck()) break;
     tookMs = schedule.elapsed;
     // Messages in transit arrive, and running processes have time to abort their work.
     const quiet = schedule.now + Math.max(0, FAULTS_END_MS - schedule.elapsed) + 300_000;
@@ -123,21 +123,21 @@ export function simulate(options: SimulationOptions): SimulationResult {
 /** In some worlds several propellers share the executions. */
 function newFleet(
   { seed, plain, propellers, bug }: SimulationOptions,
-  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
+  { schedule, faults, lossless }: Pick<World, "schedule" | "faults" | "lossless">,
 ): Fleet | undefined {
   // A separate source, so that worlds without them keep the outcome of their seed.
   const random = new Random(seed * 15_485_863 + 11);
   // Without repairs, no message between two propellers may be lost.
-  const processes = propellers ?? (plain !== true && !clean && random.chance(0.3) ? 2 + random.int(2) : 0);
+  const processes = propellers ?? (plain !== true && !lossless && random.chance(0.3) ? 2 + random.int(2) : 0);
   return processes === 0 ? undefined : new Fleet({ schedule, random, faults, processes, bug });
 }
 
 /** In some worlds plugin services come and go. */
 function newAnnouncements(
   { seed, plain, announced }: SimulationOptions,
-  { schedule, faults, lossless: clean }: Pick<World, "schedule" | "faults" | "lossless">,
+  { schedule, faults, lossless }: Pick<World, "schedule" | "faults" | "lossless">,
 ): PluginHeartbeats | undefined {
   const random = new Random(seed * 49_979_687 + 13);
-  const wanted = announced ?? (plain !== true && !clean && random.chance(0.25));
+  const wanted = announced ?? (plain !== true && !lossless && random.chance(0.25));
   return wanted ? new PluginHeartbeats({ seed, schedule, faults, fairFrom: FAULTS_END_MS }) : undefined;
 }

@@ -21,11 +21,11 @@ export function applyPlatformResources(template: TaskTemplate, platform: Platfor
   if (template.target.case !== "container") return template;
   const container = template.target.value;
   const resources = create(ResourcesSchema);
-  for (const { name, field, always: required } of KINDS) {
+  for (const { name, field, always } of KINDS) {
     const requested = quantity(container.resources?.requests, name);
     const limited = quantity(container.resources?.limits, name);
     const [platformDefault, platformLimit] = [quantityOrZero(platform.defaults[field]), quantityOrZero(platform.limits[field])];
-    if (!required && requested === "0" && limited === "0" && platformDefault === "0") continue;
+    if (!always && requested === "0" && limited === "0" && platformDefault === "0") continue;
     const request = [requested, limited, platformDefault].find((value) => value !== "0") ?? "0";
     const limit = capAt(limited === "0" ? raiseTo(request, quantityOrZero(platform.defaultLimits?.[field] ?? "")) : limited, platformLimit);
     resources.requests.push({

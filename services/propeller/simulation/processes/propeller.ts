@@ -269,8 +269,8 @@ export class Propeller implements ExecutionWorker {
     const { life } = host;
     const write = active.io.nextWrite(this.#now);
     if (write === undefined || host.crashPoint() || life === undefined) return;
-    const { blobs = [], obsoleteSlices: unused = [] } = write.patch;
-    if (bug === "dropsSlicesEarly") slices.stop(unused);
+    const { blobs = [], obsoleteSlices = [] } = write.patch;
+    if (bug === "dropsSlicesEarly") slices.stop(obsoleteSlices);
     const writer = { mayWrite: () => this.#mayWrite(active), life };
     if (bug === "rootBeforeSlices" || blobs.length === 0) {
       slices.write(blobs, { ...writer, done: () => undefined });

@@ -106,13 +106,13 @@ export class Effects {
   }
 
   /** A call or its result may be lost; one in flight when its sender ends may still arrive. */
-  #executeCall({ id, call: ask }: Extract<Effect, { kind: "call" }>): void {
+  #executeCall({ id, call }: Extract<Effect, { kind: "call" }>): void {
     const { schedule, random, faults, answer, host } = this.options;
     const { life } = host;
     schedule.after(random.between(0.5, random.chance(faults.callError) ? 5_000 : 20), () => {
       const gone = life?.alive !== true;
       const lost = random.chance(gone ? 0.5 : faults.callError);
-      const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(ask);
+      const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(call);
       if (gone) return;
       const told: CallResult = random.chance(faults.callError) ? { kind: "error", message: "no" } : answered;
       life?.after(0.1, () => this.observe({ kind: "callResult", id, result: told }));

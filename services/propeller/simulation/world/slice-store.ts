@@ -62,12 +62,14 @@ export class SliceStore {
   }
 
   /** After a write of the resource: deletes obsolete slices, sometimes too late or never. */
-  deleteObsolete({ obsoleteSlices: unused = [], deleteOtherSlices: sweep }: ResourcePatch, life: ProcessLifetime): void {
+  deleteObsolete({ obsoleteSlices = [], deleteOtherSlices }: ResourcePatch, life: ProcessLifetime): void {
     const { random } = this.options;
     life.after(random.between(0.5, 500), () => {
-      this.stop(unused);
-      if (sweep !== undefined)
-        this.stop([...this.blobs.keys()].filter((uri) => uri.startsWith(`${sweep.prefix}/`) && !sweep.keep.includes(uri)));
+      this.stop(obsoleteSlices);
+      if (deleteOtherSlices !== undefined)
+        this.stop(
+          [...this.blobs.keys()].filter((uri) => uri.startsWith(`${deleteOtherSlices.prefix}/`) && !deleteOtherSlices.keep.includes(uri)),
+        );
     });
   }
 

@@ -94,12 +94,12 @@ export function resolveResources(
     setOrDelete(requests, key, request);
     setOrDelete(limits, key, limit);
   };
-  const { defaults, defaultLimits: minLimit, limits: max, fallback } = platform;
-  resolve("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, least: minLimit?.cpu, most: max?.cpu });
-  resolve("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, least: minLimit?.memory, most: max?.memory });
+  const { defaults, defaultLimits, limits: max, fallback } = platform;
+  resolve("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, least: defaultLimits?.cpu, most: max?.cpu });
+  resolve("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, least: defaultLimits?.memory, most: max?.memory });
   if (isRequested("ephemeral-storage")) {
     const fallback = defaults?.ephemeralStorage;
-    resolve("ephemeral-storage", { fallback, least: minLimit?.ephemeralStorage, most: max?.ephemeralStorage });
+    resolve("ephemeral-storage", { fallback, least: defaultLimits?.ephemeralStorage, most: max?.ephemeralStorage });
   }
   if (isRequested(gpuResourceName)) resolve(gpuResourceName, { fallback: defaults?.gpu, most: max?.gpu });
   return omitEmpty({ requests: canonical(requests), limits: canonical(limits) });

@@ -35,13 +35,13 @@ function answer<K extends CallKind>(d: Driver, kind: K, value: ValueOf<K>): void
 }
 
 function settle(d: Driver, kind: CallKind, given: CallResult): void {
-  const pending = d.asks.findLast(({ call: ask }) => ask.kind === kind);
+  const pending = d.asks.findLast(({ call }) => call.kind === kind);
   if (pending === undefined) throw new Error(`${kind} was not asked; asked: ${askedOf(d).join(", ")}`);
   d.observe({ kind: "callResult", id: pending.id, result: given });
 }
 
-const askedOf = (d: Driver) => d.asks.map(({ call: ask }) => ask.kind);
-const takeAsks = (d: Driver) => d.asks.splice(0).map(({ call: ask }) => ask.kind);
+const askedOf = (d: Driver) => d.asks.map(({ call }) => call.kind);
+const takeAsks = (d: Driver) => d.asks.splice(0).map(({ call }) => call.kind);
 
 function told(d: Driver, text: string) {
   const [node, phase] = text.split(" ");

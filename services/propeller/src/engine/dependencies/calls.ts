@@ -41,7 +41,7 @@ export function call<K extends CallKind>(
     result: undefined,
     error: undefined,
     retryAt: undefined,
-    wakeupKey: wakeupKey,
+    wakeupKey,
     timing,
   };
   node.pendingCalls ??= new Map();
@@ -78,7 +78,7 @@ export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof W
 export function cancelCall(state: RunState, node: RuntimeNode, kind: CallKind): void {
   const pending = node.pendingCalls?.get(kind);
   if (pending === undefined) return;
-  state.asked.delete(pending.callId);
+  state.pendingCalls.delete(pending.callId);
   if (pending.wakeupKey !== undefined) unsubscribeWakeup(state, node, pending.wakeupKey);
   node.pendingCalls?.delete(kind);
   if (node.pendingCalls?.size === 0) node.pendingCalls = undefined;
@@ -91,10 +91,10 @@ export function cancelCalls(state: RunState, node: RuntimeNode): void {
 
 /** Handles a result from the shell. */
 export function onCallResult(state: RunState, id: string, answer: CallResult): void {
-  const waiting = state.asked.get(id);
+  const waiting = state.pendingCalls.get(id);
   if (waiting === undefined) return;
-  state.asked.delete(id);
-  const { node, asked: pending } = waiting;
+  state.pendingCalls.delete(id);
+  const { node, pending } = waiting;
   if (answer.kind === "error") {
     pending.error = answer.message;
     pending.retryAt = state.now + backoffDelay(state.config.callRetryBackoff, pending.attempts - 1, state.config.random);
@@ -114,7 +114,7 @@ export function onWakeup(state: RunState, wakeupKey: string): void {
   for (const node of state.wakeupListeners.get(wakeupKey) ?? []) {
     for (const pending of node.pendingCalls?.values() ?? []) {
       if (pending.wakeupKey !== wakeupKey || pending.result !== undefined) continue;
-      state.asked.delete(pending.callId);
+      state.pendingCalls.delete(pending.callId);
       send(state, node, pending);
     }
   }
@@ -130,7 +130,7 @@ function send(state: RunState, node: RuntimeNode, pending: PendingCall): void {
   pending.callId = state.nextCallId();
   pending.attempts++;
   pending.retryAt = undefined;
-  state.asked.set(pending.callId, { node, asked: pending });
+  state.pendingCalls.set(pending.callId, { node, pending });
   state.emit({ kind: "call", id: pending.callId, call: pending.call }, pending.timing);
 }
 

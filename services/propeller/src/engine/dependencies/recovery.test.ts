@@ -40,7 +40,7 @@ function tell(d: Driver, nodeId: string, value: PriorNode | undefined): void {
 }
 
 function answer(d: Driver, nodeId: string, given: CallResult): void {
-  const pending = d.asks.findLast(({ call: ask }) => ask.kind === "readPriorNode" && ask.id.nodeId === nodeId);
+  const pending = d.asks.findLast(({ call }) => call.kind === "readPriorNode" && call.id.nodeId === nodeId);
   if (pending === undefined) throw new Error(`nobody asked for ${nodeId}`);
   d.observe({ kind: "callResult", id: pending.id, result: given });
 }
@@ -114,7 +114,7 @@ describe("a node of an execution that recovers another", () => {
     tell(again, "n0", former);
     const third = again.restart();
     third.observe({ kind: "load" });
-    expect(third.asks.map(({ call: ask }) => (ask.kind === "readPriorNode" ? ask.id.nodeId : ask.kind))).toEqual(["n1"]);
+    expect(third.asks.map(({ call }) => (call.kind === "readPriorNode" ? call.id.nodeId : call.kind))).toEqual(["n1"]);
   });
 
   it("tells the same after a restart when its former self gave no outputs", () => {
@@ -130,7 +130,7 @@ describe("a node of an execution that recovers another", () => {
 
   it("looks back before it looks into the cache", () => {
     const d = Driver.of(spec, { cache: defaultCacheConfig });
-    expect(d.asks.map(({ call: ask }) => ask.kind)).toEqual(["readPriorNode"]);
+    expect(d.asks.map(({ call }) => call.kind)).toEqual(["readPriorNode"]);
     tell(d, "n0", undefined);
     expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogGet" } });
   });

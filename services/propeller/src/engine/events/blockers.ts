@@ -22,8 +22,8 @@ export class Blockers {
 
   /** Text of the first active blocker; removes inactive ones before it. */
   firstActive(): string | undefined {
-    for (const [subject, { text, isActive: holds }] of this.#blockers) {
-      if (holds()) return text;
+    for (const [subject, { text, isActive }] of this.#blockers) {
+      if (isActive()) return text;
       this.#blockers.delete(subject);
     }
     return undefined;

@@ -38,10 +38,10 @@ interface FailingDependency {
   readonly failures: () => number;
 }
 
-function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures: tries }: FailingDependency): void {
-  if (tries() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
+function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures }: FailingDependency): void {
+  if (failures() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
   const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is retried with backoff: ${message}`;
-  state.blockers.set(subject, { text, isActive: () => tries() > 0 });
+  state.blockers.set(subject, { text, isActive: () => failures() > 0 });
   state.emitKubeEvent("Warning", "Waits", text);
 }
 

@@ -43,7 +43,7 @@ test("small outputs for which there is no room any more once they are cached are
   expect(driver.writes).toEqual([OUTPUTS]);
   driver.observe({ kind: "outputsWritten", uri: OUTPUTS });
   expect(driver.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
-  expect(driver.asks.filter(({ call: ask }) => ask.kind === "catalogPut")).toHaveLength(1);
+  expect(driver.asks.filter(({ call }) => call.kind === "catalogPut")).toHaveLength(1);
   expect(driver.reads).toEqual([OUTPUTS]);
 });
 

@@ -34,17 +34,17 @@ export interface Success {
 
 /** Ends a node with success: keeps its outputs for consumers and enqueues dependents. */
 export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
-  const { recoveredFrom: recovered } = node;
+  const { recoveredFrom } = node;
   // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at
   // the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
-  const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
+  const phase = recoveredFrom === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
   const status = changePhase(node.status, { phase, now: state.now });
   state.priorStartPossible ||= node.maybeAheadOfStatus;
   const facts: EndDetails = {
-    deckUri: recovered?.deckUri ?? deckUri,
-    cache: recovered === undefined ? node.cache : priorCacheStatus(node, recovered),
-    childExecution: recovered === undefined ? childOf(state, node) : recovered.childExecution,
+    deckUri: recoveredFrom?.deckUri ?? deckUri,
+    cache: recoveredFrom === undefined ? node.cache : priorCacheStatus(node, recoveredFrom),
+    childExecution: recoveredFrom === undefined ? childOf(state, node) : recoveredFrom.childExecution,
   };
   // No event precedes that of a node that ends without having started.
   const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsInBlobStore ? node.inputs : undefined;
@@ -57,7 +57,7 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
     ...endStatusFields(facts, node.attemptDir),
   });
   const details = { ...facts, ...successOf(state, node, outputs?.value) };
-  if (recovered === undefined)
+  if (recoveredFrom === undefined)
     publishArrayEnd(state, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
   state.events.node(
     node,

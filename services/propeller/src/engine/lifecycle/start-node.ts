@@ -52,8 +52,8 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
 /**
  * True when a failure was the last possible event of the graph: no node runs, and none can start.
  */
-function isLastPossibleEnd({ lastEndedFailed, activeNodes: live, nodes }: Scope): boolean {
-  if (!lastEndedFailed || live > 0) return false;
+function isLastPossibleEnd({ lastEndedFailed, activeNodes, nodes }: Scope): boolean {
+  if (!lastEndedFailed || activeNodes > 0) return false;
   for (const { ended, branch, pendingUpstream, unsuccessfulUpstream } of nodes.values()) {
     if (!ended && branch === undefined && pendingUpstream === 0 && unsuccessfulUpstream === 0) return false;
   }

@@ -94,13 +94,13 @@ function nameOf(ask: Call): string {
 /** Names of the calls since the last check; several nodes may wait for one signal. */
 function takeAsked(driver: Driver, open: Map<string, Call>): string[] {
   const pending = driver.asks.splice(0);
-  for (const { id, call: ask } of pending) {
-    open.set(nameOf(ask), ask);
-    const ids = idsOf(driver).get(nameOf(ask));
-    if (ids === undefined) idsOf(driver).set(nameOf(ask), [id]);
+  for (const { id, call } of pending) {
+    open.set(nameOf(call), call);
+    const ids = idsOf(driver).get(nameOf(call));
+    if (ids === undefined) idsOf(driver).set(nameOf(call), [id]);
     else ids.push(id);
   }
-  return pending.map(({ call: ask }) => nameOf(ask)).sort();
+  return pending.map(({ call }) => nameOf(call)).sort();
 }
 
 const ids = new WeakMap<Driver, Map<string, string[]>>();

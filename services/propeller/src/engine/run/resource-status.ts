@@ -133,8 +133,8 @@ function patchSlices(state: RunState, slices: StatusSlices): void {
 /**
  * The resource holds statuses of a graph that has not been entered since loading and never will be.
  */
-function hasStaleChildren({ persistedStatus: written, status }: RuntimeNode): boolean {
-  return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
+function hasStaleChildren({ persistedStatus, status }: RuntimeNode): boolean {
+  return persistedStatus.subNodeStatus !== undefined && status.subNodeStatus === undefined;
 }
 
 /** The graph below is discarded, and the resource keeps the statuses of its nodes. */

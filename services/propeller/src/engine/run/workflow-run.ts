@@ -94,8 +94,8 @@ class Run implements WorkflowRun {
   }
 
   get needsCapacity(): boolean {
-    const { startsThrottled, slotQueue: waiting, startQueue, finalization } = this.#state;
-    return startsThrottled && finalization === "none" && (this.#state.hasWork || waiting.size + startQueue.size > 0);
+    const { startsThrottled, slotQueue, startQueue, finalization } = this.#state;
+    return startsThrottled && finalization === "none" && (this.#state.hasWork || slotQueue.size + startQueue.size > 0);
   }
 
   get phase(): number {
@@ -111,8 +111,8 @@ class Run implements WorkflowRun {
   }
 
   get counts(): RunCounts {
-    const { activeNodes, slotsUsed, slotQueue: waiting } = this.#state;
-    return { activeNodes, activeTasks: slotsUsed, queuedTasks: waiting.size };
+    const { activeNodes, slotsUsed, slotQueue } = this.#state;
+    return { activeNodes, activeTasks: slotsUsed, queuedTasks: slotQueue.size };
   }
 
   observe(observation: Observation, now: number): readonly Effect[] {

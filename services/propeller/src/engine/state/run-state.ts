@@ -114,7 +114,7 @@ export class RunState {
   blockerUnpublished = false;
   readonly pendingBlobWrites = new Map<string, PendingBlobWrite>();
   /** Pending calls by id. */
-  readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: PendingCall }>();
+  readonly pendingCalls = new Map<string, { readonly node: RuntimeNode; readonly pending: PendingCall }>();
   /** Nodes that wait for a wake-up, by its key. */
   readonly wakeupListeners = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();

@@ -240,8 +240,8 @@ export class StatusSlices {
     return slice;
   }
 
-  #isFull({ entries: places, bytes }: Slice): boolean {
-    return places.size >= this.input.limits.nodes || bytes >= this.input.limits.bytes;
+  #isFull({ entries, bytes }: Slice): boolean {
+    return entries.size >= this.input.limits.nodes || bytes >= this.input.limits.bytes;
   }
 
   /** Less than half full, to avoid many small slices. */

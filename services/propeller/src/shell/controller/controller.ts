@@ -67,7 +67,7 @@ export class Controller {
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const { client, bus, events, outputs, callHandlers, kubeEvents: notes, slices, metrics, logger, workers, concurrency } = options;
+    const { client, bus, events, outputs, callHandlers, kubeEvents, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holdsShard(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writes = new Limit(concurrency.writes);
@@ -83,8 +83,8 @@ export class Controller {
       bus,
       events,
       outputs,
-      callHandlers: callHandlers,
-      kubeEvents: notes,
+      callHandlers,
+      kubeEvents,
       producerId: options.engine.producerId,
       metrics,
       logger,

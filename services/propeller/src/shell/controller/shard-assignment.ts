@@ -55,7 +55,7 @@ export class ShardAssignment {
   }
 
   async #reconcile(): Promise<void> {
-    const { bus, controller, events: ears, logger } = this.options;
+    const { bus, controller, events, logger } = this.options;
     if (!this.#streamsEnsured) {
       await bus.ensureStream(TASK_STREAM);
       await bus.ensureStream(EVENT_STREAM);
@@ -69,7 +69,7 @@ export class ShardAssignment {
     // Opens the watches, then subscribes to events, then starts the runs, whose resent requests
     // cause events.
     const opened = await Promise.all(gained.map((shard) => controller.openShard(shard)));
-    await ears.setShards(held);
+    await events.setShards(held);
     for (const shard of opened) shard.start();
   }
 }

@@ -346,14 +346,14 @@ export class Shard {
     meta: KubeObject["metadata"],
     { taskTypes, maybeStarted, aborts, message }: AbandonRequest,
   ): Promise<boolean> {
-    const { bus, effects, holdsShard: holds, now, plugins, queue, random } = this.options;
+    const { bus, effects, holdsShard, now, plugins, queue, random } = this.options;
     const until = now() + ABORT_PUBLISH_TIMEOUT_MS;
-    const fence = { shouldSend: () => holds() && now() < until };
-    const { discoveryDone: complete, available: served, stale: silent } = plugins();
+    const fence = { shouldSend: () => holdsShard() && now() < until };
+    const { discoveryDone, available, stale } = plugins();
     await effects.executeAll(key, aborts, fence);
-    const notified = new Set([...taskTypes, ...served, ...silent.keys()]);
+    const notified = new Set([...taskTypes, ...available, ...stale.keys()]);
     await abortAttempts({ bus, meta, taskTypes: notified, reason: message, now: now() }, fence);
-    if (complete || !maybeStarted) return true;
+    if (discoveryDone || !maybeStarted) return true;
     queue.addAt(key, now() + RECHECK_PLUGINS_MS * (0.5 + random() / 2));
     return false;
   }
@@ -465,12 +465,12 @@ export class Shard {
   }
 
   /** Drops the run; a later reconcile reads the resource again, after a backoff. */
-  requeueFromStore(key: string, { apiServerFailed: outage = false, afterMs = 0 }: RequeueOptions = {}): void {
+  requeueFromStore(key: string, { apiServerFailed = false, afterMs = 0 }: RequeueOptions = {}): void {
     if (this.#isStopped) return;
     this.#dropRun(key);
     const failures = (this.#consecutiveFailures.get(key) ?? 0) + 1;
     this.#consecutiveFailures.set(key, failures);
-    const delayMs = backoffDelay(outage ? OUTAGE_BACKOFF : RELOAD_BACKOFF, failures - 1, this.options.random);
+    const delayMs = backoffDelay(apiServerFailed ? OUTAGE_BACKOFF : RELOAD_BACKOFF, failures - 1, this.options.random);
     this.options.queue.addAt(key, this.options.now() + Math.max(delayMs, afterMs));
   }
 

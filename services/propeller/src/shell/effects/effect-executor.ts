@@ -210,11 +210,10 @@ export class EffectExecutor {
    * that node, and never after the shard was released.
    */
   #executeCall(key: string, { id, call }: Extract<Effect, { kind: "call" }>): Promise<void> {
-    const { events, callHandlers, observe, holdsWorkflow: holds } = this.options;
-    const execute = (): Promise<void> =>
-      executeCall(callHandlers, call).then((execute) => observe(key, { kind: "callResult", id, result: execute }));
+    const { events, callHandlers, observe, holdsWorkflow } = this.options;
+    const execute = (): Promise<void> => executeCall(callHandlers, call).then((result) => observe(key, { kind: "callResult", id, result }));
     const recorded = call.kind === "createExecution" ? events.whenRecorded?.(key) : undefined;
-    return recorded === undefined ? execute() : recorded.then(() => (holds(key) ? execute() : undefined));
+    return recorded === undefined ? execute() : recorded.then(() => (holdsWorkflow(key) ? execute() : undefined));
   }
 
   #start(key: string, effect: Effect, fence: Fence): Promise<void> | undefined {

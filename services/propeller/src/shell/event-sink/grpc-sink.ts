@@ -210,16 +210,16 @@ export class GrpcSink implements ForwardingSink {
 
   /** @returns `early`: the recorder may still learn of the event's node or execution. */
   async #deliver(key: string, queue: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
-    const { backoffMs: delay, logger, onSent } = this.options;
+    const { backoffMs, logger, onSent } = this.options;
     for (let failures = 0; !this.#closed && mayDeliver(); failures++) {
-      const { verdict: outcome, problem } = await this.#trySend(published);
+      const { outcome, problem } = await this.#trySend(published);
       const message = problem instanceof Error ? problem.message : "";
       if (outcome === "again") {
         onSent?.(outcome);
         if (failures % 10 === 0)
           logger.warn({ workflow: key, event: name, error: String(problem) }, "event could not be delivered; retrying");
         // Keeps its slot: while the recorder is unavailable, no other queue could use it.
-        await sleep(delay(failures), undefined, { ref: false });
+        await sleep(backoffMs(failures), undefined, { ref: false });
         continue;
       }
       if (outcome === "notFound" && this.#isEarly(queue)) {
@@ -230,7 +230,7 @@ export class GrpcSink implements ForwardingSink {
       if (outcome !== "notFound") queue.notFoundSince = undefined;
       if (outcome === "dropped" || outcome === "notFound")
         logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane rejects it");
-      this.#reportOutcome(key, published, { verdict: outcome, message });
+      this.#reportOutcome(key, published, { outcome, message });
       break;
     }
     return "done";
@@ -246,12 +246,12 @@ export class GrpcSink implements ForwardingSink {
     return now < queue.notFoundSince + NOT_FOUND_TIMEOUT_MS;
   }
 
-  async #trySend(published: PublishedEvent): Promise<{ readonly verdict: SendOutcome; readonly problem?: unknown }> {
+  async #trySend(published: PublishedEvent): Promise<{ readonly outcome: SendOutcome; readonly problem?: unknown }> {
     try {
       await this.#send(published);
-      return { verdict: "recorded" };
+      return { outcome: "recorded" };
     } catch (problem) {
-      return { verdict: classifyResponse(problem), problem };
+      return { outcome: classifyResponse(problem), problem };
     }
   }
 
@@ -268,11 +268,7 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /** Reports the meaning of a response for the workflow. */
-  #reportOutcome(
-    key: string,
-    { kind, event }: PublishedEvent,
-    { verdict: outcome, message }: { verdict: SendOutcome; message: string },
-  ): void {
+  #reportOutcome(key: string, { kind, event }: PublishedEvent, { outcome, message }: { outcome: SendOutcome; message: string }): void {
     const { observe } = this.options;
     if (outcome === "incompatibleCluster") observe(key, { kind: "rejected", cause: outcome, message });
     if (kind !== "workflow") return;

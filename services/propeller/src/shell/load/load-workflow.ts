@@ -57,7 +57,7 @@ export class WorkflowLoader {
    * other errors are transient.
    */
   async load(name: ObjectName, minResourceVersion?: string): Promise<ParsedWorkflow | undefined> {
-    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, minResourceVersion: minResourceVersion });
+    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, minResourceVersion });
     if (resource === undefined) return undefined;
     try {
       return await this.#parse(resource);

@@ -15,15 +15,15 @@ export interface HeartbeatConsumerOptions {
 const REFRESH_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
-export function consumePluginHeartbeats({ bus, registry: presence, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
+export function consumePluginHeartbeats({ bus, registry, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
   const subscription = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
     const heartbeat = decodeHeartbeat(data);
     if (heartbeat === undefined) return;
-    const started = presence.onHeartbeat(heartbeat, now());
+    const started = registry.onHeartbeat(heartbeat, now());
     if (started.size > 0) onStart(started);
   });
   const timer = setInterval(() => {
-    if (presence.refresh(now())) onChange();
+    if (registry.refresh(now())) onChange();
   }, REFRESH_MS);
   timer.unref();
   return {

@@ -4,22 +4,22 @@ import { PluginRegistry } from "./plugin-registry.js";
 const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
 
 test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
-  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
-  expect(presence.refresh(1_000)).toBe(false);
-  presence.onHeartbeat(hello("echo", "core-sleep"), 2_000);
-  expect(presence.refresh(3_000)).toBe(true);
-  expect(presence.health).toEqual({ discoveryDone: false, available: new Set(["echo", "core-sleep"]), stale: new Map() });
-  presence.onHeartbeat(hello("echo"), 12_000);
-  expect(presence.refresh(13_000)).toBe(false);
-  expect(presence.refresh(25_000)).toBe(true);
-  expect(presence.health.discoveryDone).toBe(true);
-  expect(presence.refresh(37_000)).toBe(true);
-  expect(presence.health).toEqual({ discoveryDone: true, available: new Set(["echo"]), stale: new Map([["core-sleep", 2_000]]) });
-  expect(presence.refresh(38_000)).toBe(false);
-  presence.onHeartbeat(hello("core-sleep"), 39_000);
-  expect(presence.refresh(39_001)).toBe(true);
-  expect(presence.health.available).toEqual(new Set(["echo", "core-sleep"]));
-  expect(presence.heartbeatAges(40_000)).toEqual(
+  const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  expect(registry.refresh(1_000)).toBe(false);
+  registry.onHeartbeat(hello("echo", "core-sleep"), 2_000);
+  expect(registry.refresh(3_000)).toBe(true);
+  expect(registry.health).toEqual({ discoveryDone: false, available: new Set(["echo", "core-sleep"]), stale: new Map() });
+  registry.onHeartbeat(hello("echo"), 12_000);
+  expect(registry.refresh(13_000)).toBe(false);
+  expect(registry.refresh(25_000)).toBe(true);
+  expect(registry.health.discoveryDone).toBe(true);
+  expect(registry.refresh(37_000)).toBe(true);
+  expect(registry.health).toEqual({ discoveryDone: true, available: new Set(["echo"]), stale: new Map([["core-sleep", 2_000]]) });
+  expect(registry.refresh(38_000)).toBe(false);
+  registry.onHeartbeat(hello("core-sleep"), 39_000);
+  expect(registry.refresh(39_001)).toBe(true);
+  expect(registry.health.available).toEqual(new Set(["echo", "core-sleep"]));
+  expect(registry.heartbeatAges(40_000)).toEqual(
     new Map([
       ["echo", 28_000],
       ["core-sleep", 1_000],
@@ -28,9 +28,9 @@ test("a task type is served while somebody announces it, then silent, and nobody
 });
 
 test("of each process that has begun to serve one hears once, though its first words are lost", () => {
-  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
-  const heard = (instance: string, servedMs: number, now: number) => [
-    ...presence.onHeartbeat({ ...hello("echo"), instance, uptimeMs: servedMs }, now),
+  const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  const heard = (instance: string, uptimeMs: number, now: number) => [
+    ...registry.onHeartbeat({ ...hello("echo"), instance, uptimeMs }, now),
   ];
   expect(heard("a", 100_000, 1_000)).toEqual([]);
   expect(heard("b", 0, 2_000)).toEqual(["echo"]);
@@ -42,13 +42,13 @@ test("of each process that has begun to serve one hears once, though its first w
 });
 
 test("announcements without end take no memory without end", () => {
-  const presence = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
+  const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   for (let count = 0; count < 5_000; count++) {
-    presence.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);
-    if (count % 100 === 0) presence.onHeartbeat(hello("echo"), count);
+    registry.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);
+    if (count % 100 === 0) registry.onHeartbeat(hello("echo"), count);
   }
-  presence.refresh(5_000);
-  expect(presence.heartbeatAges(5_000).size).toBe(1_000);
-  expect(presence.health.available.size + presence.health.stale.size).toBe(1_000);
-  expect(presence.health.available).toContain("echo");
+  registry.refresh(5_000);
+  expect(registry.heartbeatAges(5_000).size).toBe(1_000);
+  expect(registry.health.available.size + registry.health.stale.size).toBe(1_000);
+  expect(registry.health.available).toContain("echo");
 });

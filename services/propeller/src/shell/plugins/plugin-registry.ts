@@ -42,32 +42,32 @@ export class PluginRegistry {
   }
 
   /** Returns the task types of a process that has just started, on its first heartbeat. */
-  onHeartbeat({ taskTypes, instance, uptimeMs: servedMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
+  onHeartbeat({ taskTypes, instance, uptimeMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) this.#lastHeartbeatAt.set(taskType, now);
-    if (servedMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
+    if (uptimeMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
     for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
     this.#recentlyStarted.set(instance, now);
     return new Set(taskTypes);
   }
 
-  /** Updates `known`. Returns true when it changed. */
+  /** Updates `health`. Returns true when it changed. */
   refresh(now: number): boolean {
-    const { listeningSince: since, discoveryMs, heartbeatTimeoutMs } = this.options;
-    const complete = now - since >= discoveryMs;
-    const served = new Set<string>();
-    const silent = new Map<string, number>();
+    const { listeningSince, discoveryMs, heartbeatTimeoutMs } = this.options;
+    const discoveryDone = now - listeningSince >= discoveryMs;
+    const available = new Set<string>();
+    const stale = new Map<string, number>();
     for (const [taskType, at] of this.#lastHeartbeatAt) {
-      if (now - at < heartbeatTimeoutMs) served.add(taskType);
-      else silent.set(taskType, at);
+      if (now - at < heartbeatTimeoutMs) available.add(taskType);
+      else stale.set(taskType, at);
     }
     const before = this.#health;
     const same =
-      before.discoveryDone === complete &&
-      before.available.size === served.size &&
-      before.stale.size === silent.size &&
-      [...served].every((taskType) => before.available.has(taskType));
+      before.discoveryDone === discoveryDone &&
+      before.available.size === available.size &&
+      before.stale.size === stale.size &&
+      [...available].every((taskType) => before.available.has(taskType));
     if (same) return false;
-    this.#health = { discoveryDone: complete, available: served, stale: silent };
+    this.#health = { discoveryDone, available, stale };
     return true;
   }
 }

@@ -69,12 +69,9 @@ export class SliceStore {
    * Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no
    * harm.
    */
-  deleteObsolete({
-    obsoleteSlices: unused = [],
-    deleteOtherSlices: sweep,
-  }: Pick<ResourcePatch, "obsoleteSlices" | "deleteOtherSlices">): void {
-    if (sweep !== undefined) void this.deleteAllExcept(sweep);
-    else this.#enqueueDeletions(unused);
+  deleteObsolete({ obsoleteSlices = [], deleteOtherSlices }: Pick<ResourcePatch, "obsoleteSlices" | "deleteOtherSlices">): void {
+    if (deleteOtherSlices !== undefined) void this.deleteAllExcept(deleteOtherSlices);
+    else this.#enqueueDeletions(obsoleteSlices);
   }
 
   /** Deletes all slices below the prefix except `keep`. Resolves when they are listed. */

@@ -4,9 +4,9 @@ import type { ExecutionSpans } from "./execution-spans.js";
 /** Wraps a sink and derives spans from its events. */
 export function tracedSink(sink: EventSink, spans: ExecutionSpans | undefined): EventSink {
   if (spans === undefined) return sink;
-  const { whenRecorded: recorded } = sink;
+  const { whenRecorded } = sink;
   return {
-    ...(recorded && { whenRecorded: (key: string) => recorded.call(sink, key) }),
+    ...(whenRecorded && { whenRecorded: (key: string) => whenRecorded.call(sink, key) }),
     publish: (key, event, fence) => {
       spans.onEvent(key, event);
       return sink.publish(key, event, fence);
