@@ -1,7 +1,7 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { FlyteClient } from "@flyte-ts/client";
-import { ArtifactType } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { ArtifactType, DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
@@ -15,7 +15,6 @@ import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
-import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { executionRequest, validInputs, identifier, launchPlanRequest, scope, taskRequest, workflowRequest } from "./valid-requests.js";

@@ -2,9 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync, writeFileSyn
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { clone, createFileRegistry, type DescFile, type FileRegistry } from "@bufbuild/protobuf";
+import { clone, create, createFileRegistry, type DescFile, type FileRegistry } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { compareFacts } from "./facts.js";
 import { ourFacts } from "./generated-facts.js";

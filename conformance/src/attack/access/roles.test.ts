@@ -1,5 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
-import { toBinary } from "@bufbuild/protobuf";
+import { type DescMethod, toBinary } from "@bufbuild/protobuf";
 import { type RequestScope, anyRequest, restCalls } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scope } from "../../api/valid-requests.js";

@@ -1,12 +1,11 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { FlyteClient } from "@flyte-ts/client";
 import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TARGET } from "../../stack/shell-tasks.js";
 
 const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), "task-program.mjs");

@@ -1,6 +1,5 @@
 import { encodeSlice } from "@flyte-ts/workflow-crd/status";
-import type { SliceBlob } from "../../src/engine/types.js";
-import type { ResourcePatch } from "../../src/engine/types.js";
+import type { ResourcePatch, SliceBlob } from "../../src/engine/types.js";
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
 import type { ProcessLifetime } from "../processes/process-lifetime.js";

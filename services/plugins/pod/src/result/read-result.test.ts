@@ -1,10 +1,9 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ContainerError_Kind, type ContainerErrorSchema, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { MemoryStore } from "../simulation/memory-store.js";

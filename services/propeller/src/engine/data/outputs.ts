@@ -7,10 +7,9 @@ import { withFailure } from "../errors/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { UncommittedSuccess, RuntimeNode, Scope } from "../graph/runtime.js";
-import type { NodeOutputs } from "./node-inputs.js";
+import type { NodeInputs, NodeOutputs } from "./node-inputs.js";
 import { resolveOffloadedLists, itemInputs } from "./array-inputs.js";
 import { bindingError, requestLiterals } from "./request-literals.js";
-import type { NodeInputs } from "./node-inputs.js";
 import type { RunState } from "../state/run-state.js";
 
 /**

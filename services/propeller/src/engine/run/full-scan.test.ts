@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { booleanLiteral, integerLiteral } from "@flyte-ts/domain/literal";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { answer } from "../../../simulation/fixtures/task-event.js";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import { buildWorkflow, DYNAMIC, type GraphSpec, numbers } from "../../../simulation/fixtures/workflow.js";

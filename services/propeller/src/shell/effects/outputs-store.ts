@@ -1,6 +1,5 @@
-import { toBinary } from "@bufbuild/protobuf";
+import { type Message, toBinary } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
 import { BlobError, type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
 import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";

@@ -9,8 +9,7 @@ import {
   sliceNotFound,
   type SliceReference,
 } from "@flyte-ts/workflow-crd/status";
-import type { SliceBlob } from "../../engine/types.js";
-import type { ResourcePatch } from "../../engine/types.js";
+import type { ResourcePatch, SliceBlob } from "../../engine/types.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
