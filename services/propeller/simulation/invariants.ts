@@ -20,9 +20,9 @@ export type Invariant =
   /**
    * Liveness. From `FAULTS_END_MS` on the schedule is fair: messages arrive, calls get results,
    * processes stay up, stopped ones return; only a task type without plugin may stay unserved. Then
-   * every admitted execution ends and is recorded within `PATIENCE` from the start, whatever
-   * happened to its attempts before. All waits are finite in these worlds: tasks have deadlines or
-   * end by themselves, signals have them too, and attempts of unserved types fail by
+   * every admitted execution ends and is recorded within `MAX_SIMULATED_MS` from the start,
+   * whatever happened to its attempts before. All waits are finite in these worlds: tasks have
+   * deadlines or end by themselves, signals have them too, and attempts of unserved types fail by
    * `pluginUnavailableTimeout`. A world that takes more than `MAX_STEPS` counts as endless: it
    * loops.
    */

@@ -48,7 +48,7 @@ export interface ClosureGraphsOptions {
   readonly nodes?: Iterable<Node>;
 }
 
-/** @throws WorkflowBuildError when the closure is incomplete or not compiled; see `graphFields`. */
+/** @throws WorkflowBuildError when the closure is incomplete or not compiled, as `graphFields`. */
 export function closureGraphs(
   { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
   platform: PlatformResources,

@@ -66,14 +66,14 @@ export interface EngineConfig {
   /** Minimum interval between events of an array's item changes. */
   readonly arrayEventInterval: number;
   /**
-   * Maximum of nodes started per observation; the others wait for a `room` observation. Their
+   * Maximum of nodes started per observation; the others wait for a `capacity` observation. Their
    * requests and events are in memory together before the first is encoded: 250 instead of 16 lets
    * the garbage collector copy a third more.
    */
   readonly maxStartsPerObservation: number;
   /**
-   * Maximum of nodes reconciled per observation; the others wait for `room`, so that a large graph
-   * does not block other executions.
+   * Maximum of nodes reconciled per observation; the others wait for `capacity`, so that a large
+   * graph does not block other executions.
    */
   readonly maxReconcilesPerObservation: number;
   /**

@@ -167,15 +167,15 @@ export interface WorkflowRun {
   /** Earliest time at which the engine needs a `timer` observation, ms. */
   readonly nextTimerAt: number | undefined;
   /**
-   * Nodes could start and wait for a `room` observation, since their effects stay in memory until
-   * they are sent.
+   * Nodes could start and wait for a `capacity` observation, since their effects stay in memory
+   * until they are sent.
    */
   readonly needsCapacity: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;
   /** The status is terminal; the run may still wait for admin to record it. */
   readonly terminal: boolean;
-  /** `finish` was emitted: no effects follow. */
+  /** `finalize` was emitted: no effects follow. */
   readonly isFinalizing: boolean;
   readonly counts: RunCounts;
 }

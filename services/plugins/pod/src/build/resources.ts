@@ -71,7 +71,7 @@ export function mergeResources(base: ResourceRequirements | undefined, over: Res
  * Computes a container's resources: a missing request is its limit, a missing limit its request or
  * the platform's default limit, whichever is more, both missing the platform's default; all capped
  * by the platform's limit, requests by the limits. Ephemeral storage and GPUs only when requested.
- * With `fillIn` false, missing values stay missing and only the limits apply.
+ * With `applyDefaults` false, missing values stay missing and only the limits apply.
  * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function resolveResources(

@@ -11,7 +11,7 @@ export class DeletionWaiter {
     for (const notify of this.#waiting.get(key) ?? []) notify();
   }
 
-  /** Registers before waiting; `within` resolves to true when the pod has gone. */
+  /** Registers before waiting; `waitFor` resolves to true when the pod has gone. */
   watch(key: string): { waitFor(ms: number): Promise<boolean>; cancel(): void } {
     let deleted = false;
     let notify: () => void = () => undefined;

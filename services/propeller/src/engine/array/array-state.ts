@@ -66,7 +66,7 @@ export class ArrayState implements ItemCounts {
     this.cacheTemplate = single(false);
   }
 
-  /** Number of items that may start while `live` run. */
+  /** Number of items that may start while `active` run. */
   capacity(active: number): number {
     return this.concurrency.kind === "own" ? this.concurrency.limit - active - this.queued : Number.POSITIVE_INFINITY;
   }

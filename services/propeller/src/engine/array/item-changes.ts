@@ -51,7 +51,7 @@ export class ItemChanges {
 
   /**
    * Time at which changes made `now` are published, ms: at once for the first running item, else at
-   * most once per `pause`.
+   * most once per `interval`.
    */
   dueAt(now: number, interval: number): number {
     if (this.publishedAt === undefined) return now;

@@ -16,7 +16,7 @@ export interface PendingCall {
   error: string | undefined;
   /** Time of the next try, ms. */
   retryAt: number | undefined;
-  /** Key of admin's wake-up for this call, see `wakes`. */
+  /** Key of admin's wake-up for this call, see `wakeupKeys`. */
   readonly wakeupKey: string | undefined;
   readonly timing: "immediate" | "afterWrite";
 }

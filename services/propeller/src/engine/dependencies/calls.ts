@@ -15,13 +15,13 @@ export interface CallOptions {
    * `afterWrite` for calls with side effects: only after the status that justifies them is durable.
    */
   readonly timing?: EffectTiming;
-  /** Key of the wake-up that triggers a retry, see `wakes`. */
+  /** Key of the wake-up that triggers a retry, see `wakeupKeys`. */
   readonly wakeupKey?: string;
 }
 
 /**
  * Returns the result if known; else starts the call, if it is not pending, and enqueues the node
- * when the result arrives. A node has one pending call per kind; cancel it with `forget` before
+ * when the result arrives. A node has one pending call per kind; cancel it with `cancelCall` before
  * another of that kind.
  */
 export function call<K extends CallKind>(

@@ -17,8 +17,8 @@ import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 export const NOT_STARTED: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
 
 /**
- * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`:
- * all have ended, the failure node runs. `done`: decided.
+ * `running`: nodes start when ready. `aborting`: no node starts, running ones are being aborted.
+ * `handlingFailure`: all have ended, the failure node runs. `done`: decided.
  */
 export type ScopeStage = "running" | "aborting" | "handlingFailure" | "done";
 
@@ -121,7 +121,7 @@ export interface UncommittedSuccess {
   readonly value: LiteralMap | undefined;
   readonly deckUri: string;
   readonly uri: string;
-  /** Stored at `uri` once the node's `writes` are done; else they exist only here. */
+  /** Stored at `uri` once the node's `pendingWrites` are done; else they exist only here. */
   readonly stored: boolean;
 }
 

@@ -137,7 +137,7 @@ function asStored(status: unknown): unknown {
 const FOUND = [
   // A graph and one nested in it fail in the same observation.
   82497029,
-  // A node waits for `room` while another's success is published again after a restart.
+  // A node waits for `capacity` while another's success is published again after a restart.
   368917410,
 ];
 

@@ -68,7 +68,7 @@ function newRunState({ workflow, config, now, policy = defaultPolicy }: RunInput
 class Run implements WorkflowRun {
   readonly #state: RunState;
   readonly #workflow: ParsedWorkflow;
-  /** No status patch was taken since the last observation, so `room` continues that observation. */
+  /** No status patch was taken since the last observation, so `capacity` continues it. */
   #persistedPending = false;
 
   constructor(input: RunInput) {

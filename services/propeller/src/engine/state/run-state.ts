@@ -120,7 +120,7 @@ export class RunState {
   readonly blobTimers = new Map<string, BlobTimer>();
 
   /**
-   * The stored status says Running, or no other process ever loaded it: effects with `prompt` need
+   * The stored status says Running, or no other process ever loaded it: speculative effects need
    * not wait for a write.
    */
   speculationAllowed = false;
@@ -203,7 +203,7 @@ export class RunState {
     this.#effects.push(effect);
   }
 
-  /** Writes a blob; the node continues when all of its `writes` are done. */
+  /** Writes a blob; the node continues when all of its `pendingWrites` are done. */
   writeBlob(node: RuntimeNode, uri: string, literals: LiteralMap): void {
     this.pendingBlobWrites.set(uri, { node, literals, attempts: 0, retryAt: undefined });
     this.emit({ kind: "writeOutputs", uri, outputs: literals });

@@ -149,7 +149,7 @@ export class Controller {
     return lags.length === 0 ? undefined : Math.max(...lags);
   }
 
-  /** Starts the watch of a shard. `begin` of the result starts its runs. */
+  /** Starts the watch of a shard. `start` of the result starts its runs. */
   async openShard(shard: number): Promise<Shard> {
     const opened = new Shard({
       ...this.options,

@@ -99,7 +99,7 @@ export class EffectExecutor {
 
   /**
    * Starts the effects in order, now or interleaved with other workflows'. The caller handles
-   * `finish`.
+   * `finalize`.
    */
   execute(key: string, effects: readonly Effect[]): void {
     this.#outbox.execute(key, effects);
@@ -129,7 +129,8 @@ export class EffectExecutor {
   }
 
   /**
-   * Starts the effects as `perform` does. Resolves when all are executed; rejects when one failed.
+   * Starts the effects at once, past the outbox. Resolves when all are executed; rejects when one
+   * failed.
    */
   async executeAll(key: string, effects: readonly Effect[], fence: Fence): Promise<void> {
     await Promise.all(effects.map(async (effect) => this.#track(key, effect, fence)));

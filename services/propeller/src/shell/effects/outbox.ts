@@ -21,7 +21,7 @@ export interface OutboxOptions {
 /** Queue of one workflow's effects. */
 interface EffectQueue {
   readonly key: string;
-  /** Queued effects, from index `next` on. */
+  /** Queued effects, from `nextIndex` on. */
   effects: Effect[];
   nextIndex: number;
   /** Requests that no plugin service has answered. */

@@ -46,8 +46,8 @@ export class SliceStore {
   }
 
   /**
-   * Resolves to true when all slices are durable, to false when `wanted` is false. Retries failed
-   * writes with backoff: an outage of the blob store only delays the workflow.
+   * Resolves to true when all slices are durable, to false when `mayWrite` returns false. Retries
+   * failed writes with backoff: an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], mayWrite: () => boolean): Promise<boolean> {
     await forEachConcurrent(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));

@@ -37,7 +37,7 @@ export class StatusWriter {
 
   /**
    * Writes the slices, then the resource that names them, which commits them. Never rejects.
-   * `wanted`: true while this process holds the run.
+   * `mayWrite`: true while this process holds the run.
    */
   async write(key: string, write: StatusWrite, mayWrite: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;
