@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatWorkload, type Workload } from "../workload.js";
-import { figureOf, mergeResults, type Result, type ResultFile } from "./result-file.js";
+import { figureOf, median, mergeResults, type Result, type ResultFile } from "./result-file.js";
 import { replaceTable, resultsTable } from "./results-table.js";
 
 const RESULTS = fileURLToPath(new URL("../../results", import.meta.url));
@@ -48,7 +48,7 @@ export function resultOf({ workload, seconds, goFlyteSeconds }: MeasuredWorkload
   const figure = figureOf(seconds, "s");
   if (goFlyteSeconds === undefined) return { workload: name, figure, ...run };
   const goFlyte = figureOf(goFlyteSeconds, "s");
-  const ratio = middle(goFlyteSeconds) / middle(seconds);
+  const ratio = median(goFlyteSeconds) / median(seconds);
   return { workload: `${name} beside Go Flyte`, figure, goFlyte, ratio: Number(ratio.toFixed(1)), ...run };
 }
 
@@ -56,12 +56,6 @@ export function resultOf({ workload, seconds, goFlyteSeconds }: MeasuredWorkload
 export function describeWorkload({ topology, size, executions }: MeasuredWorkload["workload"]): string {
   if (executions === 1) return `${topology} of ${size.toLocaleString("en-US")}`;
   return `${topology} ${executions.toLocaleString("en-US")} × ${size.toLocaleString("en-US")}`;
-}
-
-function middle(values: readonly number[]): number {
-  const { median, values: few = [] } = figureOf(values, "s");
-  if (median !== undefined) return median;
-  return few.flat().reduce((sum, value) => sum + value, 0) / few.flat().length;
 }
 
 /** A run of a workload, as far as the results need it. */

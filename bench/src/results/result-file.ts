@@ -42,11 +42,9 @@ export interface ResultFile {
 
 /** Computes the figure of at least one run. */
 export function figureOf(values: readonly number[], unit: string): Figure {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [min, max] = [sorted[0], sorted.at(-1)];
-  if (min === undefined || max === undefined) throw new Error("a figure needs at least one run");
+  if (values.length === 0) throw new Error("a figure needs at least one run");
   if (values.length < 3) return { unit, values };
-  return { unit, median: median(sorted), min, max, runs: values.length };
+  return { unit, median: median(values), min: Math.min(...values), max: Math.max(...values), runs: values.length };
 }
 
 /** Replaces the results of the same workloads and appends new ones. */
@@ -60,7 +58,9 @@ export function mergeResults(file: ResultFile, measured: readonly Result[]): Res
   return { ...file, results: [...kept, ...byWorkload.values()] };
 }
 
-function median(sorted: readonly number[]): number {
+/** Returns the median of at least one value. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const [upper = 0, lower = 0] = [sorted[middle], sorted[middle - 1]];
   return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
