@@ -112,7 +112,7 @@ function completeWorkflowEnd(state: WorkflowState, update: WorkflowUpdate): Work
  * True when the result (outputs or error) came with a terminal event, not with an earlier event, or
  * not at all.
  */
-export function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultSeq">): boolean {
+function hasTerminalResult({ resultSeq }: Pick<WorkflowState, "resultSeq">): boolean {
   return resultSeq >= TERMINAL_SEQ;
 }
 

@@ -127,6 +127,6 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
 }
 
 /** Name of the consumer that the replicas of a plugin share. */
-export function durableName(taskType: string): string {
+function durableName(taskType: string): string {
   return `plugin-${taskTypeToken(taskType)}`;
 }

@@ -4,7 +4,7 @@ import type { ReadinessTracking } from "../src/engine/state/readiness.js";
 import { type ReconcileQueue, resyncScope } from "../src/engine/state/resync.js";
 
 /** Mistakes of the engine that an invariant must detect, each as one replaced decision. */
-export const ENGINE_MUTANTS = {
+const ENGINE_MUTANTS = {
   forgetsFollowers: { mayHaveSpeculativeDependents: () => false },
   forgetsStarts: { priorStartPossible: () => false },
   forgetsChildren: { confirmsChildBeforeAbort: () => false },
@@ -24,7 +24,7 @@ export function isEngineBug(bug: string | undefined): bug is EngineBug {
  * Finds ready nodes by a scan of the whole graph after each end: an independent check of the
  * counters.
  */
-export class RescanningReadiness implements ReadinessTracking {
+class RescanningReadiness implements ReadinessTracking {
   #isDue = false;
 
   onNodeEnded(_queue: ReconcileQueue, _node: RuntimeNode): void {

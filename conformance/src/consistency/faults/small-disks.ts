@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Folders of a stack that get their own disks. */
-export const DISKS = ["postgres", "nats", "blobs", "cluster", "logs"] as const;
+const DISKS = ["postgres", "nats", "blobs", "cluster", "logs"] as const;
 export type Disk = (typeof DISKS)[number];
 
 const SIZE_MIB = 1_024;

@@ -16,7 +16,7 @@ import type { RunState } from "../state/run-state.js";
 // Reasons shown on aborted nodes, in Go Flyte's wording.
 export const ABORT_REASON = "Workflow aborted.";
 export const ROOT_REASON = "Some node execution failed, auto-abort.";
-export const SUB_WORKFLOW_REASON = "subworkflow failed";
+const SUB_WORKFLOW_REASON = "subworkflow failed";
 export const DYNAMIC_REASON = "Dynamic workflow failed";
 
 /** Reason for aborting the nodes of a nested graph when one of them has failed. */

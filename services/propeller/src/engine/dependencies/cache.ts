@@ -29,7 +29,7 @@ import type { RunState } from "../state/run-state.js";
  * `status.message` of a node that waits while another computes its outputs (Go Flyte's wording).
  * While it is set, no request was sent to a plugin service.
  */
-export const AWAITING_RESERVATION = "waiting on serialized cache";
+const AWAITING_RESERVATION = "waiting on serialized cache";
 
 /** Next step of a node. */
 export type CacheDecision =

@@ -163,7 +163,7 @@ export function arrayStatus(state: RunState, scope: Scope, array: ArrayState, ph
 /** Phases of `arrayNodeStatus`. */
 export const ARRAY_EXECUTING = 1;
 export const ARRAY_FAILING = 2;
-export const ARRAY_SUCCEEDING = 3;
+const ARRAY_SUCCEEDING = 3;
 
 /** Sets the array's final state in the status of a success, beside its outputs. */
 export function finalizeArrayStatus(state: RunState, node: RuntimeNode): void {

@@ -18,6 +18,6 @@ export function decideInterruptible(
 }
 
 /** System failures that may happen on interruptible machines. */
-export function interruptibleBudget({ interruptibleFailureThreshold: threshold, maxSystemFailures }: InterruptibleConfig): number {
+function interruptibleBudget({ interruptibleFailureThreshold: threshold, maxSystemFailures }: InterruptibleConfig): number {
   return threshold > 0 ? threshold : maxSystemFailures + 1 + threshold;
 }
