@@ -17,7 +17,7 @@ import { NEXT_COLUMN, NEXT_FIELD, type PatchedBuild, createPatchedBuild } from "
 import type { ServiceProcess } from "../stack/service-process.js";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { registerSleepChain, registerSleepFan, sleepInputs } from "../stack/sleep-chain.js";
-import { parseSleeps } from "../stack/sleep-journal.js";
+import { isSleepLine, parseSleeps } from "../stack/sleep-journal.js";
 
 /** `ROLLING_UPGRADE=full`: three admins, more executions, and a delay between the replicas. */
 const FULL = process.env.ROLLING_UPGRADE === "full";
@@ -119,7 +119,7 @@ async function findDifferences(names: readonly string[]): Promise<string[]> {
       found.push(`${name} ended ${closure?.phase}: ${JSON.stringify(closure?.outputResult.value)}`);
   }
   const [dataPlane] = plane.dataPlanes;
-  const journal = (dataPlane?.plugins.echo ?? []).flatMap((replica) => replica.log()).filter((line) => line.includes('"sleep '));
+  const journal = (dataPlane?.plugins.echo ?? []).flatMap((replica) => replica.log()).filter(isSleepLine);
   const podsRan = readFileSync(ran, "utf8").split("\n");
   for (const name of names) {
     const [fan, pods] = [name.includes("fan"), name.includes("pods")];

@@ -45,11 +45,16 @@ export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
   return parseSleeps(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
 }
 
+/** Reports whether a line of the log may tell of a sleep. */
+export function isSleepLine(line: string): boolean {
+  return line.includes('"sleep ') || line.includes('"the sleep ');
+}
+
 /** Parses the sleeps from log lines at debug level. */
 export function parseSleeps(lines: readonly string[], execution: string): Sleep[] {
   const open = new Map<string, number>();
   const sleeps: Sleep[] = [];
-  for (const line of lines.filter((each) => each.includes(execution) && (each.includes('"sleep ') || each.includes('"the sleep ')))) {
+  for (const line of lines.filter((each) => each.includes(execution) && isSleepLine(each))) {
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
