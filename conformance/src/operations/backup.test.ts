@@ -122,7 +122,7 @@ test("executions backed up while they ran continue after a restore, and the hist
     prepare: async (databaseUrl, [kubeconfig = ""]) => {
       expect(await flyteTs("restore", "--from", at("rows"), "--databases.admin", databaseUrl)).toMatch(/^database admin: as of 20/);
       expect(await flyteTs("restore", "--from", at("resources"), "--kubeconfig", kubeconfig)).toBe(
-        "data plane local: 5 FlyteWorkflows made\n",
+        "data plane local: 5 FlyteWorkflows created\n",
       );
       await expect(flyteTs("restore", "--from", at("rows"), "--databases.admin", databaseUrl)).rejects.toThrow(
         /database admin holds \d+ tables/,
