@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
+import { isExecutable } from "@flyte-ts/host";
 
 /**
  * Program of Chromium on this machine, or the one that `FLYTE_TS_CHROMIUM` names; undefined where
@@ -12,16 +13,7 @@ export function findChromium(): string | undefined {
   const found = (process.env.PATH ?? "")
     .split(delimiter)
     .flatMap((folder) => ["chromium", "google-chrome"].map((name) => join(folder, name)));
-  return [...(named === undefined ? [] : [named]), ...found].find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return [...(named === undefined ? [] : [named]), ...found].find(isExecutable);
 }
 
 const TIMEOUT_MS = 120_000;
