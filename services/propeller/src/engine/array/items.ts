@@ -65,8 +65,8 @@ export function itemTemplate(template: TaskTemplate, boundInputs: readonly strin
 
 function unwrapListTypes(map: VariableMap, except: readonly string[]): VariableMap {
   const variables = Object.entries(map.variables).map(([name, variable]) => {
-    const childScope = variable.type?.type.case === "collectionType" ? variable.type.type.value : undefined;
-    return [name, childScope === undefined || except.includes(name) ? variable : { ...variable, type: childScope }] as const;
+    const itemType = variable.type?.type.case === "collectionType" ? variable.type.type.value : undefined;
+    return [name, itemType === undefined || except.includes(name) ? variable : { ...variable, type: itemType }] as const;
   });
   return create(VariableMapSchema, { variables: Object.fromEntries(variables) });
 }

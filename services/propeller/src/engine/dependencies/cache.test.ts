@@ -46,9 +46,9 @@ const takeAsks = (d: Driver) => d.asks.splice(0).map(({ call }) => call.kind);
 function told(d: Driver, text: string) {
   const [node, phase] = text.split(" ");
   const found = d.events.filter((_, index) => `${node} ${phase}` === texts(d)[index]).at(-1)?.event;
-  const childScope = found?.event.case === "node" ? found.event.value : undefined;
-  const meta = childScope?.targetMetadata.case === "taskNodeMetadata" ? childScope.targetMetadata.value : undefined;
-  return { inner: childScope, meta, event: found };
+  const nodeEvent = found?.event.case === "node" ? found.event.value : undefined;
+  const meta = nodeEvent?.targetMetadata.case === "taskNodeMetadata" ? nodeEvent.targetMetadata.value : undefined;
+  return { nodeEvent, meta, event: found };
 }
 
 function texts(d: Driver): string[] {
@@ -69,9 +69,9 @@ describe("outputs that are cached", () => {
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     expect(d.request("n1").inputs?.literals["a"]).toEqual(one.literals["o0"]);
-    const { meta, inner: childScope, event } = told(d, "n0 SUCCEEDED");
+    const { meta, nodeEvent, event } = told(d, "n0 SUCCEEDED");
     expect(meta).toMatchObject({ cacheStatus: Status.CACHE_HIT, catalogKey: { artifactTag: { name: "t" } }, checkpointUri: "" });
-    expect(childScope?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
+    expect(nodeEvent?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
     expect(event?.outputs).toEqual(one);
     expect(event?.inputs).toEqual(numbers({ a: 7 }));
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5 });
@@ -191,9 +191,9 @@ describe("a catalog that is down", () => {
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     d.takeEventTexts();
-    for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").inner === undefined; i++) {
+    for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").nodeEvent === undefined; i++) {
       settle(d, "catalogPut", { kind: "error", message: "down" });
-      if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+      if (told(d, "n0 SUCCEEDED").nodeEvent === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
     // Control planes show the cache status only with its key.
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });

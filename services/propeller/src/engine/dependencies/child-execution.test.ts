@@ -12,9 +12,9 @@ const ONE: WorkflowSpec = {
 };
 
 function child(event: Driver["events"][number] | undefined): string | undefined {
-  const childScope = event?.event.event;
-  if (childScope?.case !== "node" || childScope.value.targetMetadata.case !== "workflowNodeMetadata") return undefined;
-  return childScope.value.targetMetadata.value.executionId?.name;
+  const published = event?.event.event;
+  if (published?.case !== "node" || published.value.targetMetadata.case !== "workflowNodeMetadata") return undefined;
+  return published.value.targetMetadata.value.executionId?.name;
 }
 
 describe("a launch plan node", () => {

@@ -136,10 +136,10 @@ function collect(data: BindingData | undefined, ids: Set<string>): void {
       ids.add(data.value.value.nodeId === "" ? START_NODE : data.value.value.nodeId);
       return;
     case "collection":
-      for (const childScope of data.value.value.bindings) collect(childScope, ids);
+      for (const element of data.value.value.bindings) collect(element, ids);
       return;
     case "map":
-      for (const childScope of Object.values(data.value.value.bindings)) collect(childScope, ids);
+      for (const element of Object.values(data.value.value.bindings)) collect(element, ids);
       return;
     default:
       return;

@@ -65,9 +65,9 @@ test("after a restart a sub-workflow whose end was written before its own gives 
   );
   driver.reply("n0/n0", "SUCCEEDED", { outputs: OTHER });
   driver.reply("n0/n1", "SUCCEEDED", { outputs: CACHED });
-  const [childScope = ""] = driver.writes.splice(0);
-  driver.observe({ kind: "outputsWritten", uri: childScope });
-  driver.observe({ kind: "outputsRead", uri: childScope, result: { kind: "value", value: CACHED } });
+  const [endUri = ""] = driver.writes.splice(0);
+  driver.observe({ kind: "outputsWritten", uri: endUri });
+  driver.observe({ kind: "outputsRead", uri: endUri, result: { kind: "value", value: CACHED } });
   // The inline budget covers the end node's outputs, but not in addition the sub-workflow's.
   expect(driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus?.["end-node"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
   expect(driver.writes).toEqual([OUTPUTS]);

@@ -255,5 +255,5 @@ function resolveDependents(state: RunState, node: RuntimeNode): void {
 export function markNeverReached(arm: RuntimeNode): void {
   arm.ended = true;
   arm.scope.openNodes--;
-  for (const childScope of armsOf(arm)) if (!childScope.ended) markNeverReached(childScope);
+  for (const nested of armsOf(arm)) if (!nested.ended) markNeverReached(nested);
 }

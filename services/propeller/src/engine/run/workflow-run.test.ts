@@ -324,9 +324,9 @@ describe("a branch", () => {
   });
 
   it("that stands in an arm which is not taken skips none of its own arms", () => {
-    const childScope: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
+    const nested: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
     const d = Driver.of({
-      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: childScope }], otherwise: { kind: "task" } } } },
+      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: nested }], otherwise: { kind: "task" } } } },
     });
     d.reply("n0-n1", "SUCCEEDED", { outputs: one });
     d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });

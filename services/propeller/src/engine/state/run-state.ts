@@ -179,8 +179,8 @@ export class RunState {
   taskIdOf(node: RuntimeNode): Identifier | undefined {
     const { target } = node.model;
     if (target.kind !== "array") return this.templateOf(node)?.id;
-    const childScope = target.subNode.target;
-    return childScope.kind === "task" ? node.scope.definitions.tasks.get(childScope.task)?.id : undefined;
+    const itemTarget = target.subNode.target;
+    return itemTarget.kind === "task" ? node.scope.definitions.tasks.get(itemTarget.task)?.id : undefined;
   }
 
   // Changes

@@ -17,8 +17,8 @@ export function mergeDiff(before: Json, after: Json): Record<string, unknown> | 
     const old = ownField(before, key);
     if (value === undefined || value === old) continue;
     if (isObject(value) && isObject(old)) {
-      const childScope = mergeDiff(old, value);
-      if (childScope !== undefined) put(key, childScope);
+      const nested = mergeDiff(old, value);
+      if (nested !== undefined) put(key, nested);
     } else put(key, value);
   }
   return patch;
