@@ -40,7 +40,7 @@ describe.skipIf(await kubernetesSkipReason())("local-cluster answers as kube-api
     });
     expect(
       open.map(
-        ({ path, recorded, observed: here }) => `${path}\n  kube-apiserver ${abbreviate(recorded)}\n  local-cluster  ${abbreviate(here)}`,
+        ({ path, recorded, observed }) => `${path}\n  kube-apiserver ${abbreviate(recorded)}\n  local-cluster  ${abbreviate(observed)}`,
       ),
     ).toEqual([]);
   });

@@ -52,14 +52,14 @@ export const launchPlanOf = (workflow: string): Identifier => id(ResourceType.LA
 
 export async function registerTask(
   client: FlyteClient,
-  { name, behaviour: deed, retries = 0, cached = false }: TaskSpec,
+  { name, behaviour, retries = 0, cached = false }: TaskSpec,
   pods: PodOptions,
 ): Promise<void> {
   const taskId = id(ResourceType.TASK, name);
-  const args = [PROGRAM, deed, "{{.inputs.x}}", "{{.outputPrefix}}", "{{.PerRetryUniqueKey}}", pods.journal, String(pods.sleepMs)];
+  const args = [PROGRAM, behaviour, "{{.inputs.x}}", "{{.outputPrefix}}", "{{.PerRetryUniqueKey}}", pods.journal, String(pods.sleepMs)];
   const template = create(TaskTemplateSchema, {
     id: taskId,
-    type: deed === "echo" ? "echo" : "container",
+    type: behaviour === "echo" ? "echo" : "container",
     metadata: {
       runtime: { type: 1, version: "1", flavor: "test" },
       retries: { retries },
@@ -67,7 +67,9 @@ export async function registerTask(
       discoveryVersion: cached ? "1" : "",
     },
     interface: INTERFACE,
-    ...(deed === "echo" ? {} : { target: { case: "container" as const, value: { image: "node:1", command: [process.execPath], args } } }),
+    ...(behaviour === "echo"
+      ? {}
+      : { target: { case: "container" as const, value: { image: "node:1", command: [process.execPath], args } } }),
   });
   await client.admin.createTask({ id: taskId, spec: { template } });
 }

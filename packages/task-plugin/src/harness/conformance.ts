@@ -32,7 +32,7 @@ export interface ConformanceCase {
 
 /** Cases that every plugin must pass; each runs in a new world. */
 export function pluginConformance(makeEnvironment: () => PluginEnvironment): ConformanceCase[] {
-  const scenario = (name: string, body: (scenario: Scenario) => Promise<void>): ConformanceCase => ({
+  const testCase = (name: string, body: (scenario: Scenario) => Promise<void>): ConformanceCase => ({
     name,
     run: async () => {
       const scenario = new Scenario(makeEnvironment());
@@ -43,14 +43,14 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
     },
   });
   const cases = [
-    scenario("runs an attempt to its end", async (scenario) => {
+    testCase("runs an attempt to its end", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
       scenario.expectAllAcknowledged();
     }),
-    scenario("starts the attempt of a repeated request once and answers every repeat", async (scenario) => {
+    testCase("starts the attempt of a repeated request once and answers every repeat", async (scenario) => {
       await Promise.all([scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN), scenario.send(DesiredState.RUN)]);
       const before = scenario.bus.published.length;
       await scenario.send(DesiredState.RUN);
@@ -60,7 +60,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectStartCount(1);
       scenario.expectAllAcknowledged();
     }),
-    scenario("repeats the terminal event when it was lost", async (scenario) => {
+    testCase("repeats the terminal event when it was lost", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       scenario.bus.published.length = 0;
@@ -68,7 +68,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("reports the end again when the event and the process were lost", async (scenario) => {
+    testCase("reports the end again when the event and the process were lost", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       scenario.bus.published.length = 0;
@@ -78,7 +78,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("continues an attempt that an earlier process started", async (scenario) => {
+    testCase("continues an attempt that an earlier process started", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.RUN);
@@ -86,7 +86,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.SUCCEEDED);
       scenario.expectStartCount(1);
     }),
-    scenario("aborts an attempt and reports it", async (scenario) => {
+    testCase("aborts an attempt and reports it", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.send(DesiredState.ABORT);
       await scenario.settleTimers();
@@ -94,7 +94,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("reports ABORTED for an attempt that never started, and does not start it later", async (scenario) => {
+    testCase("reports ABORTED for an attempt that never started, and does not start it later", async (scenario) => {
       await scenario.send(DesiredState.ABORT);
       await scenario.settleTimers();
       scenario.expectLast(Phase.ABORTED);
@@ -104,14 +104,14 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectStartCount(0);
       scenario.expectAllAcknowledged();
     }),
-    scenario("leaves nothing running when RUN and ABORT race", async (scenario) => {
+    testCase("leaves nothing running when RUN and ABORT race", async (scenario) => {
       await Promise.all([scenario.send(DesiredState.RUN), scenario.send(DesiredState.ABORT), scenario.send(DesiredState.RUN)]);
       await scenario.settleTimers();
       scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("aborts an attempt that an earlier process started", async (scenario) => {
+    testCase("aborts an attempt that an earlier process started", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.ABORT);
@@ -119,7 +119,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
       scenario.expectNothingRuns();
     }),
-    scenario("aborts all attempts of a workflow, its own and those of an earlier process", async (scenario) => {
+    testCase("aborts all attempts of a workflow, its own and those of an earlier process", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.crash();
       await scenario.send(DesiredState.RUN);
@@ -131,7 +131,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       await scenario.abortAll();
       scenario.expectAllAcknowledged();
     }),
-    scenario("accepts repeated FINALIZE requests, before and after a restart, without events", async (scenario) => {
+    testCase("accepts repeated FINALIZE requests, before and after a restart, without events", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
       const before = scenario.bus.published.length;
@@ -144,7 +144,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       scenario.expectNothingRuns();
       scenario.expectAllAcknowledged();
     }),
-    scenario("discards an undecodable request and serves the next", async (scenario) => {
+    testCase("discards an undecodable request and serves the next", async (scenario) => {
       await scenario.bus.send(scenario.subject, new Uint8Array([0xff, 0xff, 0xff]));
       await scenario.send(DesiredState.RUN);
       await scenario.complete();

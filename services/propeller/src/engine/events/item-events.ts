@@ -140,7 +140,7 @@ export function publishArrayEnd(state: RunState, node: RuntimeNode, end: ArrayEn
   const full = array.size <= MAX_FULL_FINAL_EVENT;
   const last = full ? allItems(node.childScope, array) : [];
   if (!full || (!array.changes.runningPublished && end.phase === TaskExecution_Phase.SUCCEEDED)) publishChanges(state, node, array);
-  else if (full) for (const state of array.changes.drain()) if (!isLatest(node.childScope, state)) last.push(state);
+  else for (const change of array.changes.drain()) if (!isLatest(node.childScope, change)) last.push(change);
   publishArrayEvent(state, node, { ...end, version: 0, states: last.toSorted((a, b) => a.index - b.index || a.attempt - b.attempt) });
 }
 
@@ -199,6 +199,6 @@ function publishArrayEvent(state: RunState, node: RuntimeNode, { version, states
     attempt: node.attempt,
     taskId: state.taskIdOf(node),
     phaseVersion: version,
-    resources: states.map((state) => externalResource(state, prefix)),
+    resources: states.map((itemState) => externalResource(itemState, prefix)),
   });
 }
