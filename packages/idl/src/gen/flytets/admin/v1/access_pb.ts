@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/access.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// Who may do what, and who did what: only where callers are asked who they are.
+// Roles, the audit log and token revocation. In effect only if authentication is enabled.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -22,35 +22,35 @@ export const file_flytets_admin_v1_access: GenFile = /*@__PURE__*/
  */
 export type ListAuditEntriesRequest = Message<"flytets.admin.v1.ListAuditEntriesRequest"> & {
   /**
-   * Empty: changes in all projects, and those that are about none.
+   * Filters by project; empty matches all projects and changes outside projects.
    *
    * @generated from field: string project = 1;
    */
   project: string;
 
   /**
-   * Empty: in all domains of the project, and of the project itself.
+   * Filters by domain; empty matches all domains and changes of the project itself.
    *
    * @generated from field: string domain = 2;
    */
   domain: string;
 
   /**
-   * Empty: by anyone.
+   * Filters by subject; empty matches all.
    *
    * @generated from field: string subject = 3;
    */
   subject: string;
 
   /**
-   * At most 1,000; 0 means 100.
+   * Maximum number of entries, at most 1,000; 0 means 100.
    *
    * @generated from field: int32 limit = 4;
    */
   limit: number;
 
   /**
-   * As the answer before gave it.
+   * Token of the previous response; empty for the first page.
    *
    * @generated from field: string token = 5;
    */
@@ -74,7 +74,7 @@ export type ListAuditEntriesResponse = Message<"flytets.admin.v1.ListAuditEntrie
   entries: AuditEntry[];
 
   /**
-   * Empty when there are no more.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -98,21 +98,21 @@ export type AuditEntry = Message<"flytets.admin.v1.AuditEntry"> & {
   at?: Timestamp | undefined;
 
   /**
-   * The caller: `sub` of the token.
+   * Caller: the `sub` claim of the token.
    *
    * @generated from field: string subject = 2;
    */
   subject: string;
 
   /**
-   * The program that the token was given to, if the token says so.
+   * Client that obtained the token, if the token names it.
    *
    * @generated from field: string client_id = 3;
    */
   clientId: string;
 
   /**
-   * `package.Service/Method`.
+   * RPC, as `package.Service/Method`.
    *
    * @generated from field: string method = 4;
    */
@@ -129,7 +129,7 @@ export type AuditEntry = Message<"flytets.admin.v1.AuditEntry"> & {
   domain: string;
 
   /**
-   * What the request names, as JSON.
+   * Identifiers in the request, as JSON.
    *
    * @generated from field: string identifiers = 7;
    */
@@ -146,14 +146,15 @@ export type AuditEntry = Message<"flytets.admin.v1.AuditEntry"> & {
   peer: string;
 
   /**
-   * `grpc` or `rest`.
+   * Transport: `grpc` or `rest`.
    *
    * @generated from field: string transport = 10;
    */
   transport: string;
 
   /**
-   * Name of the status code, `OK` for what was done. Empty: it never became known, or has not ended.
+   * Name of the gRPC status code, `OK` on success. Empty if the call has not ended or its result is
+   * unknown.
    *
    * @generated from field: string code = 11;
    */
@@ -186,7 +187,7 @@ export type RoleBinding = Message<"flytets.admin.v1.RoleBinding"> & {
    */
   holder: {
     /**
-     * `sub` of a token; the client id of a service.
+     * `sub` claim of a token, or client id of a service.
      *
      * @generated from field: string subject = 1;
      */
@@ -194,7 +195,7 @@ export type RoleBinding = Message<"flytets.admin.v1.RoleBinding"> & {
     case: "subject";
   } | {
     /**
-     * Everyone whose token lists this group.
+     * Group that the tokens of its members list.
      *
      * @generated from field: string group = 2;
      */
@@ -203,28 +204,28 @@ export type RoleBinding = Message<"flytets.admin.v1.RoleBinding"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * viewer, runner, contributor, admin or engine.
+   * Role: `viewer`, `runner`, `contributor`, `admin` or `engine`.
    *
    * @generated from field: string role = 3;
    */
   role: string;
 
   /**
-   * `*` for all.
+   * `*` matches all.
    *
    * @generated from field: string project = 4;
    */
   project: string;
 
   /**
-   * `*` for all.
+   * `*` matches all.
    *
    * @generated from field: string domain = 5;
    */
   domain: string;
 
   /**
-   * It stands in the configuration.
+   * Defined in the configuration. Output only.
    *
    * @generated from field: bool configured = 6;
    */
@@ -333,14 +334,14 @@ export const DeleteRoleBindingResponseSchema: GenMessage<DeleteRoleBindingRespon
  */
 export type RevokeTokensRequest = Message<"flytets.admin.v1.RevokeTokensRequest"> & {
   /**
-   * `sub` of the tokens; the client id of a service.
+   * `sub` claim of the tokens, or client id of a service.
    *
    * @generated from field: string subject = 1;
    */
   subject: string;
 
   /**
-   * Whose tokens; empty: those of any issuer.
+   * Issuer of the tokens; empty matches all issuers.
    *
    * @generated from field: string issuer = 2;
    */
@@ -359,7 +360,7 @@ export const RevokeTokensRequestSchema: GenMessage<RevokeTokensRequest> = /*@__P
  */
 export type RevokeTokensResponse = Message<"flytets.admin.v1.RevokeTokensResponse"> & {
   /**
-   * Tokens given out before this time are refused.
+   * Admin refuses tokens issued before this time.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 1;
    */
@@ -374,13 +375,14 @@ export const RevokeTokensResponseSchema: GenMessage<RevokeTokensResponse> = /*@_
   messageDesc(file_flytets_admin_v1_access, 11);
 
 /**
- * The record of every change that somebody asked for, also of those that were refused.
+ * Records every change that a caller requested, including refused ones.
  *
  * @generated from service flytets.admin.v1.AuditService
  */
 export const AuditService: GenService<{
   /**
-   * Newest first. Needs role admin where the request looks: in the project and domain, or in all of them.
+   * Lists entries, newest first. Requires role admin in the project and domain of the request, or
+   * in all projects if it names none.
    *
    * @generated from rpc flytets.admin.v1.AuditService.ListAuditEntries
    */
@@ -393,13 +395,14 @@ export const AuditService: GenService<{
   serviceDesc(file_flytets_admin_v1_access, 0);
 
 /**
- * Roles that are given while the system runs. Those of the configuration are shown too, and cannot be taken away here.
+ * Manages role bindings at run time. Lists bindings of the configuration too, but does not delete
+ * them.
  *
  * @generated from service flytets.admin.v1.RoleService
  */
 export const RoleService: GenService<{
   /**
-   * Needs role admin in all projects.
+   * Lists role bindings. Requires role admin in all projects.
    *
    * @generated from rpc flytets.admin.v1.RoleService.ListRoleBindings
    */
@@ -409,7 +412,8 @@ export const RoleService: GenService<{
     output: typeof ListRoleBindingsResponseSchema;
   },
   /**
-   * Gives a role; giving it again changes nothing. Needs role admin where it is given, and in all projects to give `engine`.
+   * Creates a role binding; idempotent. Requires role admin in the scope of the binding, and in all
+   * projects for role `engine`.
    *
    * @generated from rpc flytets.admin.v1.RoleService.PutRoleBinding
    */
@@ -419,7 +423,8 @@ export const RoleService: GenService<{
     output: typeof PutRoleBindingResponseSchema;
   },
   /**
-   * Takes a role away, which need not be there. Needs what giving it needs.
+   * Deletes a role binding; succeeds if it does not exist. Requires the same role as
+   * PutRoleBinding.
    *
    * @generated from rpc flytets.admin.v1.RoleService.DeleteRoleBinding
    */
@@ -432,14 +437,15 @@ export const RoleService: GenService<{
   serviceDesc(file_flytets_admin_v1_access, 1);
 
 /**
- * Calling back what was given out to somebody who signed in.
+ * Revokes tokens and browser sessions.
  *
  * @generated from service flytets.admin.v1.TokenService
  */
 export const TokenService: GenService<{
   /**
-   * All tokens and browser sessions that a subject has so far are good no more: in this replica at once, in the others after
-   * `auth.rolesRefreshSeconds`. Whoever may sign in can do so again. Needs role admin in all projects.
+   * Revokes all current tokens and browser sessions of a subject. The serving replica refuses them
+   * at once, other replicas after `auth.rolesRefreshSeconds`. The subject can sign in again.
+   * Requires role admin in all projects.
    *
    * @generated from rpc flytets.admin.v1.TokenService.RevokeTokens
    */

@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/cluster.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// The data planes that executions run in, for operators.
+// Data planes and their cluster resources, for operators.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -48,7 +48,7 @@ export const ListClustersResponseSchema: GenMessage<ListClustersResponse> = /*@_
   messageDesc(file_flytets_admin_v1_cluster, 1);
 
 /**
- * A data plane.
+ * Data plane.
  *
  * @generated from message flytets.admin.v1.Cluster
  */
@@ -59,14 +59,14 @@ export type Cluster = Message<"flytets.admin.v1.Cluster"> & {
   name: string;
 
   /**
-   * False: it gets no new executions.
+   * Accepts new executions.
    *
    * @generated from field: bool enabled = 2;
    */
   enabled: boolean;
 
   /**
-   * Its share of new executions, relative to the others'.
+   * Share of new executions, relative to the weights of the other data planes.
    *
    * @generated from field: double weight = 3;
    */
@@ -78,21 +78,22 @@ export type Cluster = Message<"flytets.admin.v1.Cluster"> & {
   pools: string[];
 
   /**
-   * `closed`: it gets new work. `open`: it is down and gets none. `half-open`: it is coming back.
+   * State of the circuit breaker. `closed`: admin assigns work. `open`: the data plane is down and
+   * gets none. `half-open`: admin probes whether it has recovered.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * When it came to this state.
+   * Time of the last change of `state`.
    *
    * @generated from field: google.protobuf.Timestamp since = 6;
    */
   since?: Timestamp | undefined;
 
   /**
-   * What was wrong with its last answer; empty where nothing was.
+   * Error of the last response; empty after a success.
    *
    * @generated from field: string reason = 7;
    */
@@ -111,35 +112,35 @@ export const ClusterSchema: GenMessage<Cluster> = /*@__PURE__*/
  */
 export type ListClusterResourcesRequest = Message<"flytets.admin.v1.ListClusterResourcesRequest"> & {
   /**
-   * Empty: of all projects.
+   * Filters by project; empty matches all.
    *
    * @generated from field: string project = 1;
    */
   project: string;
 
   /**
-   * Empty: of all domains.
+   * Filters by domain; empty matches all.
    *
    * @generated from field: string domain = 2;
    */
   domain: string;
 
   /**
-   * Empty: of all data planes.
+   * Filters by data plane; empty matches all.
    *
    * @generated from field: string cluster = 3;
    */
   cluster: string;
 
   /**
-   * At most 1,000; 0 means 100.
+   * Maximum number of items, at most 1,000; 0 means 100.
    *
    * @generated from field: int32 limit = 4;
    */
   limit: number;
 
   /**
-   * As the answer before gave it.
+   * Token of the previous response; empty for the first page.
    *
    * @generated from field: string token = 5;
    */
@@ -163,7 +164,7 @@ export type ListClusterResourcesResponse = Message<"flytets.admin.v1.ListCluster
   resources: ClusterResources[];
 
   /**
-   * Empty when there are no more.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -178,7 +179,7 @@ export const ListClusterResourcesResponseSchema: GenMessage<ListClusterResources
   messageDesc(file_flytets_admin_v1_cluster, 4);
 
 /**
- * The resources of a project and domain in one data plane.
+ * Resources of a project and domain in one data plane.
  *
  * @generated from message flytets.admin.v1.ClusterResources
  */
@@ -204,35 +205,36 @@ export type ClusterResources = Message<"flytets.admin.v1.ClusterResources"> & {
   namespace: string;
 
   /**
-   * `pending`: not made yet. `synced`: as the templates say. `failed`: some are not. `waiting`: the data plane is down.
+   * `pending`: not created yet. `synced`: match the templates. `failed`: some do not match.
+   * `waiting`: the data plane is down.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * Why it waits or failed as a whole; empty otherwise.
+   * Reason of state `waiting`, or of a failure of the whole sync; empty otherwise.
    *
    * @generated from field: string reason = 6;
    */
   reason: string;
 
   /**
-   * When it was last as the templates say.
+   * Time of the last successful sync.
    *
    * @generated from field: google.protobuf.Timestamp synced_at = 7;
    */
   syncedAt?: Timestamp | undefined;
 
   /**
-   * When it was last looked at.
+   * Time of the last sync attempt.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 8;
    */
   checkedAt?: Timestamp | undefined;
 
   /**
-   * Of the last look.
+   * Results of the last sync attempt, by resource.
    *
    * @generated from field: repeated flytets.admin.v1.ClusterResource resources = 9;
    */
@@ -251,14 +253,14 @@ export const ClusterResourcesSchema: GenMessage<ClusterResources> = /*@__PURE__*
  */
 export type ClusterResource = Message<"flytets.admin.v1.ClusterResource"> & {
   /**
-   * File of the template.
+   * File name of the template.
    *
    * @generated from field: string template = 1;
    */
   template: string;
 
   /**
-   * Empty where the template cannot be read.
+   * Empty if admin cannot parse the template.
    *
    * @generated from field: string kind = 2;
    */
@@ -270,14 +272,14 @@ export type ClusterResource = Message<"flytets.admin.v1.ClusterResource"> & {
   name: string;
 
   /**
-   * `created`, `repaired` (it was not as the template says), `unchanged` or `failed`.
+   * `created`, `repaired` (differed from the template), `unchanged` or `failed`.
    *
    * @generated from field: string outcome = 4;
    */
   outcome: string;
 
   /**
-   * The rule that is broken. Values that templates were filled with are not shown.
+   * Violated rule. Omits the values that admin substituted into the template.
    *
    * @generated from field: string error = 5;
    */
@@ -296,7 +298,7 @@ export const ClusterResourceSchema: GenMessage<ClusterResource> = /*@__PURE__*/
  */
 export const ClusterService: GenService<{
   /**
-   * All data planes, as the replica of admin that answers sees them.
+   * Lists all data planes with the state that the serving replica of admin observes.
    *
    * @generated from rpc flytets.admin.v1.ClusterService.ListClusters
    */
@@ -306,8 +308,8 @@ export const ClusterService: GenService<{
     output: typeof ListClustersResponseSchema;
   },
   /**
-   * What has become of the templates of cluster resources, by project, domain and data plane. Needs role admin where the request looks:
-   * in the project and domain, or in all of them.
+   * Lists the state of cluster resources by project, domain and data plane. Requires role admin in
+   * the project and domain of the request, or in all projects if it names none.
    *
    * @generated from rpc flytets.admin.v1.ClusterService.ListClusterResources
    */

@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/history.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// How what has run elsewhere comes into admin.
+// Import of executions from another Flyte installation.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -27,14 +27,16 @@ export const file_flytets_admin_v1_history: GenFile = /*@__PURE__*/
  */
 export type ImportExecutionRequest = Message<"flytets.admin.v1.ImportExecutionRequest"> & {
   /**
-   * As GetExecution shows it. It must have ended, and what it ran must be registered.
+   * Execution as GetExecution returns it. It must have ended, and its launch plan or task must be
+   * registered.
    *
    * @generated from field: flyteidl.admin.Execution execution = 1;
    */
   execution?: Execution | undefined;
 
   /**
-   * Values that are not given are looked for at their addresses when somebody asks.
+   * Inputs by value. Without them, admin reads the inputs from their URI on request; likewise for
+   * outputs.
    *
    * @generated from field: flyteidl.core.LiteralMap inputs = 2;
    */
@@ -63,7 +65,7 @@ export const ImportExecutionRequestSchema: GenMessage<ImportExecutionRequest> = 
  */
 export type ImportedNode = Message<"flytets.admin.v1.ImportedNode"> & {
   /**
-   * As GetNodeExecution shows it.
+   * Node as GetNodeExecution returns it.
    *
    * @generated from field: flyteidl.admin.NodeExecution node = 1;
    */
@@ -80,7 +82,7 @@ export type ImportedNode = Message<"flytets.admin.v1.ImportedNode"> & {
   outputs?: LiteralMap | undefined;
 
   /**
-   * Id of the node that it is shown below; empty for one of the workflow itself.
+   * Id of the parent node; empty for a top-level node.
    *
    * @generated from field: string parent_node_id = 4;
    */
@@ -104,7 +106,7 @@ export const ImportedNodeSchema: GenMessage<ImportedNode> = /*@__PURE__*/
  */
 export type ImportedAttempt = Message<"flytets.admin.v1.ImportedAttempt"> & {
   /**
-   * As GetTaskExecution shows it.
+   * Attempt as GetTaskExecution returns it.
    *
    * @generated from field: flyteidl.admin.TaskExecution attempt = 1;
    */
@@ -146,8 +148,9 @@ export const ImportExecutionResponseSchema: GenMessage<ImportExecutionResponse> 
  */
 export const HistoryService: GenService<{
   /**
-   * Keeps an execution that ran and ended elsewhere, with all that it did, as if it had run here; nothing is started and
-   * nobody is told. ALREADY_EXISTS when its name is taken, and nothing is changed then.
+   * Stores an ended execution of another installation with its nodes and attempts, as if it had run
+   * here. Starts no execution and sends no notifications. Returns ALREADY_EXISTS and changes
+   * nothing if the name is taken.
    *
    * @generated from rpc flytets.admin.v1.HistoryService.ImportExecution
    */

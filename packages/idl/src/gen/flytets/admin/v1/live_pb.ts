@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/live.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// What happens, while it happens.
+// Streams of execution state and logs.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -33,7 +33,7 @@ export type WatchExecutionRequest = Message<"flytets.admin.v1.WatchExecutionRequ
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Of the last message that arrived; empty to begin with the whole state.
+   * Cursor of the last message received; empty starts with the complete state.
    *
    * @generated from field: string cursor = 2;
    */
@@ -52,21 +52,21 @@ export const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest> = /*
  */
 export type WatchExecutionResponse = Message<"flytets.admin.v1.WatchExecutionResponse"> & {
   /**
-   * Tells what has been sent up to and with this message.
+   * Position in the stream after this message.
    *
    * @generated from field: string cursor = 1;
    */
   cursor: string;
 
   /**
-   * Set in the first message when the whole state follows: what the client knew before is void.
+   * Set in the first message of a complete state; the client discards its previous state.
    *
    * @generated from field: bool reset = 2;
    */
   reset: boolean;
 
   /**
-   * As GetExecution shows it; set when it is new.
+   * Execution as GetExecution returns it; set if it has changed.
    *
    * @generated from field: flyteidl.admin.Execution execution = 3;
    */
@@ -78,22 +78,22 @@ export type WatchExecutionResponse = Message<"flytets.admin.v1.WatchExecutionRes
   nodes: WatchedNode[];
 
   /**
-   * With the last of their reasons alone, and without custom info and external resources, which grow with arrays:
-   * GetTaskExecution has them.
+   * Task attempts with only the latest reason. Omits custom info and external resources, which grow
+   * with arrays; GetTaskExecution returns them.
    *
    * @generated from field: repeated flyteidl.admin.TaskExecution tasks = 5;
    */
   tasks: TaskExecution[];
 
   /**
-   * With this message the client has the state of one moment; what changed later is still to come.
+   * Completes a consistent snapshot. Later messages carry later changes.
    *
    * @generated from field: bool complete = 6;
    */
   complete: boolean;
 
   /**
-   * The execution has ended and all in it; this is the last message.
+   * Execution, nodes and attempts have ended; last message of the stream.
    *
    * @generated from field: bool ended = 7;
    */
@@ -112,14 +112,14 @@ export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse> = 
  */
 export type WatchedNode = Message<"flytets.admin.v1.WatchedNode"> & {
   /**
-   * Error messages are cut to 2 KiB.
+   * Node with error messages truncated to 2 KiB.
    *
    * @generated from field: flyteidl.admin.NodeExecution node = 1;
    */
   node?: NodeExecution | undefined;
 
   /**
-   * The node that this one runs in; empty when it runs in none or in a task attempt.
+   * Id of the enclosing node; empty at the top level and below a task attempt.
    *
    * @generated from field: string parent_node_id = 2;
    */
@@ -138,49 +138,49 @@ export const WatchedNodeSchema: GenMessage<WatchedNode> = /*@__PURE__*/
  */
 export type FollowLogRequest = Message<"flytets.admin.v1.FollowLogRequest"> & {
   /**
-   * The node whose attempt it is.
+   * Node of the attempt.
    *
    * @generated from field: flyteidl.core.NodeExecutionIdentifier id = 1;
    */
   id?: NodeExecutionIdentifier | undefined;
 
   /**
-   * Counted from 0; the latest that there is when it is not set.
+   * Attempt number, from 0; default: the latest.
    *
    * @generated from field: optional uint32 attempt = 2;
    */
   attempt?: number | undefined;
 
   /**
-   * Item of an array node; not set for other nodes.
+   * Index of the item of an array node; unset for other nodes.
    *
    * @generated from field: optional uint32 item = 3;
    */
   item?: number | undefined;
 
   /**
-   * Name of a container; the one that runs the task's code when it is empty.
+   * Name of a container; default: the primary container, which runs the task's code.
    *
    * @generated from field: string container = 4;
    */
   container: string;
 
   /**
-   * Begin with the last so many lines; with the first line when it is not set. A cursor goes before it.
+   * Starts with the last `tail_lines` lines; default: the first line. Ignored with a cursor.
    *
    * @generated from field: optional uint32 tail_lines = 5;
    */
   tailLines?: number | undefined;
 
   /**
-   * End with what is there now instead of waiting for more.
+   * Ends at the current end of the log instead of waiting for more.
    *
    * @generated from field: bool no_follow = 6;
    */
   noFollow: boolean;
 
   /**
-   * Of the last message that arrived; empty to begin.
+   * Cursor of the last message received; empty for a new stream.
    *
    * @generated from field: string cursor = 7;
    */
@@ -204,21 +204,21 @@ export type FollowLogResponse = Message<"flytets.admin.v1.FollowLogResponse"> & 
   cursor: string;
 
   /**
-   * Without their line ends. What is not UTF-8 comes as U+FFFD.
+   * Lines without line terminators. U+FFFD replaces invalid UTF-8.
    *
    * @generated from field: repeated flytets.admin.v1.LogLine lines = 2;
    */
   lines: LogLine[];
 
   /**
-   * The attempt that is followed.
+   * Number of the attempt in this stream.
    *
    * @generated from field: uint32 attempt = 3;
    */
   attempt: number;
 
   /**
-   * The log is complete; this is the last message.
+   * Log is complete; last message of the stream.
    *
    * @generated from field: bool ended = 4;
    */
@@ -237,7 +237,7 @@ export const FollowLogResponseSchema: GenMessage<FollowLogResponse> = /*@__PURE_
  */
 export type LogLine = Message<"flytets.admin.v1.LogLine"> & {
   /**
-   * When it was written, by the clock of the node, as RFC 3339; empty when that is not known.
+   * Time of the line in RFC 3339, by the clock of the node; empty if unknown.
    *
    * @generated from field: string time = 1;
    */
@@ -257,16 +257,16 @@ export const LogLineSchema: GenMessage<LogLine> = /*@__PURE__*/
   messageDesc(file_flytets_admin_v1_live, 5);
 
 /**
- * Streams that end by themselves when what they tell of is over. Each message has a cursor: a stream that broke off goes
- * on behind it, on any replica, without telling anything twice and without leaving anything out. Over REST a stream is
- * lines of JSON or, with `Accept: text/event-stream`, server-sent events, whose ids are the cursors.
+ * Streams end when the execution or the attempt has ended. Each message has a cursor. A client
+ * resumes after the cursor on any replica, without duplicates and without gaps. REST sends JSON
+ * lines or, with `Accept: text/event-stream`, server-sent events with the cursors as ids.
  *
  * @generated from service flytets.admin.v1.LiveService
  */
 export const LiveService: GenService<{
   /**
-   * First an execution with its nodes and task attempts as they are, then each of them whenever it changes. Of changes
-   * that follow each other faster than they are sent, the last is told: this is the state, not its history.
+   * Sends the execution with its nodes and task attempts, then each of them on change. Coalesces
+   * changes that occur faster than it sends them: the stream carries state, not history.
    *
    * @generated from rpc flytets.admin.v1.LiveService.WatchExecution
    */
@@ -276,7 +276,7 @@ export const LiveService: GenService<{
     output: typeof WatchExecutionResponseSchema;
   },
   /**
-   * The log of a task attempt, while it runs and afterwards for as long as the data plane keeps it.
+   * Streams the log of a task attempt during the run and for as long as the data plane keeps it.
    *
    * @generated from rpc flytets.admin.v1.LiveService.FollowLog
    */

@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/notification.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// What became of notifications, beyond the published API.
+// Deliveries of notifications. An extension of the published Flyte API.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -24,7 +24,7 @@ export const file_flytets_admin_v1_notification: GenFile = /*@__PURE__*/
  */
 export type Delivery = Message<"flytets.admin.v1.Delivery"> & {
   /**
-   * What the receiver gets as id; of a mail the part of its Message-ID before the @.
+   * Id that the receiver sees. For an email, the part of the Message-ID before the @.
    *
    * @generated from field: string message_id = 1;
    */
@@ -36,21 +36,22 @@ export type Delivery = Message<"flytets.admin.v1.Delivery"> & {
   execution?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * The phase that ended the execution, as `FAILED`.
+   * Terminal phase of the execution, such as `FAILED`.
    *
    * @generated from field: string phase = 3;
    */
   phase: string;
 
   /**
-   * `email`, `slack` or `webhook`.
+   * Channel: `email`, `slack` or `webhook`.
    *
    * @generated from field: string channel = 4;
    */
   channel: string;
 
   /**
-   * A mail address, `webhook:` and the name of a configured one, or the scheme and host of a URL: the rest of it may be a secret.
+   * Email address, `webhook:` with the name of a configured webhook, or scheme and host of a URL.
+   * Omits the rest of the URL because it may contain a secret.
    *
    * @generated from field: string target = 5;
    */
@@ -62,14 +63,14 @@ export type Delivery = Message<"flytets.admin.v1.Delivery"> & {
   state: DeliveryState;
 
   /**
-   * How often it was tried.
+   * Number of attempts.
    *
    * @generated from field: uint32 attempts = 7;
    */
   attempts: number;
 
   /**
-   * Why the last try failed; empty when it did not.
+   * Error of the last attempt; empty if it succeeded.
    *
    * @generated from field: string last_error = 8;
    */
@@ -81,14 +82,14 @@ export type Delivery = Message<"flytets.admin.v1.Delivery"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it is tried next, while it waits.
+   * Time of the next attempt, while the delivery waits.
    *
    * @generated from field: google.protobuf.Timestamp next_try_at = 10;
    */
   nextTryAt?: Timestamp | undefined;
 
   /**
-   * When it was sent or given up.
+   * Time at which the delivery succeeded or was abandoned.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 11;
    */
@@ -117,28 +118,28 @@ export type ListDeliveriesRequest = Message<"flytets.admin.v1.ListDeliveriesRequ
   domain: string;
 
   /**
-   * Name of an execution; empty for all.
+   * Name of an execution; empty matches all.
    *
    * @generated from field: string execution_name = 3;
    */
   executionName: string;
 
   /**
-   * Only those in this state.
+   * Filters by state; unspecified matches all.
    *
    * @generated from field: flytets.admin.v1.DeliveryState state = 4;
    */
   state: DeliveryState;
 
   /**
-   * Most to answer with: 100 when it is not set, 1000 at most.
+   * Maximum number of items; default 100, at most 1000.
    *
    * @generated from field: uint32 limit = 5;
    */
   limit: number;
 
   /**
-   * From the answer before.
+   * Token of the previous response; empty for the first page.
    *
    * @generated from field: string token = 6;
    */
@@ -162,7 +163,7 @@ export type ListDeliveriesResponse = Message<"flytets.admin.v1.ListDeliveriesRes
   deliveries: Delivery[];
 
   /**
-   * Empty when there are no more.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -226,21 +227,21 @@ export enum DeliveryState {
   UNSPECIFIED = 0,
 
   /**
-   * It has not been sent, and is tried again.
+   * Not delivered yet; admin retries.
    *
    * @generated from enum value: DELIVERY_STATE_WAITING = 1;
    */
   WAITING = 1,
 
   /**
-   * The receiver has taken it.
+   * Accepted by the receiver.
    *
    * @generated from enum value: DELIVERY_STATE_SENT = 2;
    */
   SENT = 2,
 
   /**
-   * It is not tried any more.
+   * Abandoned; admin does not retry.
    *
    * @generated from enum value: DELIVERY_STATE_GIVEN_UP = 3;
    */
@@ -258,7 +259,8 @@ export const DeliveryStateSchema: GenEnum<DeliveryState> = /*@__PURE__*/
  */
 export const NotificationService: GenService<{
   /**
-   * Messages about the ends of executions, newest first: what was sent, what waits, what was given up and why.
+   * Lists the deliveries of notifications about ended executions, newest first, with state and
+   * error.
    *
    * @generated from rpc flytets.admin.v1.NotificationService.ListDeliveries
    */
@@ -268,7 +270,7 @@ export const NotificationService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Tries one again that waits or was given up, at once and for as long as a new one.
+   * Retries a waiting or abandoned delivery at once, for as long as a new one.
    *
    * @generated from rpc flytets.admin.v1.NotificationService.RetryDelivery
    */

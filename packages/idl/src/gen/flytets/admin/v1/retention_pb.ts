@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/retention.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// How long executions are kept, and their deletion, beyond the published API.
+// Retention and deletion of executions. An extension of the published Flyte API.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -24,28 +24,28 @@ export const file_flytets_admin_v1_retention: GenFile = /*@__PURE__*/
  */
 export type RetentionPolicy = Message<"flytets.admin.v1.RetentionPolicy"> & {
   /**
-   * Empty: of all projects.
+   * Project; empty covers all projects.
    *
    * @generated from field: string project = 1;
    */
   project: string;
 
   /**
-   * Empty: of all domains.
+   * Domain; empty covers all domains.
    *
    * @generated from field: string domain = 2;
    */
   domain: string;
 
   /**
-   * Name of a workflow; empty: of all. With it project and domain are needed.
+   * Name of a workflow; empty covers all. Requires project and domain.
    *
    * @generated from field: string workflow = 3;
    */
   workflow: string;
 
   /**
-   * How long an execution is kept after it has last changed: whole seconds. Absent: for ever.
+   * Time to keep an execution after its last change, in whole seconds. Unset: forever.
    *
    * @generated from field: google.protobuf.Duration keep = 4;
    */
@@ -161,14 +161,14 @@ export const GetRetentionPolicyRequestSchema: GenMessage<GetRetentionPolicyReque
  */
 export type GetRetentionPolicyResponse = Message<"flytets.admin.v1.GetRetentionPolicyResponse"> & {
   /**
-   * Its project, domain and workflow are those that it was set for.
+   * Effective policy. Its project, domain and workflow are the scope that defines it.
    *
    * @generated from field: flytets.admin.v1.RetentionPolicy policy = 1;
    */
   policy?: RetentionPolicy | undefined;
 
   /**
-   * Nobody has set one; it is the configuration's.
+   * True if no stored policy applies and the configuration defines this one.
    *
    * @generated from field: bool configured = 2;
    */
@@ -217,7 +217,7 @@ export const ListRetentionPoliciesResponseSchema: GenMessage<ListRetentionPolici
   messageDesc(file_flytets_admin_v1_retention, 8);
 
 /**
- * An execution, with those that go with it.
+ * Execution to delete, with the executions deleted along with it.
  *
  * @generated from message flytets.admin.v1.Deletion
  */
@@ -228,14 +228,14 @@ export type Deletion = Message<"flytets.admin.v1.Deletion"> & {
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Those that it launched, and that these launched.
+   * Executions that it launched, directly or indirectly.
    *
    * @generated from field: repeated flyteidl.core.WorkflowExecutionIdentifier launched = 2;
    */
   launched: WorkflowExecutionIdentifier[];
 
   /**
-   * Outputs that entries of the cache may point to stay.
+   * Keeps raw outputs because cache entries may reference them.
    *
    * @generated from field: bool keeps_raw_outputs = 3;
    */
@@ -286,7 +286,7 @@ export type PreviewRetentionRequest = Message<"flytets.admin.v1.PreviewRetention
   domain: string;
 
   /**
-   * At most 1,000; 0 means 100.
+   * Maximum number of executions, at most 1,000; 0 means 100.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -310,14 +310,14 @@ export type PreviewRetentionResponse = Message<"flytets.admin.v1.PreviewRetentio
   deletions: Deletion[];
 
   /**
-   * Those that are due and stay all the same.
+   * Executions that are due but kept, with the reason.
    *
    * @generated from field: repeated flytets.admin.v1.Refusal kept = 2;
    */
   kept: Refusal[];
 
   /**
-   * There are more than the limit.
+   * More executions match than `limit`.
    *
    * @generated from field: bool more = 3;
    */
@@ -341,7 +341,7 @@ export type DeleteExecutionRequest = Message<"flytets.admin.v1.DeleteExecutionRe
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Only tells what would go.
+   * Reports the deletion without performing it.
    *
    * @generated from field: bool dry_run = 2;
    */
@@ -365,7 +365,7 @@ export type DeleteExecutionResponse = Message<"flytets.admin.v1.DeleteExecutionR
   deletion?: Deletion | undefined;
 
   /**
-   * When its blobs and rows begin to go.
+   * Time at which the deletion of blobs and rows begins.
    *
    * @generated from field: google.protobuf.Timestamp begins_at = 2;
    */
@@ -394,14 +394,14 @@ export type DeleteExecutionsRequest = Message<"flytets.admin.v1.DeleteExecutions
   domain: string;
 
   /**
-   * As in ListExecutions; needed.
+   * Filters as in ListExecutions. Required.
    *
    * @generated from field: string filters = 3;
    */
   filters: string;
 
   /**
-   * At most 1,000; 0 means 100.
+   * Maximum number of executions, at most 1,000; 0 means 100.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -435,7 +435,7 @@ export type DeleteExecutionsResponse = Message<"flytets.admin.v1.DeleteExecution
   kept: Refusal[];
 
   /**
-   * More were found than the limit.
+   * More executions match than `limit`.
    *
    * @generated from field: bool more = 3;
    */
@@ -450,13 +450,15 @@ export const DeleteExecutionsResponseSchema: GenMessage<DeleteExecutionsResponse
   messageDesc(file_flytets_admin_v1_retention, 16);
 
 /**
- * What is deleted is gone: rows, events and blobs. Nothing goes that has not ended, or that something else needs (docs/guides/delete-old-executions.md).
+ * Deletes rows, events and blobs of executions permanently. Keeps executions that have not ended or
+ * that other objects need (docs/guides/delete-old-executions.md).
  *
  * @generated from service flytets.admin.v1.RetentionService
  */
 export const RetentionService: GenService<{
   /**
-   * Says how long the executions of a place are kept; replaces what was said of it before. Needs role admin there.
+   * Creates or replaces the policy of a scope: all projects, a project, a domain or a workflow.
+   * Requires role admin in the scope.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.SetRetentionPolicy
    */
@@ -466,7 +468,8 @@ export const RetentionService: GenService<{
     output: typeof SetRetentionPolicyResponseSchema;
   },
   /**
-   * Takes back what was said of a place: then the policy of the wider place holds. It need not be there.
+   * Deletes the policy of a scope; the policy of the enclosing scope then applies. Succeeds if the
+   * scope has none.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.DeleteRetentionPolicy
    */
@@ -476,7 +479,7 @@ export const RetentionService: GenService<{
     output: typeof DeleteRetentionPolicyResponseSchema;
   },
   /**
-   * The policy that holds for a place, and of which place it is.
+   * Returns the policy that applies to a scope, and the scope that defines it.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.GetRetentionPolicy
    */
@@ -486,7 +489,7 @@ export const RetentionService: GenService<{
     output: typeof GetRetentionPolicyResponseSchema;
   },
   /**
-   * All policies of a project, or, without one, of all.
+   * Lists the policies of a project, or all policies if `project` is empty.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.ListRetentionPolicies
    */
@@ -496,7 +499,7 @@ export const RetentionService: GenService<{
     output: typeof ListRetentionPoliciesResponseSchema;
   },
   /**
-   * What the policies would delete in a project and domain if they were applied now.
+   * Lists the executions of a project and domain that the policies would delete now.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.PreviewRetention
    */
@@ -506,7 +509,8 @@ export const RetentionService: GenService<{
     output: typeof PreviewRetentionResponseSchema;
   },
   /**
-   * Deletes an execution and those that it launched. The answer comes when that is settled; rows and blobs go after it.
+   * Deletes an execution and the executions that it launched. Returns once the deletion is certain;
+   * admin deletes rows and blobs afterwards.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.DeleteExecution
    */
@@ -516,7 +520,8 @@ export const RetentionService: GenService<{
     output: typeof DeleteExecutionResponseSchema;
   },
   /**
-   * Deletes those that filters of ListExecutions find, and tells which stay and why.
+   * Deletes the executions that match filters of ListExecutions. Reports the executions that it
+   * keeps, with reasons.
    *
    * @generated from rpc flytets.admin.v1.RetentionService.DeleteExecutions
    */

@@ -2,7 +2,7 @@
 // @generated from file flytets/admin/v1/schedule.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// What admin tells of schedules beyond the published API.
+// Schedules of launch plans. An extension of the published Flyte API.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -26,7 +26,7 @@ export const file_flytets_admin_v1_schedule: GenFile = /*@__PURE__*/
  */
 export type ListSchedulesRequest = Message<"flytets.admin.v1.ListSchedulesRequest"> & {
   /**
-   * The `revision` of the answer that the caller has; empty when it has none.
+   * `revision` of the last response that the caller holds; empty if it holds none.
    *
    * @generated from field: string known_revision = 1;
    */
@@ -45,21 +45,21 @@ export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest> = /*@_
  */
 export type ListSchedulesResponse = Message<"flytets.admin.v1.ListSchedulesResponse"> & {
   /**
-   * Changes whenever anything in this answer does.
+   * Identifies the content of this response; any change of it changes the revision.
    *
    * @generated from field: string revision = 1;
    */
   revision: string;
 
   /**
-   * Empty when the caller knows this revision already.
+   * Empty if `known_revision` is current.
    *
    * @generated from field: repeated flytets.admin.v1.ActiveSchedule schedules = 2;
    */
   schedules: ActiveSchedule[];
 
   /**
-   * Time zone of cron expressions that name none, as `Europe/Berlin`.
+   * Time zone of cron expressions without one, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 3;
    */
@@ -74,7 +74,7 @@ export const ListSchedulesResponseSchema: GenMessage<ListSchedulesResponse> = /*
   messageDesc(file_flytets_admin_v1_schedule, 1);
 
 /**
- * A schedule that is in force.
+ * Schedule of an active launch plan.
  *
  * @generated from message flytets.admin.v1.ActiveSchedule
  */
@@ -85,14 +85,14 @@ export type ActiveSchedule = Message<"flytets.admin.v1.ActiveSchedule"> & {
   launchPlan?: Identifier | undefined;
 
   /**
-   * Its deprecated `cron_expression` is never set.
+   * Schedule of the launch plan. Admin never sets its deprecated `cron_expression`.
    *
    * @generated from field: flyteidl.admin.Schedule schedule = 2;
    */
   schedule?: Schedule | undefined;
 
   /**
-   * Nothing is due at this time or before it; fixed rates and `@every` count from here.
+   * Time of activation. Runs are due only after it; fixed rates and `@every` count from it.
    *
    * @generated from field: google.protobuf.Timestamp activated_at = 3;
    */
@@ -126,21 +126,21 @@ export type ListNextRunsRequest = Message<"flytets.admin.v1.ListNextRunsRequest"
   domain: string;
 
   /**
-   * Name of a launch plan; empty for all of the domain.
+   * Name of a launch plan; empty selects all of the domain.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * Runs after this time; now, when it is not set.
+   * Lists runs after this time; default: now.
    *
    * @generated from field: google.protobuf.Timestamp after = 4;
    */
   after?: Timestamp | undefined;
 
   /**
-   * Most runs to answer with: 10 when it is not set, 1000 at most.
+   * Maximum number of runs; default 10, at most 1000.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -159,7 +159,7 @@ export const ListNextRunsRequestSchema: GenMessage<ListNextRunsRequest> = /*@__P
  */
 export type ListNextRunsResponse = Message<"flytets.admin.v1.ListNextRunsResponse"> & {
   /**
-   * In the order of their times.
+   * Sorted by time, earliest first.
    *
    * @generated from field: repeated flytets.admin.v1.NextRun runs = 1;
    */
@@ -188,7 +188,7 @@ export type NextRun = Message<"flytets.admin.v1.NextRun"> & {
   scheduledAt?: Timestamp | undefined;
 
   /**
-   * Name that the execution will have.
+   * Name of the execution that the scheduler will create.
    *
    * @generated from field: string execution_name = 3;
    */
@@ -203,7 +203,7 @@ export const NextRunSchema: GenMessage<NextRun> = /*@__PURE__*/
   messageDesc(file_flytets_admin_v1_schedule, 5);
 
 /**
- * Which of the runs that were missed are made up for.
+ * Policy for missed runs.
  *
  * @generated from enum flytets.admin.v1.CatchUp
  */
@@ -214,21 +214,21 @@ export enum CatchUp {
   UNSPECIFIED = 0,
 
   /**
-   * Every one, in order.
+   * Runs every missed run, in order.
    *
    * @generated from enum value: CATCH_UP_ALL = 1;
    */
   ALL = 1,
 
   /**
-   * The last one.
+   * Runs only the last missed run.
    *
    * @generated from enum value: CATCH_UP_LAST = 2;
    */
   LAST = 2,
 
   /**
-   * None.
+   * Skips missed runs.
    *
    * @generated from enum value: CATCH_UP_NONE = 3;
    */
@@ -246,7 +246,7 @@ export const CatchUpSchema: GenEnum<CatchUp> = /*@__PURE__*/
  */
 export const ScheduleService: GenService<{
   /**
-   * The schedules of all active launch plans, for the service that carries them out.
+   * Returns the schedules of all active launch plans, for the scheduler.
    *
    * @generated from rpc flytets.admin.v1.ScheduleService.ListSchedules
    */
@@ -256,7 +256,7 @@ export const ScheduleService: GenService<{
     output: typeof ListSchedulesResponseSchema;
   },
   /**
-   * When the active launch plans of a domain, or one of them, run next.
+   * Lists the next runs of the active launch plans of a domain, or of one of them.
    *
    * @generated from rpc flytets.admin.v1.ScheduleService.ListNextRuns
    */

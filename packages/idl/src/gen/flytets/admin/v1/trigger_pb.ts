@@ -2,7 +2,8 @@
 // @generated from file flytets/admin/v1/trigger.proto (package flytets.admin.v1, syntax proto3)
 /* eslint-disable */
 
-// Launch plans that are started when something happens, beyond the published API.
+// Triggers: start a launch plan when an execution ends or a webhook arrives. An extension of the
+// published Flyte API.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -38,7 +39,7 @@ export type TriggerId = Message<"flytets.admin.v1.TriggerId"> & {
   domain: string;
 
   /**
-   * Lower-case letters, digits and dashes, at most 63.
+   * Lower-case letters, digits and dashes; at most 63 characters.
    *
    * @generated from field: string name = 3;
    */
@@ -67,7 +68,8 @@ export type Trigger = Message<"flytets.admin.v1.Trigger"> & {
   description: string;
 
   /**
-   * What is started. Without a version the one that is active then.
+   * Launch plan to start. Without a version, admin starts the version that is active when the
+   * trigger fires.
    *
    * @generated from field: flyteidl.core.Identifier launch_plan = 3;
    */
@@ -91,21 +93,22 @@ export type Trigger = Message<"flytets.admin.v1.Trigger"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Where the inputs come from, by name. What is not here has the launch plan's default.
+   * Sources of the inputs, by input name. Other inputs get the defaults of the launch plan.
    *
    * @generated from field: map<string, flytets.admin.v1.InputSource> inputs = 6;
    */
   inputs: { [key: string]: InputSource };
 
   /**
-   * Set by the server.
+   * Output only.
    *
    * @generated from field: flytets.admin.v1.TriggerState state = 7;
    */
   state: TriggerState;
 
   /**
-   * As whom it fires: who made or replaced it last; empty where nobody is asked who they are.
+   * Subject with whose permissions the trigger fires: the caller that created or last replaced it.
+   * Output only. Empty if authentication is disabled.
    *
    * @generated from field: string owner = 8;
    */
@@ -122,7 +125,7 @@ export type Trigger = Message<"flytets.admin.v1.Trigger"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Where a webhook is to be sent, below the address of the API.
+   * Path of the webhook, relative to the address of the API. Output only.
    *
    * @generated from field: string webhook_path = 11;
    */
@@ -137,13 +140,13 @@ export const TriggerSchema: GenMessage<Trigger> = /*@__PURE__*/
   messageDesc(file_flytets_admin_v1_trigger, 1);
 
 /**
- * Fires when an execution ends that all of these hold for.
+ * Fires when an execution ends that matches all fields.
  *
  * @generated from message flytets.admin.v1.ExecutionSource
  */
 export type ExecutionSource = Message<"flytets.admin.v1.ExecutionSource"> & {
   /**
-   * The trigger's own when they are empty.
+   * Project and domain of the execution; default: those of the trigger.
    *
    * @generated from field: string project = 1;
    */
@@ -155,21 +158,21 @@ export type ExecutionSource = Message<"flytets.admin.v1.ExecutionSource"> & {
   domain: string;
 
   /**
-   * Name of its launch plan; empty for any.
+   * Name of the launch plan; empty matches any.
    *
    * @generated from field: string launch_plan = 3;
    */
   launchPlan: string;
 
   /**
-   * Name of its workflow; empty for any.
+   * Name of the workflow; empty matches any.
    *
    * @generated from field: string workflow = 4;
    */
   workflow: string;
 
   /**
-   * How it ended; SUCCEEDED when there are none.
+   * Terminal phases that match; default: SUCCEEDED.
    *
    * @generated from field: repeated flyteidl.core.WorkflowExecution.Phase phases = 5;
    */
@@ -211,7 +214,7 @@ export type InputSource = Message<"flytets.admin.v1.InputSource"> & {
    */
   source: {
     /**
-     * An output of the execution that ended, by its name, or a part of it: `/o0/rows/0`.
+     * Name of an output of the ended execution, or a path into it such as `/o0/rows/0`.
      *
      * @generated from field: string output = 1;
      */
@@ -219,7 +222,8 @@ export type InputSource = Message<"flytets.admin.v1.InputSource"> & {
     case: "output";
   } | {
     /**
-     * A part of the webhook's JSON body (RFC 6901), as `/repository/name`; empty for all of it. It is converted to the input's type.
+     * JSON pointer (RFC 6901) into the body of the webhook, such as `/repository/name`; empty
+     * selects the whole body. Admin converts the value to the type of the input.
      *
      * @generated from field: string body = 2;
      */
@@ -233,7 +237,7 @@ export type InputSource = Message<"flytets.admin.v1.InputSource"> & {
     case: "literal";
   } | {
     /**
-     * Something about what fired.
+     * Property of the event that fired the trigger.
      *
      * @generated from field: flytets.admin.v1.About about = 4;
      */
@@ -276,7 +280,7 @@ export type CreateTriggerResponse = Message<"flytets.admin.v1.CreateTriggerRespo
   trigger?: Trigger | undefined;
 
   /**
-   * Of a webhook trigger: what the sender signs with. It is told this once.
+   * Signing secret of a webhook trigger. Only this response returns it.
    *
    * @generated from field: string webhook_secret = 2;
    */
@@ -421,14 +425,14 @@ export type ListTriggersRequest = Message<"flytets.admin.v1.ListTriggersRequest"
   domain: string;
 
   /**
-   * Most to answer with: 100 when it is not set, 1000 at most.
+   * Maximum number of items; default 100, at most 1000.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
-   * From the answer before.
+   * Token of the previous response; empty for the first page.
    *
    * @generated from field: string token = 4;
    */
@@ -452,7 +456,7 @@ export type ListTriggersResponse = Message<"flytets.admin.v1.ListTriggersRespons
   triggers: Trigger[];
 
   /**
-   * Empty when there are no more.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -493,7 +497,7 @@ export type RotateTriggerSecretResponse = Message<"flytets.admin.v1.RotateTrigge
   webhookSecret: string;
 
   /**
-   * Until when the secret before is accepted too.
+   * Time until which admin also accepts the previous secret.
    *
    * @generated from field: google.protobuf.Timestamp previous_until = 2;
    */
@@ -529,7 +533,7 @@ export type Firing = Message<"flytets.admin.v1.Firing"> & {
     case: "execution";
   } | {
     /**
-     * Id of the webhook's delivery.
+     * Id of the webhook delivery.
      *
      * @generated from field: string delivery_id = 3;
      */
@@ -543,21 +547,21 @@ export type Firing = Message<"flytets.admin.v1.Firing"> & {
   state: FiringState;
 
   /**
-   * Why it was refused, or why the last try failed.
+   * Reason of the refusal, or error of the last attempt.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * What is started; it follows from trigger and cause.
+   * Execution to start. Trigger and cause determine its name.
    *
    * @generated from field: flyteidl.core.WorkflowExecutionIdentifier started = 6;
    */
   started?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * How many triggers one after the other led here, this one included.
+   * Length of the chain of triggers that led to this firing, including this one.
    *
    * @generated from field: uint32 depth = 7;
    */
@@ -601,28 +605,28 @@ export type ListFiringsRequest = Message<"flytets.admin.v1.ListFiringsRequest"> 
   domain: string;
 
   /**
-   * Name of a trigger; empty for all.
+   * Name of a trigger; empty matches all.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * Only those in this state.
+   * Filters by state; unspecified matches all.
    *
    * @generated from field: flytets.admin.v1.FiringState state = 4;
    */
   state: FiringState;
 
   /**
-   * Most to answer with: 100 when it is not set, 1000 at most.
+   * Maximum number of items; default 100, at most 1000.
    *
    * @generated from field: uint32 limit = 5;
    */
   limit: number;
 
   /**
-   * From the answer before.
+   * Token of the previous response; empty for the first page.
    *
    * @generated from field: string token = 6;
    */
@@ -646,7 +650,7 @@ export type ListFiringsResponse = Message<"flytets.admin.v1.ListFiringsResponse"
   firings: Firing[];
 
   /**
-   * Empty when there are no more.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -703,7 +707,8 @@ export enum WebhookScheme {
   STANDARD = 1,
 
   /**
-   * As GitHub signs: `x-hub-signature-256`, `x-github-delivery`. It has no time, so only the delivery's id keeps it from being replayed.
+   * GitHub signatures: `x-hub-signature-256`, `x-github-delivery`. The signature covers no
+   * timestamp, so only the delivery id prevents replay.
    *
    * @generated from enum value: WEBHOOK_SCHEME_GITHUB = 2;
    */
@@ -726,7 +731,7 @@ export enum About {
   UNSPECIFIED = 0,
 
   /**
-   * Of the execution that ended, as texts.
+   * Properties of the ended execution, as strings.
    *
    * @generated from enum value: ABOUT_EXECUTION_NAME = 1;
    */
@@ -753,14 +758,14 @@ export enum About {
   EXECUTION_ERROR = 5,
 
   /**
-   * Id of the webhook's delivery, as a text.
+   * Id of the webhook delivery, as a string.
    *
    * @generated from enum value: ABOUT_DELIVERY_ID = 6;
    */
   DELIVERY_ID = 6,
 
   /**
-   * When it fired, as a datetime.
+   * Time at which the trigger fired, as a datetime.
    *
    * @generated from enum value: ABOUT_TIME = 7;
    */
@@ -783,7 +788,7 @@ export enum FiringState {
   UNSPECIFIED = 0,
 
   /**
-   * Nothing has been started yet; it is tried again.
+   * Admin has not started the execution yet and retries.
    *
    * @generated from enum value: FIRING_STATE_WAITING = 1;
    */
@@ -795,7 +800,7 @@ export enum FiringState {
   STARTED = 2,
 
   /**
-   * Nothing is started, for the reason that is given.
+   * Admin does not start an execution; `reason` says why.
    *
    * @generated from enum value: FIRING_STATE_REFUSED = 3;
    */
@@ -813,7 +818,7 @@ export const FiringStateSchema: GenEnum<FiringState> = /*@__PURE__*/
  */
 export const TriggerService: GenService<{
   /**
-   * Makes a trigger; it fires for what happens from then on, as whoever made it.
+   * Creates a trigger. It fires for events after its creation, with the identity of the caller.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.CreateTrigger
    */
@@ -823,7 +828,7 @@ export const TriggerService: GenService<{
     output: typeof CreateTriggerResponseSchema;
   },
   /**
-   * Replaces a trigger; from then on it fires as whoever replaced it.
+   * Replaces a trigger. It fires with the identity of the caller from then on.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.UpdateTrigger
    */
@@ -833,7 +838,7 @@ export const TriggerService: GenService<{
     output: typeof UpdateTriggerResponseSchema;
   },
   /**
-   * Pauses a trigger, or lets it go on. What happens while it is paused is not made up for.
+   * Pauses or resumes a trigger. A paused trigger ignores events and does not process them later.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.SetTriggerState
    */
@@ -843,7 +848,7 @@ export const TriggerService: GenService<{
     output: typeof SetTriggerStateResponseSchema;
   },
   /**
-   * Removes a trigger and its history.
+   * Deletes a trigger and its firings.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.DeleteTrigger
    */
@@ -861,7 +866,7 @@ export const TriggerService: GenService<{
     output: typeof TriggerSchema;
   },
   /**
-   * The triggers of a project and domain, by name.
+   * Lists the triggers of a project and domain, sorted by name.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.ListTriggers
    */
@@ -871,7 +876,7 @@ export const TriggerService: GenService<{
     output: typeof ListTriggersResponseSchema;
   },
   /**
-   * Gives a webhook trigger another secret. The one before is accepted for another day.
+   * Generates a new secret for a webhook trigger. Admin accepts the previous secret for 24 hours.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.RotateTriggerSecret
    */
@@ -881,7 +886,7 @@ export const TriggerService: GenService<{
     output: typeof RotateTriggerSecretResponseSchema;
   },
   /**
-   * What fired, newest first: what was started, what waits, what was refused and why.
+   * Lists firings, newest first, with their state and the reason of a refusal.
    *
    * @generated from rpc flytets.admin.v1.TriggerService.ListFirings
    */

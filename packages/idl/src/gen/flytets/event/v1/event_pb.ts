@@ -2,7 +2,7 @@
 // @generated from file flytets/event/v1/event.proto (package flytets.event.v1, syntax proto3)
 /* eslint-disable */
 
-// What propeller reports to admin over the bus.
+// Messages between propeller and admin over the bus.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -23,9 +23,9 @@ export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqQDCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEjMKBm5vdGljZRgIIAEoCzIhLmZseXRldHMuZXZlbnQudjEuRXhlY3V0aW9uTm90aWNlSAASKQoGaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEioKB291dHB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoIc2VxdWVuY2UYBSABKAQSHAoUZHluYW1pY193b3JrZmxvd191cmkYByABKAkSFAoMd29ya2Zsb3dfa2V5GAkgASgJEhMKC2VuZGVkX25vZGVzGAogASgNQgcKBWV2ZW50IpQBCg9FeGVjdXRpb25Ob3RpY2USQAoMZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGcmVhc29uGAIgASgJEi8KC29jY3VycmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJpChFFeGVjdXRpb25SZWNvcmRlZBIUCgx3b3JrZmxvd19rZXkYASABKAkSDQoFcGhhc2UYAiABKAkSLwoLcmVjb3JkZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk8KBFdha2USFAoMd29ya2Zsb3dfa2V5GAEgASgJEhEKB25vZGVfaWQYAiABKAlIABITCglzaWduYWxfaWQYAyABKAlIAEIJCgdzdWJqZWN0YgZwcm90bzM", [file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
- * One fact about a workflow or a node. The inner message is the published one,
- * so that the same fact can go to any Flyte admin by RPC; the outer fields carry
- * small data by value beside the address that the inner message names.
+ * Event about a workflow, a node or an attempt. Contains the published event, which propeller can
+ * also send to any Flyte admin by RPC. The outer fields carry small data by value; the inner event
+ * carries its URI.
  *
  * @generated from message flytets.event.v1.ExecutionEvent
  */
@@ -47,11 +47,10 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
     case: "node";
   } | {
     /**
-     * What propeller itself tells of an attempt, because no plugin service does:
-     * that nobody serves its task type, or whoever does is silent. And the one
-     * task execution of an array node: its items are the event's
-     * `metadata.external_resources`, of which an event names only those that
-     * have changed since the event before.
+     * Event about an attempt that propeller reports itself: no plugin service serves the task type,
+     * or the plugin service does not respond. Also the single task execution of an array node, with
+     * the items as `metadata.external_resources`; an event lists only the items that have changed
+     * since the previous event.
      *
      * @generated from field: flyteidl.event.TaskExecutionEvent task = 6;
      */
@@ -59,8 +58,8 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
     case: "task";
   } | {
     /**
-     * What keeps the execution from going on, for people. It has no published
-     * counterpart, so only our own admin is told.
+     * Reason why the execution makes no progress, for display. The published API has no
+     * counterpart, so only this project's admin receives it.
      *
      * @generated from field: flytets.event.v1.ExecutionNotice notice = 8;
      */
@@ -69,48 +68,47 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Values of the inputs, when there is no blob at the event's input_uri.
+   * Inputs by value, if no blob exists at `input_uri` of the event.
    *
    * @generated from field: flyteidl.core.LiteralMap inputs = 3;
    */
   inputs?: LiteralMap | undefined;
 
   /**
-   * Values of the outputs, when there is no blob at the event's output_uri.
+   * Outputs by value, if no blob exists at `output_uri` of the event.
    *
    * @generated from field: flyteidl.core.LiteralMap outputs = 4;
    */
   outputs?: LiteralMap | undefined;
 
   /**
-   * Counts up within one execution, over restarts too: orders events whose
-   * times are equal.
+   * Increases within one execution, across restarts. Orders events with equal times.
    *
    * @generated from field: uint64 sequence = 5;
    */
   sequence: bigint;
 
   /**
-   * Address of a core.CompiledWorkflowClosure, when what a dynamic node made is too
-   * large to travel: the event's `dynamic_workflow` then holds its id and
-   * `dynamic_job_spec_uri` alone. The object stays as long as the execution does.
+   * URI of a core.CompiledWorkflowClosure, if the workflow of a dynamic node is too large for the
+   * message. `dynamic_workflow` of the event then contains only its id and `dynamic_job_spec_uri`.
+   * The object lives as long as the execution.
    *
    * @generated from field: string dynamic_workflow_uri = 7;
    */
   dynamicWorkflowUri: string;
 
   /**
-   * `namespace/name` of the resource that tells: it must be that of the
-   * execution which the event names. Empty from builds that did not send it.
+   * `namespace/name` of the reporting resource. It must be the resource of the execution that the
+   * event names. Older builds leave it empty.
    *
    * @generated from field: string workflow_key = 9;
    */
   workflowKey: string;
 
   /**
-   * With the end of an execution: how many of its nodes have ended otherwise than
-   * skipped or aborted and were told of, at every depth. Whoever has recorded fewer has missed
-   * events. 0 from builds that did not send it.
+   * In the terminal event of an execution: number of reported nodes, at every depth, that ended in
+   * a phase other than SKIPPED or ABORTED. A receiver that has recorded fewer nodes has missed
+   * events. Older builds send 0.
    *
    * @generated from field: uint32 ended_nodes = 10;
    */
@@ -125,8 +123,8 @@ export const ExecutionEventSchema: GenMessage<ExecutionEvent> = /*@__PURE__*/
   messageDesc(file_flytets_event_v1_event, 0);
 
 /**
- * What an execution that runs, or is to begin, waits for that may not come by
- * itself. The latest stands, by the event's sequence, until the execution ends.
+ * Condition that a queued or running execution waits for and that may need intervention. Admin
+ * keeps the latest notice, by sequence of the event, until the execution ends.
  *
  * @generated from message flytets.event.v1.ExecutionNotice
  */
@@ -137,7 +135,7 @@ export type ExecutionNotice = Message<"flytets.event.v1.ExecutionNotice"> & {
   executionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Empty: nothing is in its way any more.
+   * Reason, for display; empty if the execution can proceed.
    *
    * @generated from field: string reason = 2;
    */
@@ -157,8 +155,8 @@ export const ExecutionNoticeSchema: GenMessage<ExecutionNotice> = /*@__PURE__*/
   messageDesc(file_flytets_event_v1_event, 1);
 
 /**
- * Admin's word that an execution's terminal event is in the database; the
- * finalizer of the resource may go.
+ * Confirms that admin has stored the terminal event of an execution. Propeller may then remove the
+ * finalizer of the resource.
  *
  * @generated from message flytets.event.v1.ExecutionRecorded
  */
@@ -171,7 +169,7 @@ export type ExecutionRecorded = Message<"flytets.event.v1.ExecutionRecorded"> & 
   workflowKey: string;
 
   /**
-   * Phase that was recorded, as the name in flyteidl.core.WorkflowExecution.Phase.
+   * Stored phase, as the name in flyteidl.core.WorkflowExecution.Phase.
    *
    * @generated from field: string phase = 2;
    */
@@ -191,15 +189,14 @@ export const ExecutionRecordedSchema: GenMessage<ExecutionRecorded> = /*@__PURE_
   messageDesc(file_flytets_event_v1_event, 2);
 
 /**
- * Admin's word that something has happened that a node waits for: the node is to
- * ask for it. It carries no news itself and may be lost; who waits asks again at
- * long intervals.
+ * Notifies propeller that a condition of a waiting node may hold; the node then asks admin. Carries
+ * no state, and the bus may lose it. A waiting node also polls at long intervals.
  *
  * @generated from message flytets.event.v1.Wake
  */
 export type Wake = Message<"flytets.event.v1.Wake"> & {
   /**
-   * `namespace/name` of the waiting workflow's resource.
+   * `namespace/name` of the resource of the waiting workflow.
    *
    * @generated from field: string workflow_key = 1;
    */
@@ -218,7 +215,7 @@ export type Wake = Message<"flytets.event.v1.Wake"> & {
     case: "nodeId";
   } | {
     /**
-     * Id of the signal of this execution that was set.
+     * Id of the signal that a caller has set.
      *
      * @generated from field: string signal_id = 3;
      */

@@ -2,13 +2,13 @@
 // @generated from file flytets/plugin/v1/plugin.proto (package flytets.plugin.v1, syntax proto3)
 /* eslint-disable */
 
-// What propeller and the plugin services say to each other.
+// Protocol between propeller and the plugin services.
 //
-// A request is declarative and complete: it names the state that one attempt of
-// one task should be in. A plugin service reconciles towards it and reports with
-// events. Both travel over a bus that may lose, repeat and reorder, so both are
-// idempotent: a repeated request is answered with the current state, and an event
-// that is not newer than (phase_version of its phase) what is known is ignored.
+// A request is declarative and complete: it names the desired state of one attempt of one task. The
+// plugin service reconciles towards it and reports with events. The bus may lose, duplicate and
+// reorder messages, so requests and events are idempotent. A plugin service answers a repeated
+// request with the current state. The receiver ignores an event whose phase_version is not newer
+// than the known version of its phase.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -35,7 +35,7 @@ export const file_flytets_plugin_v1_plugin: GenFile = /*@__PURE__*/
   fileDesc("Ch5mbHl0ZXRzL3BsdWdpbi92MS9wbHVnaW4ucHJvdG8SEWZseXRldHMucGx1Z2luLnYxIkUKBU93bmVyEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRILCgN1aWQYBCABKAkiYwoLUmVzb3VyY2VTZXQSCwoDY3B1GAEgASgJEg4KBm1lbW9yeRgCIAEoCRIZChFlcGhlbWVyYWxfc3RvcmFnZRgDIAEoCRIPCgdzdG9yYWdlGAQgASgJEgsKA2dwdRgFIAEoCSLAAQoNTm9kZU92ZXJyaWRlcxIrCglyZXNvdXJjZXMYASABKAsyGC5mbHl0ZWlkbC5jb3JlLlJlc291cmNlcxI8ChJleHRlbmRlZF9yZXNvdXJjZXMYAiABKAsyIC5mbHl0ZWlkbC5jb3JlLkV4dGVuZGVkUmVzb3VyY2VzEhcKD2NvbnRhaW5lcl9pbWFnZRgDIAEoCRIrCgxwb2RfdGVtcGxhdGUYBCABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZCKFCwoLVGFza1JlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVyEjAKB2Rlc2lyZWQYAiABKA4yHy5mbHl0ZXRzLnBsdWdpbi52MS5EZXNpcmVkU3RhdGUSFgoOZ2VuZXJhdGVkX25hbWUYAyABKAkSFAoMd29ya2Zsb3dfa2V5GAQgASgJEhEKCW5vZGVfcGF0aBgFIAEoCRIRCgluYW1lc3BhY2UYBiABKAkSJwoFb3duZXIYByABKAsyGC5mbHl0ZXRzLnBsdWdpbi52MS5Pd25lchItCgh0ZW1wbGF0ZRgKIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlEjMKCW92ZXJyaWRlcxgLIAEoCzIgLmZseXRldHMucGx1Z2luLnYxLk5vZGVPdmVycmlkZXMSLgoLd29ya2Zsb3dfaWQYDCABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISKQoGaW5wdXRzGBQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhYKDmlucHV0c193cml0dGVuGBUgASgIEhEKCWlucHV0X3VyaRgWIAEoCRIVCg1vdXRwdXRfcHJlZml4GBcgASgJEhkKEXJhd19vdXRwdXRfcHJlZml4GBggASgJEh8KF3ByZXZpb3VzX2NoZWNrcG9pbnRfdXJpGBkgASgJEjoKBmxhYmVscxgeIAMoCzIqLmZseXRldHMucGx1Z2luLnYxLlRhc2tSZXF1ZXN0LkxhYmVsc0VudHJ5EkQKC2Fubm90YXRpb25zGB8gAygLMi8uZmx5dGV0cy5wbHVnaW4udjEuVGFza1JlcXVlc3QuQW5ub3RhdGlvbnNFbnRyeRIwCgtlbnZpcm9ubWVudBggIAMoCzIbLmZseXRlaWRsLmNvcmUuS2V5VmFsdWVQYWlyEjgKEHNlY3VyaXR5X2NvbnRleHQYISABKAsyHi5mbHl0ZWlkbC5jb3JlLlNlY3VyaXR5Q29udGV4dBI5ChFyZXNvdXJjZV9kZWZhdWx0cxgiIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EjcKD3Jlc291cmNlX2xpbWl0cxgjIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EhUKDWludGVycnVwdGlibGUYJCABKAgSEwoLY29uc29sZV91cmwYJSABKAkSGAoQZGVsZXRlX3Jlc291cmNlcxgmIAEoCBI/ChdyZXNvdXJjZV9kZWZhdWx0X2xpbWl0cxgnIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EhQKDHBsdWdpbl9zdGF0ZRgoIAEoDBI3Cgtrbm93bl9waGFzZRgpIAEoDjIiLmZseXRlaWRsLmNvcmUuVGFza0V4ZWN1dGlvbi5QaGFzZRIbChNrbm93bl9waGFzZV92ZXJzaW9uGCogASgNEg0KBXNoYXJkGCsgASgNEjAKDHJlcXVlc3RlZF9hdBgsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMYWJvcnRfcmVhc29uGC0gASgJEhUKDXBhcnRfb2ZfYXJyYXkYLiABKAgSMAoKYXJyYXlfaXRlbRgvIAEoCzIcLmZseXRldHMucGx1Z2luLnYxLkFycmF5SXRlbRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjIKEEFubm90YXRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJRCglBcnJheUl0ZW0SDQoFaW5kZXgYASABKA0SDQoFbGlzdHMYAiABKAgSEAoIcG9zaXRpb24YAyABKA0SFAoMYm91bmRfaW5wdXRzGAQgAygJIi8KB0ZhaWx1cmUSEwoLcmVjb3ZlcmFibGUYASABKAgSDwoHY2xlYW51cBgCIAEoCCKUAgoJVGFza0V2ZW50EjEKBWV2ZW50GAEgASgLMiIuZmx5dGVpZGwuZXZlbnQuVGFza0V4ZWN1dGlvbkV2ZW50EhQKDHdvcmtmbG93X2tleRgCIAEoCRIRCglub2RlX3BhdGgYAyABKAkSKwoHZmFpbHVyZRgEIAEoCzIaLmZseXRldHMucGx1Z2luLnYxLkZhaWx1cmUSKgoHb3V0cHV0cxgFIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBITCgtmdXR1cmVzX3VyaRgGIAEoCRIQCghkZWNrX3VyaRgHIAEoCRIUCgxwbHVnaW5fc3RhdGUYCCABKAwSFQoNcGFydF9vZl9hcnJheRgJIAEoCCqWAQoMRGVzaXJlZFN0YXRlEh0KGURFU0lSRURfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFERVNJUkVEX1NUQVRFX1JVThABEhcKE0RFU0lSRURfU1RBVEVfQUJPUlQQAhIaChZERVNJUkVEX1NUQVRFX0ZJTkFMSVpFEAMSGwoXREVTSVJFRF9TVEFURV9BQk9SVF9BTEwQBGIGcHJvdG8z", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_core_security, file_flyteidl_core_tasks, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
- * Kubernetes owner of everything that the attempt creates.
+ * Kubernetes owner of all objects of the attempt.
  *
  * @generated from message flytets.plugin.v1.Owner
  */
@@ -69,7 +69,7 @@ export const OwnerSchema: GenMessage<Owner> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 0);
 
 /**
- * Platform-wide resource rules, as Kubernetes quantities; empty means none.
+ * Platform-wide resource settings, as Kubernetes quantities; empty means none.
  *
  * @generated from message flytets.plugin.v1.ResourceSet
  */
@@ -108,7 +108,7 @@ export const ResourceSetSchema: GenMessage<ResourceSet> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 1);
 
 /**
- * What a node says over its task template.
+ * Overrides of the task template by the node.
  *
  * @generated from message flytets.plugin.v1.NodeOverrides
  */
@@ -142,13 +142,13 @@ export const NodeOverridesSchema: GenMessage<NodeOverrides> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 2);
 
 /**
- * One attempt of one task.
+ * Request for one attempt of one task.
  *
  * @generated from message flytets.plugin.v1.TaskRequest
  */
 export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   /**
-   * Task, node (by its unique id) and attempt. Derived names rest on it.
+   * Task, node (by unique id) and attempt. The service derives object names from it.
    *
    * @generated from field: flyteidl.core.TaskExecutionIdentifier id = 1;
    */
@@ -160,23 +160,23 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   desired: DesiredState;
 
   /**
-   * Name for what the attempt creates: [execution, node, attempt], at most 50
-   * characters, a DNS-1123 label.
+   * Name of the objects of the attempt, from execution, node and attempt: a DNS-1123 label of at
+   * most 50 characters.
    *
    * @generated from field: string generated_name = 3;
    */
   generatedName: string;
 
   /**
-   * Resource that the attempt belongs to, as `namespace/name`.
+   * Resource of the workflow, as `namespace/name`.
    *
    * @generated from field: string workflow_key = 4;
    */
   workflowKey: string;
 
   /**
-   * Position of the node in its workflow: ids of the graph from the top, joined
-   * with `/`. Given back in events so that propeller finds the node.
+   * Path of the node: ids of the graph from the root, joined with `/`. Events return it so that
+   * propeller finds the node.
    *
    * @generated from field: string node_path = 5;
    */
@@ -203,15 +203,15 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   overrides?: NodeOverrides | undefined;
 
   /**
-   * Identifier of the workflow that is executed, for the container's environment.
+   * Identifier of the running workflow, for the environment of the container.
    *
    * @generated from field: flyteidl.core.Identifier workflow_id = 12;
    */
   workflowId?: Identifier | undefined;
 
   /**
-   * Inputs. With `inputs_written` false the service writes them to `input_uri`
-   * before it starts anything that reads them there.
+   * Inputs by value. If `inputs_written` is false, the service writes them to `input_uri` before it
+   * starts a process that reads them.
    *
    * @generated from field: flyteidl.core.LiteralMap inputs = 20;
    */
@@ -223,14 +223,14 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   inputsWritten: boolean;
 
   /**
-   * `{data dir}/{node}/data/inputs.pb`.
+   * URI of the inputs: `{data dir}/{node}/data/inputs.pb`.
    *
    * @generated from field: string input_uri = 22;
    */
   inputUri: string;
 
   /**
-   * `{data dir}/{node}/data/{attempt}`; outputs.pb, error.pb, deck.html below it.
+   * Prefix `{data dir}/{node}/data/{attempt}` of outputs.pb, error.pb and deck.html.
    *
    * @generated from field: string output_prefix = 23;
    */
@@ -242,7 +242,7 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   rawOutputPrefix: string;
 
   /**
-   * Checkpoint written by the attempt before; empty when there is none.
+   * URI of the checkpoint of the previous attempt; empty if none exists.
    *
    * @generated from field: string previous_checkpoint_uri = 25;
    */
@@ -259,7 +259,7 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   annotations: { [key: string]: string };
 
   /**
-   * Environment that the execution sets for every container.
+   * Environment variables that the execution sets in every container.
    *
    * @generated from field: repeated flyteidl.core.KeyValuePair environment = 32;
    */
@@ -286,35 +286,35 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   interruptible: boolean;
 
   /**
-   * Base of console links; empty when none is configured.
+   * Base URL of console links; empty if not configured.
    *
    * @generated from field: string console_url = 37;
    */
   consoleUrl: string;
 
   /**
-   * Remove objects once the attempt ended (DESIRED_STATE_FINALIZE and retries).
+   * Delete objects after the attempt has ended (DESIRED_STATE_FINALIZE and retries).
    *
    * @generated from field: bool delete_resources = 38;
    */
   deleteResources: boolean;
 
   /**
-   * Least limits of a container that names none; absent: its limit is what it requests.
+   * Minimum limits of a container without limits. Unset: its limits equal its requests.
    *
    * @generated from field: flytets.plugin.v1.ResourceSet resource_default_limits = 39;
    */
   resourceDefaultLimits?: ResourceSet | undefined;
 
   /**
-   * What the service last told propeller to keep.
+   * `plugin_state` of the last event.
    *
    * @generated from field: bytes plugin_state = 40;
    */
   pluginState: Uint8Array;
 
   /**
-   * Last phase that propeller knows of this attempt, for a service that lost its own memory.
+   * Last phase that propeller knows, for a service that has lost its state.
    *
    * @generated from field: flyteidl.core.TaskExecution.Phase known_phase = 41;
    */
@@ -326,37 +326,37 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
   knownPhaseVersion: number;
 
   /**
-   * Partition for the answering events.
+   * Partition for the events of the attempt.
    *
    * @generated from field: uint32 shard = 43;
    */
   shard: number;
 
   /**
-   * When the request was made; a repeat has a later one.
+   * Creation time of the request; a repeated request has a later one.
    *
    * @generated from field: google.protobuf.Timestamp requested_at = 44;
    */
   requestedAt?: Timestamp | undefined;
 
   /**
-   * Why the attempt is to be aborted.
+   * Reason of the abort.
    *
    * @generated from field: string abort_reason = 45;
    */
   abortReason: string;
 
   /**
-   * The node is an item of an array node. Given back in events: people see the
-   * items as resources of the array's one task execution, which propeller tells.
+   * Marks an item of an array node; events return it. Users see items as external resources of the
+   * single task execution of the array, which propeller reports.
    *
    * @generated from field: bool part_of_array = 46;
    */
   partOfArray: boolean;
 
   /**
-   * Set for items of arrays: how the item's inputs stand in the file at
-   * `input_uri`. `inputs`, and `template.interface`, are those of the one item.
+   * Location of the item's inputs in the file at `input_uri`; set for items of arrays. `inputs` and
+   * `template.interface` describe the single item.
    *
    * @generated from field: flytets.plugin.v1.ArrayItem array_item = 47;
    */
@@ -371,35 +371,35 @@ export const TaskRequestSchema: GenMessage<TaskRequest> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 3);
 
 /**
- * One item of an array node.
+ * Item of an array node.
  *
  * @generated from message flytets.plugin.v1.ArrayItem
  */
 export type ArrayItem = Message<"flytets.plugin.v1.ArrayItem"> & {
   /**
-   * From 0.
+   * Index in the array, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * The program picks its values out of lists, as flytekit's map tasks do: the
-   * file holds a list for every input but `bound_inputs`.
+   * The program selects its values from lists, as flytekit's map tasks do. The file then contains a
+   * list for every input except `bound_inputs`.
    *
    * @generated from field: bool lists = 2;
    */
   lists: boolean;
 
   /**
-   * Place of the item's values in these lists.
+   * Index of the item's values in these lists.
    *
    * @generated from field: uint32 position = 3;
    */
   position: number;
 
   /**
-   * Inputs that are the same for all items.
+   * Names of the inputs that are equal for all items.
    *
    * @generated from field: repeated string bound_inputs = 4;
    */
@@ -414,20 +414,20 @@ export const ArrayItemSchema: GenMessage<ArrayItem> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 4);
 
 /**
- * How a failed attempt is to be treated.
+ * Classification of a failed attempt.
  *
  * @generated from message flytets.plugin.v1.Failure
  */
 export type Failure = Message<"flytets.plugin.v1.Failure"> & {
   /**
-   * False: no retry, whatever is left of the budget.
+   * Allows a retry. False forbids it regardless of the remaining retry budget.
    *
    * @generated from field: bool recoverable = 1;
    */
   recoverable: boolean;
 
   /**
-   * Objects of the attempt should be removed before a retry.
+   * Delete the objects of the attempt before a retry.
    *
    * @generated from field: bool cleanup = 2;
    */
@@ -442,15 +442,14 @@ export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 5);
 
 /**
- * The state of an attempt, as the plugin service sees it.
+ * State of an attempt as observed by the plugin service.
  *
  * @generated from message flytets.plugin.v1.TaskEvent
  */
 export type TaskEvent = Message<"flytets.plugin.v1.TaskEvent"> & {
   /**
-   * What admin records, minted once here: phase, version, reasons, logs,
-   * external resources, output address or error. `event.error.kind` says whose
-   * budget (USER or SYSTEM) a retry spends.
+   * Event that admin stores: phase, version, reasons, logs, external resources, and output URI or
+   * error. `event.error.kind` selects the retry budget, USER or SYSTEM.
    *
    * @generated from field: flyteidl.event.TaskExecutionEvent event = 1;
    */
@@ -467,42 +466,42 @@ export type TaskEvent = Message<"flytets.plugin.v1.TaskEvent"> & {
   nodePath: string;
 
   /**
-   * Set when `event.phase` is FAILED.
+   * Set if `event.phase` is FAILED.
    *
    * @generated from field: flytets.plugin.v1.Failure failure = 4;
    */
   failure?: Failure | undefined;
 
   /**
-   * Outputs by value, when they are small; else they stand at event.output_uri.
+   * Small outputs by value; larger outputs are at `event.output_uri`.
    *
    * @generated from field: flyteidl.core.LiteralMap outputs = 5;
    */
   outputs?: LiteralMap | undefined;
 
   /**
-   * Address of futures.pb when the attempt produced a dynamic workflow.
+   * URI of futures.pb if the attempt produced a dynamic workflow.
    *
    * @generated from field: string futures_uri = 6;
    */
   futuresUri: string;
 
   /**
-   * Address of a deck that the attempt wrote.
+   * URI of a deck that the attempt wrote.
    *
    * @generated from field: string deck_uri = 7;
    */
   deckUri: string;
 
   /**
-   * Kept by propeller and given back in the next request; at most 4 KiB.
+   * Opaque state that propeller stores and returns in the next request; at most 4 KiB.
    *
    * @generated from field: bytes plugin_state = 8;
    */
   pluginState: Uint8Array;
 
   /**
-   * As in the request: the event makes no task execution of its own.
+   * Copy of the request's field. Admin creates no separate task execution for the event.
    *
    * @generated from field: bool part_of_array = 9;
    */
@@ -517,7 +516,7 @@ export const TaskEventSchema: GenMessage<TaskEvent> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 6);
 
 /**
- * The state in which propeller wants the attempt.
+ * State that propeller requests for the attempt.
  *
  * @generated from enum flytets.plugin.v1.DesiredState
  */
@@ -528,34 +527,33 @@ export enum DesiredState {
   UNSPECIFIED = 0,
 
   /**
-   * Run until it ends; a repeat asks for the current state.
+   * Run to completion; a repeated request asks for the current state.
    *
    * @generated from enum value: DESIRED_STATE_RUN = 1;
    */
   RUN = 1,
 
   /**
-   * Stop, remove what was created, and report ABORTED (or the terminal state
-   * that was reached first).
+   * Stop, delete the created objects, and report ABORTED, or the terminal state that the attempt
+   * reached first.
    *
    * @generated from enum value: DESIRED_STATE_ABORT = 2;
    */
   ABORT = 2,
 
   /**
-   * The attempt's end has been taken up: remove what the attempt left, report
-   * nothing. `delete_resources` says whether objects go or stay for reading.
+   * Clean up after propeller has processed the end of the attempt; report no event.
+   * `delete_resources` decides whether the service deletes or keeps objects.
    *
    * @generated from enum value: DESIRED_STATE_FINALIZE = 3;
    */
   FINALIZE = 3,
 
   /**
-   * Stop every attempt that the resource owns, as ABORT does for one of them.
-   * For a resource that cannot be read any more, so that its attempts cannot be
-   * named. The request holds `workflow_key`, `namespace`, `owner.uid`, `shard`
-   * and `abort_reason`, and is sent once for each task type. Attempts report as
-   * for ABORT; the request itself is not answered.
+   * Abort every attempt that the resource owns. For an unreadable resource, whose attempts
+   * propeller cannot enumerate. The request contains `workflow_key`, `namespace`, `owner.uid`,
+   * `shard` and `abort_reason`; propeller sends it once per task type. Attempts report as for
+   * ABORT; the service sends no response to the request itself.
    *
    * @generated from enum value: DESIRED_STATE_ABORT_ALL = 4;
    */
