@@ -29,7 +29,7 @@ export const file_flyteidl_admin_agent: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9hZG1pbi9hZ2VudC5wcm90bxIOZmx5dGVpZGwuYWRtaW4i0AUKFVRhc2tFeGVjdXRpb25NZXRhZGF0YRJBChF0YXNrX2V4ZWN1dGlvbl9pZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuVGFza0V4ZWN1dGlvbklkZW50aWZpZXISEQoJbmFtZXNwYWNlGAIgASgJEkEKBmxhYmVscxgDIAMoCzIxLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25NZXRhZGF0YS5MYWJlbHNFbnRyeRJLCgthbm5vdGF0aW9ucxgEIAMoCzI2LmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25NZXRhZGF0YS5Bbm5vdGF0aW9uc0VudHJ5EhsKE2s4c19zZXJ2aWNlX2FjY291bnQYBSABKAkSXgoVZW52aXJvbm1lbnRfdmFyaWFibGVzGAYgAygLMj8uZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbk1ldGFkYXRhLkVudmlyb25tZW50VmFyaWFibGVzRW50cnkSFAoMbWF4X2F0dGVtcHRzGAcgASgFEhUKDWludGVycnVwdGlibGUYCCABKAgSJwofaW50ZXJydXB0aWJsZV9mYWlsdXJlX3RocmVzaG9sZBgJIAEoBRIzCglvdmVycmlkZXMYCiABKAsyIC5mbHl0ZWlkbC5jb3JlLlRhc2tOb2RlT3ZlcnJpZGVzEikKCGlkZW50aXR5GAsgASgLMhcuZmx5dGVpZGwuY29yZS5JZGVudGl0eRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjIKEEFubm90YXRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARo7ChlFbnZpcm9ubWVudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEizAEKEUNyZWF0ZVRhc2tSZXF1ZXN0EikKBmlucHV0cxgBIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBItCgh0ZW1wbGF0ZRgCIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlEhUKDW91dHB1dF9wcmVmaXgYAyABKAkSRgoXdGFza19leGVjdXRpb25fbWV0YWRhdGEYBCABKAsyJS5mbHl0ZWlkbC5hZG1pbi5UYXNrRXhlY3V0aW9uTWV0YWRhdGEiKwoSQ3JlYXRlVGFza1Jlc3BvbnNlEhUKDXJlc291cmNlX21ldGEYASABKAwiwwEKE0NyZWF0ZVJlcXVlc3RIZWFkZXISLQoIdGVtcGxhdGUYASABKAsyGy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZRIVCg1vdXRwdXRfcHJlZml4GAIgASgJEkYKF3Rhc2tfZXhlY3V0aW9uX21ldGFkYXRhGAMgASgLMiUuZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbk1ldGFkYXRhEh4KFm1heF9kYXRhc2V0X3NpemVfYnl0ZXMYBCABKAMihAEKFkV4ZWN1dGVUYXNrU3luY1JlcXVlc3QSNQoGaGVhZGVyGAEgASgLMiMuZmx5dGVpZGwuYWRtaW4uQ3JlYXRlUmVxdWVzdEhlYWRlckgAEisKBmlucHV0cxgCIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEgAQgYKBHBhcnQiSwodRXhlY3V0ZVRhc2tTeW5jUmVzcG9uc2VIZWFkZXISKgoIcmVzb3VyY2UYASABKAsyGC5mbHl0ZWlkbC5hZG1pbi5SZXNvdXJjZSKPAQoXRXhlY3V0ZVRhc2tTeW5jUmVzcG9uc2USPwoGaGVhZGVyGAEgASgLMi0uZmx5dGVpZGwuYWRtaW4uRXhlY3V0ZVRhc2tTeW5jUmVzcG9uc2VIZWFkZXJIABIsCgdvdXRwdXRzGAIgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwSABCBQoDcmVzIpABCg5HZXRUYXNrUmVxdWVzdBIVCgl0YXNrX3R5cGUYASABKAlCAhgBEhUKDXJlc291cmNlX21ldGEYAiABKAwSMwoNdGFza19jYXRlZ29yeRgDIAEoCzIcLmZseXRlaWRsLmFkbWluLlRhc2tDYXRlZ29yeRIVCg1vdXRwdXRfcHJlZml4GAQgASgJSgQIBRAGIj0KD0dldFRhc2tSZXNwb25zZRIqCghyZXNvdXJjZRgBIAEoCzIYLmZseXRlaWRsLmFkbWluLlJlc291cmNlIq4CCghSZXNvdXJjZRIoCgVzdGF0ZRgBIAEoDjIVLmZseXRlaWRsLmFkbWluLlN0YXRlQgIYARIqCgdvdXRwdXRzGAIgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEg8KB21lc3NhZ2UYAyABKAkSKQoJbG9nX2xpbmtzGAQgAygLMhYuZmx5dGVpZGwuY29yZS5UYXNrTG9nEjEKBXBoYXNlGAUgASgOMiIuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uLlBoYXNlEiwKC2N1c3RvbV9pbmZvGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgthZ2VudF9lcnJvchgHIAEoCzIaLmZseXRlaWRsLmFkbWluLkFnZW50RXJyb3IidgoRRGVsZXRlVGFza1JlcXVlc3QSFQoJdGFza190eXBlGAEgASgJQgIYARIVCg1yZXNvdXJjZV9tZXRhGAIgASgMEjMKDXRhc2tfY2F0ZWdvcnkYAyABKAsyHC5mbHl0ZWlkbC5hZG1pbi5UYXNrQ2F0ZWdvcnkiFAoSRGVsZXRlVGFza1Jlc3BvbnNlIokBCgVBZ2VudBIMCgRuYW1lGAEgASgJEiAKFHN1cHBvcnRlZF90YXNrX3R5cGVzGAIgAygJQgIYARIPCgdpc19zeW5jGAMgASgIEj8KGXN1cHBvcnRlZF90YXNrX2NhdGVnb3JpZXMYBCADKAsyHC5mbHl0ZWlkbC5hZG1pbi5UYXNrQ2F0ZWdvcnkiLQoMVGFza0NhdGVnb3J5EgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIfCg9HZXRBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI4ChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUuZmx5dGVpZGwuYWRtaW4uQWdlbnQiEwoRTGlzdEFnZW50c1JlcXVlc3QiOwoSTGlzdEFnZW50c1Jlc3BvbnNlEiUKBmFnZW50cxgBIAMoCzIVLmZseXRlaWRsLmFkbWluLkFnZW50IpICChVHZXRUYXNrTWV0cmljc1JlcXVlc3QSFQoJdGFza190eXBlGAEgASgJQgIYARIVCg1yZXNvdXJjZV9tZXRhGAIgASgMEg8KB3F1ZXJpZXMYAyADKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHN0ZXAYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoNdGFza19jYXRlZ29yeRgHIAEoCzIcLmZseXRlaWRsLmFkbWluLlRhc2tDYXRlZ29yeSJPChZHZXRUYXNrTWV0cmljc1Jlc3BvbnNlEjUKB3Jlc3VsdHMYASADKAsyJC5mbHl0ZWlkbC5jb3JlLkV4ZWN1dGlvbk1ldHJpY1Jlc3VsdCKVAQoSR2V0VGFza0xvZ3NSZXF1ZXN0EhUKCXRhc2tfdHlwZRgBIAEoCUICGAESFQoNcmVzb3VyY2VfbWV0YRgCIAEoDBINCgVsaW5lcxgDIAEoBBINCgV0b2tlbhgEIAEoCRIzCg10YXNrX2NhdGVnb3J5GAUgASgLMhwuZmx5dGVpZGwuYWRtaW4uVGFza0NhdGVnb3J5IioKGUdldFRhc2tMb2dzUmVzcG9uc2VIZWFkZXISDQoFdG9rZW4YASABKAkigAEKB0xvZ0xpbmUSLQoJdGltZXN0YW1wGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdtZXNzYWdlGAIgASgJEjUKCm9yaWdpbmF0b3IYAyABKA4yIS5mbHl0ZWlkbC5hZG1pbi5Mb2dMaW5lT3JpZ2luYXRvciJhChdHZXRUYXNrTG9nc1Jlc3BvbnNlQm9keRITCgdyZXN1bHRzGAEgAygJQgIYARIxChBzdHJ1Y3R1cmVkX2xpbmVzGAIgAygLMhcuZmx5dGVpZGwuYWRtaW4uTG9nTGluZSKTAQoTR2V0VGFza0xvZ3NSZXNwb25zZRI7CgZoZWFkZXIYASABKAsyKS5mbHl0ZWlkbC5hZG1pbi5HZXRUYXNrTG9nc1Jlc3BvbnNlSGVhZGVySAASNwoEYm9keRgCIAEoCzInLmZseXRlaWRsLmFkbWluLkdldFRhc2tMb2dzUmVzcG9uc2VCb2R5SABCBgoEcGFydCKwAQoKQWdlbnRFcnJvchIMCgRjb2RlGAEgASgJEi0KBGtpbmQYAyABKA4yHy5mbHl0ZWlkbC5hZG1pbi5BZ2VudEVycm9yLktpbmQSNwoGb3JpZ2luGAQgASgOMicuZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FcnJvci5FcnJvcktpbmQiLAoES2luZBITCg9OT05fUkVDT1ZFUkFCTEUQABIPCgtSRUNPVkVSQUJMRRABKmIKBVN0YXRlEhUKEVJFVFJZQUJMRV9GQUlMVVJFEAASFQoRUEVSTUFORU5UX0ZBSUxVUkUQARILCgdQRU5ESU5HEAISCwoHUlVOTklORxADEg0KCVNVQ0NFRURFRBAEGgIYASo2ChFMb2dMaW5lT3JpZ2luYXRvchILCgdVTktOT1dOEAASCAoEVVNFUhABEgoKBlNZU1RFTRACYgZwcm90bzM", [file_flyteidl_core_literals, file_flyteidl_core_tasks, file_flyteidl_core_workflow, file_flyteidl_core_identifier, file_flyteidl_core_execution, file_flyteidl_core_metrics, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_timestamp, file_google_protobuf_struct]);
 
 /**
- * About the attempt that a connector runs.
+ * Metadata of the attempt that a connector runs.
  *
  * @generated from message flyteidl.admin.TaskExecutionMetadata
  */
@@ -77,7 +77,7 @@ export type TaskExecutionMetadata = Message<"flyteidl.admin.TaskExecutionMetadat
   interruptible: boolean;
 
   /**
-   * Attempts on interruptible machines before others are used.
+   * Number of attempts on interruptible machines before the platform uses others.
    *
    * @generated from field: int32 interruptible_failure_threshold = 9;
    */
@@ -102,7 +102,7 @@ export const TaskExecutionMetadataSchema: GenMessage<TaskExecutionMetadata> = /*
   messageDesc(file_flyteidl_admin_agent, 0);
 
 /**
- * Starts a task at a connector.
+ * Starts a task on a connector.
  *
  * @generated from message flyteidl.admin.CreateTaskRequest
  */
@@ -118,7 +118,7 @@ export type CreateTaskRequest = Message<"flyteidl.admin.CreateTaskRequest"> & {
   template?: TaskTemplate | undefined;
 
   /**
-   * Where outputs.pb belongs.
+   * Prefix of the URI of outputs.pb.
    *
    * @generated from field: string output_prefix = 3;
    */
@@ -138,13 +138,13 @@ export const CreateTaskRequestSchema: GenMessage<CreateTaskRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_agent, 1);
 
 /**
- * The started task.
+ * Started task.
  *
  * @generated from message flyteidl.admin.CreateTaskResponse
  */
 export type CreateTaskResponse = Message<"flyteidl.admin.CreateTaskResponse"> & {
   /**
-   * The connector's own name for it, given back in every later call.
+   * Connector's id of the task; later calls return it.
    *
    * @generated from field: bytes resource_meta = 1;
    */
@@ -159,7 +159,7 @@ export const CreateTaskResponseSchema: GenMessage<CreateTaskResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_agent, 2);
 
 /**
- * Describes a task that runs within one call; its inputs follow.
+ * Header of a task that runs within one call; its inputs follow.
  *
  * @generated from message flyteidl.admin.CreateRequestHeader
  */
@@ -180,7 +180,7 @@ export type CreateRequestHeader = Message<"flyteidl.admin.CreateRequestHeader"> 
   taskExecutionMetadata?: TaskExecutionMetadata | undefined;
 
   /**
-   * Outputs above it go to the blob store.
+   * Size limit in bytes; larger outputs go to the blob store.
    *
    * @generated from field: int64 max_dataset_size_bytes = 4;
    */
@@ -226,7 +226,7 @@ export const ExecuteTaskSyncRequestSchema: GenMessage<ExecuteTaskSyncRequest> = 
   messageDesc(file_flyteidl_admin_agent, 4);
 
 /**
- * How the task ended.
+ * Result of the task.
  *
  * @generated from message flyteidl.admin.ExecuteTaskSyncResponseHeader
  */
@@ -276,7 +276,7 @@ export const ExecuteTaskSyncResponseSchema: GenMessage<ExecuteTaskSyncResponse> 
   messageDesc(file_flyteidl_admin_agent, 6);
 
 /**
- * Asks how far a connector's task is.
+ * Requests the state of a connector's task.
  *
  * @generated from message flyteidl.admin.GetTaskRequest
  */
@@ -311,7 +311,7 @@ export const GetTaskRequestSchema: GenMessage<GetTaskRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_agent, 7);
 
 /**
- * How far a connector's task is.
+ * State of a connector's task.
  *
  * @generated from message flyteidl.admin.GetTaskResponse
  */
@@ -330,7 +330,7 @@ export const GetTaskResponseSchema: GenMessage<GetTaskResponse> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_agent, 8);
 
 /**
- * A connector's task: phase, logs, and at the end its outputs.
+ * Connector's task: phase, logs and, at the end, outputs.
  *
  * @generated from message flyteidl.admin.Resource
  */
@@ -347,7 +347,7 @@ export type Resource = Message<"flyteidl.admin.Resource"> & {
   outputs?: LiteralMap | undefined;
 
   /**
-   * Shown to people.
+   * Message for display.
    *
    * @generated from field: string message = 3;
    */
@@ -364,7 +364,7 @@ export type Resource = Message<"flyteidl.admin.Resource"> & {
   phase: TaskExecution_Phase;
 
   /**
-   * Free facts, shown with the task.
+   * Arbitrary metadata, displayed with the task.
    *
    * @generated from field: google.protobuf.Struct custom_info = 6;
    */
@@ -414,7 +414,7 @@ export const DeleteTaskRequestSchema: GenMessage<DeleteTaskRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_agent, 10);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.DeleteTaskResponse
  */
@@ -429,7 +429,7 @@ export const DeleteTaskResponseSchema: GenMessage<DeleteTaskResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_agent, 11);
 
 /**
- * A connector and what it can run.
+ * Connector and the task types that it supports.
  *
  * @generated from message flyteidl.admin.Agent
  */
@@ -446,7 +446,7 @@ export type Agent = Message<"flyteidl.admin.Agent"> & {
   supportedTaskTypes: string[];
 
   /**
-   * Runs tasks within one call.
+   * Runs tasks synchronously, within one call.
    *
    * @generated from field: bool is_sync = 3;
    */
@@ -490,7 +490,7 @@ export const TaskCategorySchema: GenMessage<TaskCategory> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_agent, 13);
 
 /**
- * Asks for one connector.
+ * Requests a connector.
  *
  * @generated from message flyteidl.admin.GetAgentRequest
  */
@@ -528,7 +528,7 @@ export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_agent, 15);
 
 /**
- * Asks for all connectors.
+ * Requests all connectors.
  *
  * @generated from message flyteidl.admin.ListAgentsRequest
  */
@@ -562,7 +562,7 @@ export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_agent, 17);
 
 /**
- * Asks for figures of a connector's task.
+ * Requests metrics of a connector's task.
  *
  * @generated from message flyteidl.admin.GetTaskMetricsRequest
  */
@@ -579,7 +579,7 @@ export type GetTaskMetricsRequest = Message<"flyteidl.admin.GetTaskMetricsReques
   resourceMeta: Uint8Array;
 
   /**
-   * In the language of the connector's own metrics.
+   * Queries in the language of the connector's metrics.
    *
    * @generated from field: repeated string queries = 3;
    */
@@ -596,7 +596,7 @@ export type GetTaskMetricsRequest = Message<"flyteidl.admin.GetTaskMetricsReques
   endTime?: Timestamp | undefined;
 
   /**
-   * Time between two values.
+   * Interval between two values.
    *
    * @generated from field: google.protobuf.Duration step = 6;
    */
@@ -635,7 +635,7 @@ export const GetTaskMetricsResponseSchema: GenMessage<GetTaskMetricsResponse> = 
   messageDesc(file_flyteidl_admin_agent, 19);
 
 /**
- * Asks for logs of a connector's task.
+ * Requests logs of a connector's task.
  *
  * @generated from message flyteidl.admin.GetTaskLogsRequest
  */
@@ -652,14 +652,14 @@ export type GetTaskLogsRequest = Message<"flyteidl.admin.GetTaskLogsRequest"> & 
   resourceMeta: Uint8Array;
 
   /**
-   * At most so many, the last ones.
+   * Maximum number of lines, counted from the end.
    *
    * @generated from field: uint64 lines = 3;
    */
   lines: bigint;
 
   /**
-   * Where to go on, from the header of the last answer.
+   * Token of the header of the previous response.
    *
    * @generated from field: string token = 4;
    */
@@ -679,13 +679,13 @@ export const GetTaskLogsRequestSchema: GenMessage<GetTaskLogsRequest> = /*@__PUR
   messageDesc(file_flyteidl_admin_agent, 20);
 
 /**
- * Comes first.
+ * First message of the stream.
  *
  * @generated from message flyteidl.admin.GetTaskLogsResponseHeader
  */
 export type GetTaskLogsResponseHeader = Message<"flyteidl.admin.GetTaskLogsResponseHeader"> & {
   /**
-   * Where to go on next time.
+   * Token for the next request.
    *
    * @generated from field: string token = 1;
    */
@@ -785,7 +785,7 @@ export const GetTaskLogsResponseSchema: GenMessage<GetTaskLogsResponse> = /*@__P
   messageDesc(file_flyteidl_admin_agent, 24);
 
 /**
- * Why a connector's task failed.
+ * Error of a connector's task.
  *
  * @generated from message flyteidl.admin.AgentError
  */
@@ -814,7 +814,7 @@ export const AgentErrorSchema: GenMessage<AgentError> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_agent, 25);
 
 /**
- * Whether another attempt makes sense.
+ * Kind of the error: whether a retry can succeed.
  *
  * @generated from enum flyteidl.admin.AgentError.Kind
  */
@@ -837,7 +837,7 @@ export const AgentError_KindSchema: GenEnum<AgentError_Kind> = /*@__PURE__*/
   enumDesc(file_flyteidl_admin_agent, 25, 0);
 
 /**
- * How far a connector's task is; phases have taken its place.
+ * State of a connector's task; superseded by phases.
  *
  * @generated from enum flyteidl.admin.State
  * @deprecated
@@ -877,7 +877,7 @@ export const StateSchema: GenEnum<State> = /*@__PURE__*/
   enumDesc(file_flyteidl_admin_agent, 0);
 
 /**
- * Who wrote a line.
+ * Origin of a line.
  *
  * @generated from enum flyteidl.admin.LogLineOriginator
  */

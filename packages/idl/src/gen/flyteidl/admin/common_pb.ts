@@ -20,7 +20,7 @@ export const file_flyteidl_admin_common: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9hZG1pbi9jb21tb24ucHJvdG8SDmZseXRlaWRsLmFkbWluIlMKFU5hbWVkRW50aXR5SWRlbnRpZmllchIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIMCgRuYW1lGAMgASgJEgsKA29yZxgEIAEoCSJbChNOYW1lZEVudGl0eU1ldGFkYXRhEhMKC2Rlc2NyaXB0aW9uGAEgASgJEi8KBXN0YXRlGAIgASgOMiAuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlTdGF0ZSKrAQoLTmFtZWRFbnRpdHkSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyEjUKCG1ldGFkYXRhGAMgASgLMiMuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlNZXRhZGF0YSJyCgRTb3J0EgsKA2tleRgBIAEoCRIxCglkaXJlY3Rpb24YAiABKA4yHi5mbHl0ZWlkbC5hZG1pbi5Tb3J0LkRpcmVjdGlvbiIqCglEaXJlY3Rpb24SDgoKREVTQ0VORElORxAAEg0KCUFTQ0VORElORxABIqYBCiBOYW1lZEVudGl0eUlkZW50aWZpZXJMaXN0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRINCgVsaW1pdBgDIAEoDRINCgV0b2tlbhgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBIPCgdmaWx0ZXJzGAYgASgJEgsKA29yZxgHIAEoCSLQAQoWTmFtZWRFbnRpdHlMaXN0UmVxdWVzdBIyCg1yZXNvdXJjZV90eXBlGAEgASgOMhsuZmx5dGVpZGwuY29yZS5SZXNvdXJjZVR5cGUSDwoHcHJvamVjdBgCIAEoCRIOCgZkb21haW4YAyABKAkSDQoFbGltaXQYBCABKA0SDQoFdG9rZW4YBSABKAkSJQoHc29ydF9ieRgGIAEoCzIULmZseXRlaWRsLmFkbWluLlNvcnQSDwoHZmlsdGVycxgHIAEoCRILCgNvcmcYCCABKAkiYwoZTmFtZWRFbnRpdHlJZGVudGlmaWVyTGlzdBI3CghlbnRpdGllcxgBIAMoCzIlLmZseXRlaWRsLmFkbWluLk5hbWVkRW50aXR5SWRlbnRpZmllchINCgV0b2tlbhgCIAEoCSJPCg9OYW1lZEVudGl0eUxpc3QSLQoIZW50aXRpZXMYASADKAsyGy5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eRINCgV0b2tlbhgCIAEoCSJ+ChVOYW1lZEVudGl0eUdldFJlcXVlc3QSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyIrgBChhOYW1lZEVudGl0eVVwZGF0ZVJlcXVlc3QSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyEjUKCG1ldGFkYXRhGAMgASgLMiMuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlNZXRhZGF0YSIbChlOYW1lZEVudGl0eVVwZGF0ZVJlc3BvbnNlIjkKEE9iamVjdEdldFJlcXVlc3QSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXIingEKE1Jlc291cmNlTGlzdFJlcXVlc3QSMQoCaWQYASABKAsyJS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydCI/ChFFbWFpbE5vdGlmaWNhdGlvbhIYChByZWNpcGllbnRzX2VtYWlsGAEgAygJEhAKCHRlbXBsYXRlGAIgASgJIkMKFVBhZ2VyRHV0eU5vdGlmaWNhdGlvbhIYChByZWNpcGllbnRzX2VtYWlsGAEgAygJEhAKCHRlbXBsYXRlGAIgASgJIj8KEVNsYWNrTm90aWZpY2F0aW9uEhgKEHJlY2lwaWVudHNfZW1haWwYASADKAkSEAoIdGVtcGxhdGUYAiABKAki8wEKDE5vdGlmaWNhdGlvbhI2CgZwaGFzZXMYASADKA4yJi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uLlBoYXNlEjIKBWVtYWlsGAIgASgLMiEuZmx5dGVpZGwuYWRtaW4uRW1haWxOb3RpZmljYXRpb25IABI7CgpwYWdlcl9kdXR5GAMgASgLMiUuZmx5dGVpZGwuYWRtaW4uUGFnZXJEdXR5Tm90aWZpY2F0aW9uSAASMgoFc2xhY2sYBCABKAsyIS5mbHl0ZWlkbC5hZG1pbi5TbGFja05vdGlmaWNhdGlvbkgAQgYKBHR5cGUiKQoHVXJsQmxvYhILCgN1cmwYASABKAkSDQoFYnl0ZXMYAiABKAM6AhgBImsKBkxhYmVscxIyCgZ2YWx1ZXMYASADKAsyIi5mbHl0ZWlkbC5hZG1pbi5MYWJlbHMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ1CgtBbm5vdGF0aW9ucxI3CgZ2YWx1ZXMYASADKAsyJy5mbHl0ZWlkbC5hZG1pbi5Bbm5vdGF0aW9ucy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjMKBEVudnMSKwoGdmFsdWVzGAEgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXIiTgoIQXV0aFJvbGUSGgoSYXNzdW1hYmxlX2lhbV9yb2xlGAEgASgJEiIKGmt1YmVybmV0ZXNfc2VydmljZV9hY2NvdW50GAIgASgJOgIYASI1ChNSYXdPdXRwdXREYXRhQ29uZmlnEh4KFm91dHB1dF9sb2NhdGlvbl9wcmVmaXgYASABKAkiOgoJRmx5dGVVUkxzEg4KBmlucHV0cxgBIAEoCRIPCgdvdXRwdXRzGAIgASgJEgwKBGRlY2sYAyABKAkqaAoQTmFtZWRFbnRpdHlTdGF0ZRIXChNOQU1FRF9FTlRJVFlfQUNUSVZFEAASGQoVTkFNRURfRU5USVRZX0FSQ0hJVkVEEAESFAoQU1lTVEVNX0dFTkVSQVRFRBACIgQIAxADIgQIBBAEYgZwcm90bzM", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_google_protobuf_timestamp]);
 
 /**
- * Names a registered thing, all versions of it.
+ * Identifies a registered entity across its versions.
  *
  * @generated from message flyteidl.admin.NamedEntityIdentifier
  */
@@ -54,13 +54,13 @@ export const NamedEntityIdentifierSchema: GenMessage<NamedEntityIdentifier> = /*
   messageDesc(file_flyteidl_admin_common, 0);
 
 /**
- * What is kept for a name, whatever its version.
+ * Metadata of a name, common to its versions.
  *
  * @generated from message flyteidl.admin.NamedEntityMetadata
  */
 export type NamedEntityMetadata = Message<"flyteidl.admin.NamedEntityMetadata"> & {
   /**
-   * 300 characters at most.
+   * Description of at most 300 characters.
    *
    * @generated from field: string description = 1;
    */
@@ -80,7 +80,7 @@ export const NamedEntityMetadataSchema: GenMessage<NamedEntityMetadata> = /*@__P
   messageDesc(file_flyteidl_admin_common, 1);
 
 /**
- * A name with what is kept for it.
+ * Name with its metadata.
  *
  * @generated from message flyteidl.admin.NamedEntity
  */
@@ -115,7 +115,7 @@ export const NamedEntitySchema: GenMessage<NamedEntity> = /*@__PURE__*/
  */
 export type Sort = Message<"flyteidl.admin.Sort"> & {
   /**
-   * A field of the listed things that the server allows to sort by.
+   * Field to sort by, among those that the server supports.
    *
    * @generated from field: string key = 1;
    */
@@ -135,7 +135,7 @@ export const SortSchema: GenMessage<Sort> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 3);
 
 /**
- * From high to low unless said otherwise.
+ * Direction; default: descending.
  *
  * @generated from enum flyteidl.admin.Sort.Direction
  */
@@ -174,14 +174,14 @@ export type NamedEntityIdentifierListRequest = Message<"flyteidl.admin.NamedEnti
   domain: string;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 4;
    */
@@ -193,14 +193,14 @@ export type NamedEntityIdentifierListRequest = Message<"flyteidl.admin.NamedEnti
   sortBy?: Sort | undefined;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 6;
    */
   filters: string;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 7;
    */
@@ -215,7 +215,7 @@ export const NamedEntityIdentifierListRequestSchema: GenMessage<NamedEntityIdent
   messageDesc(file_flyteidl_admin_common, 4);
 
 /**
- * Lists names with what is kept for them.
+ * Lists names with their metadata.
  *
  * @generated from message flyteidl.admin.NamedEntityListRequest
  */
@@ -236,14 +236,14 @@ export type NamedEntityListRequest = Message<"flyteidl.admin.NamedEntityListRequ
   domain: string;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 4;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 5;
    */
@@ -255,14 +255,14 @@ export type NamedEntityListRequest = Message<"flyteidl.admin.NamedEntityListRequ
   sortBy?: Sort | undefined;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 7;
    */
   filters: string;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 8;
    */
@@ -288,7 +288,7 @@ export type NamedEntityIdentifierList = Message<"flyteidl.admin.NamedEntityIdent
   entities: NamedEntityIdentifier[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -303,7 +303,7 @@ export const NamedEntityIdentifierListSchema: GenMessage<NamedEntityIdentifierLi
   messageDesc(file_flyteidl_admin_common, 6);
 
 /**
- * A page of names with what is kept for them.
+ * Page of names with their metadata.
  *
  * @generated from message flyteidl.admin.NamedEntityList
  */
@@ -314,7 +314,7 @@ export type NamedEntityList = Message<"flyteidl.admin.NamedEntityList"> & {
   entities: NamedEntity[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -329,7 +329,7 @@ export const NamedEntityListSchema: GenMessage<NamedEntityList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 7);
 
 /**
- * Asks for one name.
+ * Requests a name.
  *
  * @generated from message flyteidl.admin.NamedEntityGetRequest
  */
@@ -353,7 +353,7 @@ export const NamedEntityGetRequestSchema: GenMessage<NamedEntityGetRequest> = /*
   messageDesc(file_flyteidl_admin_common, 8);
 
 /**
- * Changes what is kept for a name.
+ * Updates the metadata of a name.
  *
  * @generated from message flyteidl.admin.NamedEntityUpdateRequest
  */
@@ -382,7 +382,7 @@ export const NamedEntityUpdateRequestSchema: GenMessage<NamedEntityUpdateRequest
   messageDesc(file_flyteidl_admin_common, 9);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.NamedEntityUpdateResponse
  */
@@ -397,7 +397,7 @@ export const NamedEntityUpdateResponseSchema: GenMessage<NamedEntityUpdateRespon
   messageDesc(file_flyteidl_admin_common, 10);
 
 /**
- * Asks for one version of a registered thing.
+ * Requests a version of a registered entity.
  *
  * @generated from message flyteidl.admin.ObjectGetRequest
  */
@@ -422,28 +422,28 @@ export const ObjectGetRequestSchema: GenMessage<ObjectGetRequest> = /*@__PURE__*
  */
 export type ResourceListRequest = Message<"flyteidl.admin.ResourceListRequest"> & {
   /**
-   * Project and domain; a name narrows it to that name.
+   * Project, domain and, optionally, name to list.
    *
    * @generated from field: flyteidl.admin.NamedEntityIdentifier id = 1;
    */
   id?: NamedEntityIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 4;
    */
@@ -463,7 +463,7 @@ export const ResourceListRequestSchema: GenMessage<ResourceListRequest> = /*@__P
   messageDesc(file_flyteidl_admin_common, 12);
 
 /**
- * A mail when an execution ends.
+ * Email at the end of an execution.
  *
  * @generated from message flyteidl.admin.EmailNotification
  */
@@ -474,7 +474,7 @@ export type EmailNotification = Message<"flyteidl.admin.EmailNotification"> & {
   recipientsEmail: string[];
 
   /**
-   * The platform's own text when empty.
+   * Template of the email; default: the platform's text.
    *
    * @generated from field: string template = 2;
    */
@@ -489,7 +489,7 @@ export const EmailNotificationSchema: GenMessage<EmailNotification> = /*@__PURE_
   messageDesc(file_flyteidl_admin_common, 13);
 
 /**
- * A mail to PagerDuty when an execution ends.
+ * Email to PagerDuty at the end of an execution.
  *
  * @generated from message flyteidl.admin.PagerDutyNotification
  */
@@ -513,7 +513,7 @@ export const PagerDutyNotificationSchema: GenMessage<PagerDutyNotification> = /*
   messageDesc(file_flyteidl_admin_common, 14);
 
 /**
- * A mail to Slack when an execution ends.
+ * Email to Slack at the end of an execution.
  *
  * @generated from message flyteidl.admin.SlackNotification
  */
@@ -537,13 +537,13 @@ export const SlackNotificationSchema: GenMessage<SlackNotification> = /*@__PURE_
   messageDesc(file_flyteidl_admin_common, 15);
 
 /**
- * Whom to tell when an execution ends.
+ * Notification at the end of an execution.
  *
  * @generated from message flyteidl.admin.Notification
  */
 export type Notification = Message<"flyteidl.admin.Notification"> & {
   /**
-   * Ends to tell of; only phases that end an execution.
+   * Phases to notify of; terminal phases only.
    *
    * @generated from field: repeated flyteidl.core.WorkflowExecution.Phase phases = 1;
    */
@@ -581,7 +581,7 @@ export const NotificationSchema: GenMessage<Notification> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 16);
 
 /**
- * A signed address of data.
+ * Signed URL of data.
  *
  * @generated from message flyteidl.admin.UrlBlob
  * @deprecated
@@ -666,7 +666,7 @@ export const EnvsSchema: GenMessage<Envs> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 20);
 
 /**
- * Whom tasks act as; SecurityContext has taken its place.
+ * Identity of tasks; superseded by SecurityContext.
  *
  * @generated from message flyteidl.admin.AuthRole
  * @deprecated
@@ -692,13 +692,13 @@ export const AuthRoleSchema: GenMessage<AuthRole> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 21);
 
 /**
- * Where tasks put large data.
+ * Location of large outputs of tasks.
  *
  * @generated from message flyteidl.admin.RawOutputDataConfig
  */
 export type RawOutputDataConfig = Message<"flyteidl.admin.RawOutputDataConfig"> & {
   /**
-   * Such as s3://bucket/prefix; the platform's own place when empty.
+   * URI prefix, such as s3://bucket/prefix; default: the platform's location.
    *
    * @generated from field: string output_location_prefix = 1;
    */
@@ -713,7 +713,7 @@ export const RawOutputDataConfigSchema: GenMessage<RawOutputDataConfig> = /*@__P
   messageDesc(file_flyteidl_admin_common, 22);
 
 /**
- * flyte:// addresses of the data of a node or a task; `GetData` reads them.
+ * flyte:// URIs of the data of a node or a task; `GetData` reads them.
  *
  * @generated from message flyteidl.admin.FlyteURLs
  */
@@ -742,7 +742,7 @@ export const FlyteURLsSchema: GenMessage<FlyteURLs> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 23);
 
 /**
- * Whether a name is shown.
+ * Visibility of a name.
  *
  * @generated from enum flyteidl.admin.NamedEntityState
  */
@@ -758,7 +758,7 @@ export enum NamedEntityState {
   NAMED_ENTITY_ARCHIVED = 1,
 
   /**
-   * Made by the platform, such as the workflow around a single task.
+   * Generated by the platform, such as the workflow of a single-task execution.
    *
    * @generated from enum value: SYSTEM_GENERATED = 2;
    */

@@ -17,7 +17,7 @@ export const file_flyteidl_admin_description_entity: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9hZG1pbi9kZXNjcmlwdGlvbl9lbnRpdHkucHJvdG8SDmZseXRlaWRsLmFkbWluIssBChFEZXNjcmlwdGlvbkVudGl0eRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIZChFzaG9ydF9kZXNjcmlwdGlvbhgCIAEoCRI1ChBsb25nX2Rlc2NyaXB0aW9uGAMgASgLMhsuZmx5dGVpZGwuYWRtaW4uRGVzY3JpcHRpb24SLwoLc291cmNlX2NvZGUYBCABKAsyGi5mbHl0ZWlkbC5hZG1pbi5Tb3VyY2VDb2RlEgwKBHRhZ3MYBSADKAkifgoLRGVzY3JpcHRpb24SDwoFdmFsdWUYASABKAlIABINCgN1cmkYAiABKAlIABIxCgZmb3JtYXQYAyABKA4yIS5mbHl0ZWlkbC5hZG1pbi5EZXNjcmlwdGlvbkZvcm1hdBIRCglpY29uX2xpbmsYBCABKAlCCQoHY29udGVudCIaCgpTb3VyY2VDb2RlEgwKBGxpbmsYASABKAkiZgoVRGVzY3JpcHRpb25FbnRpdHlMaXN0Ej4KE2Rlc2NyaXB0aW9uRW50aXRpZXMYASADKAsyIS5mbHl0ZWlkbC5hZG1pbi5EZXNjcmlwdGlvbkVudGl0eRINCgV0b2tlbhgCIAEoCSLbAQocRGVzY3JpcHRpb25FbnRpdHlMaXN0UmVxdWVzdBIyCg1yZXNvdXJjZV90eXBlGAEgASgOMhsuZmx5dGVpZGwuY29yZS5SZXNvdXJjZVR5cGUSMQoCaWQYAiABKAsyJS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXISDQoFbGltaXQYAyABKA0SDQoFdG9rZW4YBCABKAkSDwoHZmlsdGVycxgFIAEoCRIlCgdzb3J0X2J5GAYgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydCqNAQoRRGVzY3JpcHRpb25Gb3JtYXQSHgoaREVTQ1JJUFRJT05fRk9STUFUX1VOS05PV04QABIfChtERVNDUklQVElPTl9GT1JNQVRfTUFSS0RPV04QARIbChdERVNDUklQVElPTl9GT1JNQVRfSFRNTBACEhoKFkRFU0NSSVBUSU9OX0ZPUk1BVF9SU1QQA2IGcHJvdG8z", [file_flyteidl_core_identifier, file_flyteidl_admin_common]);
 
 /**
- * The documentation of a registered thing.
+ * Documentation of a registered entity.
  *
  * @generated from message flyteidl.admin.DescriptionEntity
  */
@@ -28,7 +28,7 @@ export type DescriptionEntity = Message<"flyteidl.admin.DescriptionEntity"> & {
   id?: Identifier | undefined;
 
   /**
-   * One line; the beginning of the long one when empty.
+   * One line; if empty, the beginning of the long description.
    *
    * @generated from field: string short_description = 2;
    */
@@ -58,7 +58,7 @@ export const DescriptionEntitySchema: GenMessage<DescriptionEntity> = /*@__PURE_
   messageDesc(file_flyteidl_admin_description_entity, 0);
 
 /**
- * A text, or where it is.
+ * Text, or its URI.
  *
  * @generated from message flyteidl.admin.Description
  */
@@ -99,7 +99,7 @@ export const DescriptionSchema: GenMessage<Description> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_description_entity, 1);
 
 /**
- * Where the source is.
+ * Link to the source code.
  *
  * @generated from message flyteidl.admin.SourceCode
  */
@@ -129,7 +129,7 @@ export type DescriptionEntityList = Message<"flyteidl.admin.DescriptionEntityLis
   descriptionEntities: DescriptionEntity[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -160,21 +160,21 @@ export type DescriptionEntityListRequest = Message<"flyteidl.admin.DescriptionEn
   id?: NamedEntityIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 4;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 5;
    */

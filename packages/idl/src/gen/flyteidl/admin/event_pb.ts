@@ -15,7 +15,7 @@ export const file_flyteidl_admin_event: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9hZG1pbi9ldmVudC5wcm90bxIOZmx5dGVpZGwuYWRtaW4iOQogRXZlbnRFcnJvckFscmVhZHlJblRlcm1pbmFsU3RhdGUSFQoNY3VycmVudF9waGFzZRgBIAEoCSIwCh1FdmVudEVycm9ySW5jb21wYXRpYmxlQ2x1c3RlchIPCgdjbHVzdGVyGAEgASgJIsQBChJFdmVudEZhaWx1cmVSZWFzb24SVQoZYWxyZWFkeV9pbl90ZXJtaW5hbF9zdGF0ZRgBIAEoCzIwLmZseXRlaWRsLmFkbWluLkV2ZW50RXJyb3JBbHJlYWR5SW5UZXJtaW5hbFN0YXRlSAASTQoUaW5jb21wYXRpYmxlX2NsdXN0ZXIYAiABKAsyLS5mbHl0ZWlkbC5hZG1pbi5FdmVudEVycm9ySW5jb21wYXRpYmxlQ2x1c3RlckgAQggKBnJlYXNvbiJqCh1Xb3JrZmxvd0V4ZWN1dGlvbkV2ZW50UmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEjUKBWV2ZW50GAIgASgLMiYuZmx5dGVpZGwuZXZlbnQuV29ya2Zsb3dFeGVjdXRpb25FdmVudCIgCh5Xb3JrZmxvd0V4ZWN1dGlvbkV2ZW50UmVzcG9uc2UiYgoZTm9kZUV4ZWN1dGlvbkV2ZW50UmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEjEKBWV2ZW50GAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50IhwKGk5vZGVFeGVjdXRpb25FdmVudFJlc3BvbnNlImIKGVRhc2tFeGVjdXRpb25FdmVudFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIxCgVldmVudBgCIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudCIcChpUYXNrRXhlY3V0aW9uRXZlbnRSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_event_event]);
 
 /**
- * The event came after the end.
+ * Event arrived after the end.
  *
  * @generated from message flyteidl.admin.EventErrorAlreadyInTerminalState
  */
@@ -34,13 +34,13 @@ export const EventErrorAlreadyInTerminalStateSchema: GenMessage<EventErrorAlread
   messageDesc(file_flyteidl_admin_event, 0);
 
 /**
- * The event came from a cluster that does not run the execution.
+ * Event from a cluster that does not run the execution.
  *
  * @generated from message flyteidl.admin.EventErrorIncompatibleCluster
  */
 export type EventErrorIncompatibleCluster = Message<"flyteidl.admin.EventErrorIncompatibleCluster"> & {
   /**
-   * The one that sent it.
+   * Cluster that sent it.
    *
    * @generated from field: string cluster = 1;
    */
@@ -55,7 +55,7 @@ export const EventErrorIncompatibleClusterSchema: GenMessage<EventErrorIncompati
   messageDesc(file_flyteidl_admin_event, 1);
 
 /**
- * Detail of FAILED_PRECONDITION for an event that was refused for good.
+ * Detail of FAILED_PRECONDITION for an event that the server refuses permanently.
  *
  * @generated from message flyteidl.admin.EventFailureReason
  */
@@ -92,7 +92,7 @@ export const EventFailureReasonSchema: GenMessage<EventFailureReason> = /*@__PUR
  */
 export type WorkflowExecutionEventRequest = Message<"flyteidl.admin.WorkflowExecutionEventRequest"> & {
   /**
-   * For logs only.
+   * Request id, for logs only.
    *
    * @generated from field: string request_id = 1;
    */
@@ -112,7 +112,7 @@ export const WorkflowExecutionEventRequestSchema: GenMessage<WorkflowExecutionEv
   messageDesc(file_flyteidl_admin_event, 3);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionEventResponse
  */
@@ -133,7 +133,7 @@ export const WorkflowExecutionEventResponseSchema: GenMessage<WorkflowExecutionE
  */
 export type NodeExecutionEventRequest = Message<"flyteidl.admin.NodeExecutionEventRequest"> & {
   /**
-   * For logs only.
+   * Request id, for logs only.
    *
    * @generated from field: string request_id = 1;
    */
@@ -153,7 +153,7 @@ export const NodeExecutionEventRequestSchema: GenMessage<NodeExecutionEventReque
   messageDesc(file_flyteidl_admin_event, 5);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.NodeExecutionEventResponse
  */
@@ -174,7 +174,7 @@ export const NodeExecutionEventResponseSchema: GenMessage<NodeExecutionEventResp
  */
 export type TaskExecutionEventRequest = Message<"flyteidl.admin.TaskExecutionEventRequest"> & {
   /**
-   * For logs only.
+   * Request id, for logs only.
    *
    * @generated from field: string request_id = 1;
    */
@@ -194,7 +194,7 @@ export const TaskExecutionEventRequestSchema: GenMessage<TaskExecutionEventReque
   messageDesc(file_flyteidl_admin_event, 7);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.TaskExecutionEventResponse
  */

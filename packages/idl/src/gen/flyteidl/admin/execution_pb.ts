@@ -51,7 +51,7 @@ export type ExecutionCreateRequest = Message<"flyteidl.admin.ExecutionCreateRequ
   domain: string;
 
   /**
-   * Made up when empty; unique in its project and domain, 63 characters at most.
+   * Name, unique in project and domain, at most 63 characters; generated if empty.
    *
    * @generated from field: string name = 3;
    */
@@ -63,14 +63,14 @@ export type ExecutionCreateRequest = Message<"flyteidl.admin.ExecutionCreateRequ
   spec?: ExecutionSpec | undefined;
 
   /**
-   * Those without a default or a fixed value must be there.
+   * Inputs; required for those without a default or a fixed value.
    *
    * @generated from field: flyteidl.core.LiteralMap inputs = 5;
    */
   inputs?: LiteralMap | undefined;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 6;
    */
@@ -85,7 +85,7 @@ export const ExecutionCreateRequestSchema: GenMessage<ExecutionCreateRequest> = 
   messageDesc(file_flyteidl_admin_execution, 0);
 
 /**
- * Starts an execution like another one.
+ * Starts a copy of an execution.
  *
  * @generated from message flyteidl.admin.ExecutionRelaunchRequest
  */
@@ -96,14 +96,14 @@ export type ExecutionRelaunchRequest = Message<"flyteidl.admin.ExecutionRelaunch
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Made up when empty.
+   * Name; generated if empty.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * Nothing is taken from the output cache, and its entries are written anew.
+   * Ignores cached outputs and overwrites their cache entries.
    *
    * @generated from field: bool overwrite_cache = 4;
    */
@@ -118,7 +118,7 @@ export const ExecutionRelaunchRequestSchema: GenMessage<ExecutionRelaunchRequest
   messageDesc(file_flyteidl_admin_execution, 1);
 
 /**
- * Starts an execution that takes what succeeded in another one.
+ * Starts an execution that reuses the succeeded nodes of another one.
  *
  * @generated from message flyteidl.admin.ExecutionRecoverRequest
  */
@@ -129,7 +129,7 @@ export type ExecutionRecoverRequest = Message<"flyteidl.admin.ExecutionRecoverRe
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Made up when empty.
+   * Name; generated if empty.
    *
    * @generated from field: string name = 2;
    */
@@ -149,7 +149,7 @@ export const ExecutionRecoverRequestSchema: GenMessage<ExecutionRecoverRequest> 
   messageDesc(file_flyteidl_admin_execution, 2);
 
 /**
- * The execution that was started.
+ * Created execution.
  *
  * @generated from message flyteidl.admin.ExecutionCreateResponse
  */
@@ -168,7 +168,7 @@ export const ExecutionCreateResponseSchema: GenMessage<ExecutionCreateResponse> 
   messageDesc(file_flyteidl_admin_execution, 3);
 
 /**
- * Asks for one execution.
+ * Requests an execution.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionGetRequest
  */
@@ -187,7 +187,7 @@ export const WorkflowExecutionGetRequestSchema: GenMessage<WorkflowExecutionGetR
   messageDesc(file_flyteidl_admin_execution, 4);
 
 /**
- * An execution: what was asked for, and what became of it.
+ * Execution: spec and state.
  *
  * @generated from message flyteidl.admin.Execution
  */
@@ -227,7 +227,7 @@ export type ExecutionList = Message<"flyteidl.admin.ExecutionList"> & {
   executions: Execution[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -242,7 +242,7 @@ export const ExecutionListSchema: GenMessage<ExecutionList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 6);
 
 /**
- * Values, or where they are.
+ * Values, or their URI.
  *
  * @generated from message flyteidl.admin.LiteralMapBlob
  */
@@ -274,7 +274,7 @@ export const LiteralMapBlobSchema: GenMessage<LiteralMapBlob> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 7);
 
 /**
- * Why and by whom an execution was ended.
+ * Cause and principal of an abort.
  *
  * @generated from message flyteidl.admin.AbortMetadata
  */
@@ -298,13 +298,13 @@ export const AbortMetadataSchema: GenMessage<AbortMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 8);
 
 /**
- * What became of an execution.
+ * State of an execution.
  *
  * @generated from message flyteidl.admin.ExecutionClosure
  */
 export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   /**
-   * Set at the end, by how it ended.
+   * Result, set at the end.
    *
    * @generated from oneof flyteidl.admin.ExecutionClosure.output_result
    */
@@ -323,7 +323,7 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
     case: "error";
   } | {
     /**
-     * `abort_metadata` has taken its place.
+     * Superseded by `abort_metadata`.
      *
      * @generated from field: string abort_cause = 10 [deprecated = true];
      * @deprecated
@@ -362,28 +362,28 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   startedAt?: Timestamp | undefined;
 
   /**
-   * From its start to its end.
+   * Time from start to end.
    *
    * @generated from field: google.protobuf.Duration duration = 6;
    */
   duration?: Duration | undefined;
 
   /**
-   * When it was accepted.
+   * Time at which the server accepted the execution.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the last event about it occurred.
+   * Time of the last event.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Those in force, after all overrides.
+   * Notifications in force, after all overrides.
    *
    * @generated from field: repeated flyteidl.admin.Notification notifications = 9;
    */
@@ -395,7 +395,7 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   workflowId?: Identifier | undefined;
 
   /**
-   * Who archived it, or took it back.
+   * Last change of the state, with the user who made it.
    *
    * @generated from field: flyteidl.admin.ExecutionStateChangeDetails state_change_details = 14;
    */
@@ -410,7 +410,7 @@ export const ExecutionClosureSchema: GenMessage<ExecutionClosure> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_execution, 9);
 
 /**
- * Where the execution runs; set by the server.
+ * Location of the execution; output only.
  *
  * @generated from message flyteidl.admin.SystemMetadata
  */
@@ -434,7 +434,7 @@ export const SystemMetadataSchema: GenMessage<SystemMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 10);
 
 /**
- * How an execution came about.
+ * Origin of an execution.
  *
  * @generated from message flyteidl.admin.ExecutionMetadata
  */
@@ -445,35 +445,35 @@ export type ExecutionMetadata = Message<"flyteidl.admin.ExecutionMetadata"> & {
   mode: ExecutionMetadata_ExecutionMode;
 
   /**
-   * Who started it; set by the server.
+   * User or service that started the execution; output only.
    *
    * @generated from field: string principal = 2;
    */
   principal: string;
 
   /**
-   * How many executions are above it.
+   * Number of ancestor executions.
    *
    * @generated from field: uint32 nesting = 3;
    */
   nesting: number;
 
   /**
-   * The time that the schedule meant, which is not later than the start.
+   * Scheduled time; not later than the start.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 4;
    */
   scheduledAt?: Timestamp | undefined;
 
   /**
-   * The node that started it, for child executions.
+   * Node that started the execution, for child executions.
    *
    * @generated from field: flyteidl.core.NodeExecutionIdentifier parent_node_execution = 5;
    */
   parentNodeExecution?: NodeExecutionIdentifier | undefined;
 
   /**
-   * The execution that this one copies or recovers.
+   * Execution that this one copies or recovers.
    *
    * @generated from field: flyteidl.core.WorkflowExecutionIdentifier reference_execution = 16;
    */
@@ -498,55 +498,55 @@ export const ExecutionMetadataSchema: GenMessage<ExecutionMetadata> = /*@__PURE_
   messageDesc(file_flyteidl_admin_execution, 11);
 
 /**
- * What started it.
+ * Kind of the origin.
  *
  * @generated from enum flyteidl.admin.ExecutionMetadata.ExecutionMode
  */
 export enum ExecutionMetadata_ExecutionMode {
   /**
-   * A user.
+   * Started by a user.
    *
    * @generated from enum value: MANUAL = 0;
    */
   MANUAL = 0,
 
   /**
-   * The schedule of a launch plan.
+   * Started by the schedule of a launch plan.
    *
    * @generated from enum value: SCHEDULED = 1;
    */
   SCHEDULED = 1,
 
   /**
-   * The platform itself.
+   * Started by the platform itself.
    *
    * @generated from enum value: SYSTEM = 2;
    */
   SYSTEM = 2,
 
   /**
-   * A user, as a copy of `reference_execution`.
+   * Relaunched by a user as a copy of `reference_execution`.
    *
    * @generated from enum value: RELAUNCH = 3;
    */
   RELAUNCH = 3,
 
   /**
-   * A launch-plan node of another execution.
+   * Started by a launch-plan node of another execution.
    *
    * @generated from enum value: CHILD_WORKFLOW = 4;
    */
   CHILD_WORKFLOW = 4,
 
   /**
-   * A user, to go on with `reference_execution`.
+   * Started by a user to recover `reference_execution`.
    *
    * @generated from enum value: RECOVERED = 5;
    */
   RECOVERED = 5,
 
   /**
-   * An artifact.
+   * Started by an artifact.
    *
    * @generated from enum value: TRIGGER = 6;
    */
@@ -560,7 +560,7 @@ export const ExecutionMetadata_ExecutionModeSchema: GenEnum<ExecutionMetadata_Ex
   enumDesc(file_flyteidl_admin_execution, 11, 0);
 
 /**
- * Takes the place of the launch plan's notifications.
+ * Notifications that override those of the launch plan.
  *
  * @generated from message flyteidl.admin.NotificationList
  */
@@ -579,13 +579,13 @@ export const NotificationListSchema: GenMessage<NotificationList> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_execution, 12);
 
 /**
- * What to run and how; where set, it wins over the launch plan.
+ * Target and settings of an execution; override those of the launch plan.
  *
  * @generated from message flyteidl.admin.ExecutionSpec
  */
 export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   /**
-   * A launch plan, or a task to run alone.
+   * Launch plan, or task to run as a single-task execution.
    *
    * @generated from field: flyteidl.core.Identifier launch_plan = 1;
    */
@@ -603,7 +603,7 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   metadata?: ExecutionMetadata | undefined;
 
   /**
-   * Not set means the launch plan's notifications.
+   * Notifications; default: those of the launch plan.
    *
    * @generated from oneof flyteidl.admin.ExecutionSpec.notification_overrides
    */
@@ -615,7 +615,7 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
     case: "notifications";
   } | {
     /**
-     * No notifications at all.
+     * Disables all notifications.
      *
      * @generated from field: bool disable_all = 6;
      */
@@ -639,7 +639,7 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   securityContext?: SecurityContext | undefined;
 
   /**
-   * Used only when `security_context` names nobody.
+   * Identity; used only if `security_context` has none.
    *
    * @generated from field: flyteidl.admin.AuthRole auth_role = 16 [deprecated = true];
    * @deprecated
@@ -652,7 +652,8 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   qualityOfService?: QualityOfService | undefined;
 
   /**
-   * Task nodes running at one time; 0 leaves it to the launch plan, then to the platform.
+   * Maximum number of task nodes that run at one time; 0 means the launch plan's value, else the
+   * platform's default.
    *
    * @generated from field: int32 max_parallelism = 18;
    */
@@ -669,28 +670,28 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   clusterAssignment?: ClusterAssignment | undefined;
 
   /**
-   * Takes the place of what tasks and workflow say.
+   * Overrides the setting of tasks and workflow.
    *
    * @generated from field: google.protobuf.BoolValue interruptible = 21;
    */
   interruptible?: boolean | undefined;
 
   /**
-   * Nothing is taken from the output cache, and its entries are written anew.
+   * Ignores cached outputs and overwrites their cache entries.
    *
    * @generated from field: bool overwrite_cache = 22;
    */
   overwriteCache: boolean;
 
   /**
-   * Added to those of every task.
+   * Variables added to those of every task.
    *
    * @generated from field: flyteidl.admin.Envs envs = 23;
    */
   envs?: Envs | undefined;
 
   /**
-   * Names to find the execution by.
+   * Tags to find the execution by.
    *
    * @generated from field: repeated string tags = 24 [deprecated = true];
    * @deprecated
@@ -716,7 +717,7 @@ export const ExecutionSpecSchema: GenMessage<ExecutionSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 13);
 
 /**
- * Ends an execution.
+ * Aborts an execution.
  *
  * @generated from message flyteidl.admin.ExecutionTerminateRequest
  */
@@ -727,7 +728,7 @@ export type ExecutionTerminateRequest = Message<"flyteidl.admin.ExecutionTermina
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Shown to people.
+   * Cause, for display.
    *
    * @generated from field: string cause = 2;
    */
@@ -742,7 +743,7 @@ export const ExecutionTerminateRequestSchema: GenMessage<ExecutionTerminateReque
   messageDesc(file_flyteidl_admin_execution, 14);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ExecutionTerminateResponse
  */
@@ -757,7 +758,7 @@ export const ExecutionTerminateResponseSchema: GenMessage<ExecutionTerminateResp
   messageDesc(file_flyteidl_admin_execution, 15);
 
 /**
- * Asks for the data of an execution.
+ * Requests inputs and outputs of an execution.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionGetDataRequest
  */
@@ -794,14 +795,14 @@ export type WorkflowExecutionGetDataResponse = Message<"flyteidl.admin.WorkflowE
   inputs?: UrlBlob | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_inputs = 3;
    */
   fullInputs?: LiteralMap | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_outputs = 4;
    */
@@ -816,7 +817,7 @@ export const WorkflowExecutionGetDataResponseSchema: GenMessage<WorkflowExecutio
   messageDesc(file_flyteidl_admin_execution, 17);
 
 /**
- * Archives an execution, or takes it back.
+ * Archives or restores an execution.
  *
  * @generated from message flyteidl.admin.ExecutionUpdateRequest
  */
@@ -869,7 +870,7 @@ export const ExecutionStateChangeDetailsSchema: GenMessage<ExecutionStateChangeD
   messageDesc(file_flyteidl_admin_execution, 19);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ExecutionUpdateResponse
  */
@@ -884,7 +885,7 @@ export const ExecutionUpdateResponseSchema: GenMessage<ExecutionUpdateResponse> 
   messageDesc(file_flyteidl_admin_execution, 20);
 
 /**
- * Asks where an execution's time went.
+ * Requests the time spans of an execution.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionGetMetricsRequest
  */
@@ -895,7 +896,7 @@ export type WorkflowExecutionGetMetricsRequest = Message<"flyteidl.admin.Workflo
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * How many levels of spans.
+   * Number of levels of spans.
    *
    * @generated from field: int32 depth = 2;
    */
@@ -910,7 +911,7 @@ export const WorkflowExecutionGetMetricsRequestSchema: GenMessage<WorkflowExecut
   messageDesc(file_flyteidl_admin_execution, 21);
 
 /**
- * Where the time went.
+ * Time spans of an execution.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionGetMetricsResponse
  */
@@ -929,7 +930,7 @@ export const WorkflowExecutionGetMetricsResponseSchema: GenMessage<WorkflowExecu
   messageDesc(file_flyteidl_admin_execution, 22);
 
 /**
- * Whether an execution is shown in lists.
+ * Visibility of an execution in lists.
  *
  * @generated from enum flyteidl.admin.ExecutionState
  */

@@ -57,7 +57,7 @@ export const LaunchPlanCreateRequestSchema: GenMessage<LaunchPlanCreateRequest> 
   messageDesc(file_flyteidl_admin_launch_plan, 0);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.LaunchPlanCreateResponse
  */
@@ -72,7 +72,7 @@ export const LaunchPlanCreateResponseSchema: GenMessage<LaunchPlanCreateResponse
   messageDesc(file_flyteidl_admin_launch_plan, 1);
 
 /**
- * A workflow with inputs, schedule and settings: what executions are started from.
+ * Workflow with inputs, schedule and settings, from which callers start executions.
  *
  * @generated from message flyteidl.admin.LaunchPlan
  */
@@ -112,7 +112,7 @@ export type LaunchPlanList = Message<"flyteidl.admin.LaunchPlanList"> & {
   launchPlans: LaunchPlan[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -127,7 +127,7 @@ export const LaunchPlanListSchema: GenMessage<LaunchPlanList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 3);
 
 /**
- * Whom tasks act as; SecurityContext has taken its place.
+ * Identity of tasks; superseded by SecurityContext.
  *
  * @generated from message flyteidl.admin.Auth
  * @deprecated
@@ -153,7 +153,7 @@ export const AuthSchema: GenMessage<Auth> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 4);
 
 /**
- * A launch plan as it was registered.
+ * Launch plan as registered.
  *
  * @generated from message flyteidl.admin.LaunchPlanSpec
  */
@@ -169,14 +169,14 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   entityMetadata?: LaunchPlanMetadata | undefined;
 
   /**
-   * Values that the caller may replace.
+   * Default inputs; the caller may override them.
    *
    * @generated from field: flyteidl.core.ParameterMap default_inputs = 3;
    */
   defaultInputs?: ParameterMap | undefined;
 
   /**
-   * Values that the caller may not replace.
+   * Fixed inputs; the caller must not override them.
    *
    * @generated from field: flyteidl.core.LiteralMap fixed_inputs = 4;
    */
@@ -226,7 +226,7 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   rawOutputDataConfig?: RawOutputDataConfig | undefined;
 
   /**
-   * Task nodes running at one time; 0 leaves it to the platform.
+   * Maximum number of task nodes that run at one time; 0 means the platform's default.
    *
    * @generated from field: int32 max_parallelism = 18;
    */
@@ -238,14 +238,14 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   interruptible?: boolean | undefined;
 
   /**
-   * Nothing is taken from the output cache, and its entries are written anew.
+   * Ignores cached outputs and overwrites their cache entries.
    *
    * @generated from field: bool overwrite_cache = 20;
    */
   overwriteCache: boolean;
 
   /**
-   * Added to those of every task.
+   * Variables added to those of every task.
    *
    * @generated from field: flyteidl.admin.Envs envs = 21;
    */
@@ -275,13 +275,13 @@ export const LaunchPlanSpecSchema: GenMessage<LaunchPlanSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 5);
 
 /**
- * How many executions of a launch plan may run at one time.
+ * Limit on concurrent executions of a launch plan.
  *
  * @generated from message flyteidl.admin.ConcurrencyPolicy
  */
 export type ConcurrencyPolicy = Message<"flyteidl.admin.ConcurrencyPolicy"> & {
   /**
-   * All versions together.
+   * Maximum number of executions, over all versions.
    *
    * @generated from field: int32 max = 1;
    */
@@ -301,7 +301,7 @@ export const ConcurrencyPolicySchema: GenMessage<ConcurrencyPolicy> = /*@__PURE_
   messageDesc(file_flyteidl_admin_launch_plan, 6);
 
 /**
- * What the server adds to a launch plan.
+ * Fields that the server adds to a launch plan.
  *
  * @generated from message flyteidl.admin.LaunchPlanClosure
  */
@@ -312,7 +312,7 @@ export type LaunchPlanClosure = Message<"flyteidl.admin.LaunchPlanClosure"> & {
   state: LaunchPlanState;
 
   /**
-   * All inputs that the caller may give, with their defaults.
+   * Inputs that the caller may set, with defaults.
    *
    * @generated from field: flyteidl.core.ParameterMap expected_inputs = 2;
    */
@@ -342,7 +342,7 @@ export const LaunchPlanClosureSchema: GenMessage<LaunchPlanClosure> = /*@__PURE_
   messageDesc(file_flyteidl_admin_launch_plan, 7);
 
 /**
- * When a launch plan runs by itself, and whom it tells.
+ * Schedule and notifications of a launch plan.
  *
  * @generated from message flyteidl.admin.LaunchPlanMetadata
  */
@@ -358,7 +358,7 @@ export type LaunchPlanMetadata = Message<"flyteidl.admin.LaunchPlanMetadata"> & 
   notifications: Notification[];
 
   /**
-   * Must be empty.
+   * Launch conditions; must be empty.
    *
    * @generated from field: google.protobuf.Any launch_conditions = 3;
    */
@@ -373,7 +373,7 @@ export const LaunchPlanMetadataSchema: GenMessage<LaunchPlanMetadata> = /*@__PUR
   messageDesc(file_flyteidl_admin_launch_plan, 8);
 
 /**
- * Activates a version of a launch plan, or takes it back.
+ * Activates or deactivates a version of a launch plan.
  *
  * @generated from message flyteidl.admin.LaunchPlanUpdateRequest
  */
@@ -397,7 +397,7 @@ export const LaunchPlanUpdateRequestSchema: GenMessage<LaunchPlanUpdateRequest> 
   messageDesc(file_flyteidl_admin_launch_plan, 9);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.LaunchPlanUpdateResponse
  */
@@ -412,7 +412,7 @@ export const LaunchPlanUpdateResponseSchema: GenMessage<LaunchPlanUpdateResponse
   messageDesc(file_flyteidl_admin_launch_plan, 10);
 
 /**
- * Asks for the active version of a name.
+ * Requests the active version of a launch plan.
  *
  * @generated from message flyteidl.admin.ActiveLaunchPlanRequest
  */
@@ -447,14 +447,14 @@ export type ActiveLaunchPlanListRequest = Message<"flyteidl.admin.ActiveLaunchPl
   domain: string;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 4;
    */
@@ -466,7 +466,7 @@ export type ActiveLaunchPlanListRequest = Message<"flyteidl.admin.ActiveLaunchPl
   sortBy?: Sort | undefined;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 6;
    */
@@ -481,7 +481,7 @@ export const ActiveLaunchPlanListRequestSchema: GenMessage<ActiveLaunchPlanListR
   messageDesc(file_flyteidl_admin_launch_plan, 12);
 
 /**
- * Whether a version's schedule runs; one version of a name is active at most.
+ * State of a version; at most one version of a name is active, and only its schedule runs.
  *
  * @generated from enum flyteidl.admin.LaunchPlanState
  */
@@ -504,20 +504,20 @@ export const LaunchPlanStateSchema: GenEnum<LaunchPlanState> = /*@__PURE__*/
   enumDesc(file_flyteidl_admin_launch_plan, 0);
 
 /**
- * What happens to an execution above the limit.
+ * Policy for an execution above the limit.
  *
  * @generated from enum flyteidl.admin.ConcurrencyLimitBehavior
  */
 export enum ConcurrencyLimitBehavior {
   /**
-   * It starts: there is no limit.
+   * Starts the execution: no limit.
    *
    * @generated from enum value: CONCURRENCY_LIMIT_BEHAVIOR_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It is refused.
+   * Refuses the execution.
    *
    * @generated from enum value: CONCURRENCY_LIMIT_BEHAVIOR_SKIP = 1;
    */

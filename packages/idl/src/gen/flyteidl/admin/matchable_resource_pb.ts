@@ -63,7 +63,7 @@ export const TaskResourceSpecSchema: GenMessage<TaskResourceSpec> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_matchable_resource, 0);
 
 /**
- * Resources of tasks that name none, and the most that any may ask for.
+ * Default resources of tasks, and limits for every task.
  *
  * @generated from message flyteidl.admin.TaskResourceAttributes
  */
@@ -155,7 +155,7 @@ export type PluginOverride = Message<"flyteidl.admin.PluginOverride"> & {
   taskType: string;
 
   /**
-   * The first one that the platform has is taken.
+   * Plugins by preference; the platform uses the first one that it has.
    *
    * @generated from field: repeated string plugin_id = 2;
    */
@@ -175,7 +175,7 @@ export const PluginOverrideSchema: GenMessage<PluginOverride> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_matchable_resource, 5);
 
 /**
- * What happens when it has none of them.
+ * Behavior if the platform has none of them.
  *
  * @generated from enum flyteidl.admin.PluginOverride.MissingPluginBehavior
  */
@@ -217,13 +217,13 @@ export const PluginOverridesSchema: GenMessage<PluginOverrides> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_matchable_resource, 6);
 
 /**
- * Settings of executions that neither the caller nor the launch plan makes.
+ * Settings of executions for which neither the caller nor the launch plan has a value.
  *
  * @generated from message flyteidl.admin.WorkflowExecutionConfig
  */
 export type WorkflowExecutionConfig = Message<"flyteidl.admin.WorkflowExecutionConfig"> & {
   /**
-   * Task nodes running at one time.
+   * Maximum number of task nodes that run at one time.
    *
    * @generated from field: int32 max_parallelism = 1;
    */
@@ -255,7 +255,7 @@ export type WorkflowExecutionConfig = Message<"flyteidl.admin.WorkflowExecutionC
   interruptible?: boolean | undefined;
 
   /**
-   * Nothing is taken from the output cache, and its entries are written anew.
+   * Ignores cached outputs and overwrites their cache entries.
    *
    * @generated from field: bool overwrite_cache = 7;
    */
@@ -347,7 +347,7 @@ export const MatchingAttributesSchema: GenMessage<MatchingAttributes> = /*@__PUR
   messageDesc(file_flyteidl_admin_matchable_resource, 8);
 
 /**
- * A setting and where it holds; an empty name holds everywhere.
+ * Setting and its scope; an empty name matches everything.
  *
  * @generated from message flyteidl.admin.MatchableAttributesConfiguration
  */
@@ -391,7 +391,7 @@ export const MatchableAttributesConfigurationSchema: GenMessage<MatchableAttribu
   messageDesc(file_flyteidl_admin_matchable_resource, 9);
 
 /**
- * Lists settings of one kind, wherever they are made.
+ * Lists the settings of one kind in all scopes.
  *
  * @generated from message flyteidl.admin.ListMatchableAttributesRequest
  */
@@ -402,7 +402,7 @@ export type ListMatchableAttributesRequest = Message<"flyteidl.admin.ListMatchab
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 2;
    */
@@ -436,7 +436,7 @@ export const ListMatchableAttributesResponseSchema: GenMessage<ListMatchableAttr
   messageDesc(file_flyteidl_admin_matchable_resource, 11);
 
 /**
- * Kinds of settings that can be made for a project, a domain or a workflow.
+ * Kinds of settings of a project, a domain or a workflow.
  *
  * @generated from enum flyteidl.admin.MatchableResource
  */
@@ -463,21 +463,21 @@ export enum MatchableResource {
   EXECUTION_QUEUE = 2,
 
   /**
-   * Which clusters executions go to.
+   * Label of the clusters that run executions.
    *
    * @generated from enum value: EXECUTION_CLUSTER_LABEL = 3;
    */
   EXECUTION_CLUSTER_LABEL = 3,
 
   /**
-   * How urgent executions are.
+   * Quality of service of executions.
    *
    * @generated from enum value: QUALITY_OF_SERVICE_SPECIFICATION = 4;
    */
   QUALITY_OF_SERVICE_SPECIFICATION = 4,
 
   /**
-   * Which plugins run which task types.
+   * Plugins by task type.
    *
    * @generated from enum value: PLUGIN_OVERRIDE = 5;
    */
@@ -491,7 +491,7 @@ export enum MatchableResource {
   WORKFLOW_EXECUTION_CONFIG = 6,
 
   /**
-   * Which pool of clusters executions go to.
+   * Pool of the clusters that run executions.
    *
    * @generated from enum value: CLUSTER_ASSIGNMENT = 7;
    */

@@ -27,7 +27,7 @@ export const file_flyteidl_admin_node_execution: GenFile = /*@__PURE__*/
   fileDesc("CiNmbHl0ZWlkbC9hZG1pbi9ub2RlX2V4ZWN1dGlvbi5wcm90bxIOZmx5dGVpZGwuYWRtaW4iTQoXTm9kZUV4ZWN1dGlvbkdldFJlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyItUBChhOb2RlRXhlY3V0aW9uTGlzdFJlcXVlc3QSSQoVd29ya2Zsb3dfZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBIYChB1bmlxdWVfcGFyZW50X2lkGAYgASgJIroBCh9Ob2RlRXhlY3V0aW9uRm9yVGFza0xpc3RSZXF1ZXN0EkEKEXRhc2tfZXhlY3V0aW9uX2lkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uSWRlbnRpZmllchINCgVsaW1pdBgCIAEoDRINCgV0b2tlbhgDIAEoCRIPCgdmaWx0ZXJzGAQgASgJEiUKB3NvcnRfYnkYBSABKAsyFC5mbHl0ZWlkbC5hZG1pbi5Tb3J0IsYBCg1Ob2RlRXhlY3V0aW9uEjIKAmlkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5Ob2RlRXhlY3V0aW9uSWRlbnRpZmllchIRCglpbnB1dF91cmkYAiABKAkSNQoHY2xvc3VyZRgDIAEoCzIkLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb25DbG9zdXJlEjcKCG1ldGFkYXRhGAQgASgLMiUuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbk1ldGFEYXRhIpIBChVOb2RlRXhlY3V0aW9uTWV0YURhdGESEwoLcmV0cnlfZ3JvdXAYASABKAkSFgoOaXNfcGFyZW50X25vZGUYAiABKAgSFAoMc3BlY19ub2RlX2lkGAMgASgJEhIKCmlzX2R5bmFtaWMYBCABKAgSEAoIaXNfYXJyYXkYBSABKAgSEAoIaXNfZWFnZXIYBiABKAgiWgoRTm9kZUV4ZWN1dGlvbkxpc3QSNgoPbm9kZV9leGVjdXRpb25zGAEgAygLMh0uZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbhINCgV0b2tlbhgCIAEoCSLiBAoUTm9kZUV4ZWN1dGlvbkNsb3N1cmUSGAoKb3V0cHV0X3VyaRgBIAEoCUICGAFIABIuCgVlcnJvchgCIAEoCzIdLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRXJyb3JIABI0CgtvdXRwdXRfZGF0YRgKIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEICGAFIABIxCgVwaGFzZRgDIAEoDjIiLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbi5QaGFzZRIuCgpzdGFydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCghkdXJhdGlvbhgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJGChZ3b3JrZmxvd19ub2RlX21ldGFkYXRhGAggASgLMiQuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dOb2RlTWV0YWRhdGFIARI+ChJ0YXNrX25vZGVfbWV0YWRhdGEYCSABKAsyIC5mbHl0ZWlkbC5hZG1pbi5UYXNrTm9kZU1ldGFkYXRhSAESEAoIZGVja191cmkYCyABKAkSHAoUZHluYW1pY19qb2Jfc3BlY191cmkYDCABKAlCDwoNb3V0cHV0X3Jlc3VsdEIRCg90YXJnZXRfbWV0YWRhdGEiVwoUV29ya2Zsb3dOb2RlTWV0YWRhdGESPwoLZXhlY3V0aW9uSWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciKYAQoQVGFza05vZGVNZXRhZGF0YRI3CgxjYWNoZV9zdGF0dXMYASABKA4yIS5mbHl0ZWlkbC5jb3JlLkNhdGFsb2dDYWNoZVN0YXR1cxIzCgtjYXRhbG9nX2tleRgCIAEoCzIeLmZseXRlaWRsLmNvcmUuQ2F0YWxvZ01ldGFkYXRhEhYKDmNoZWNrcG9pbnRfdXJpGAQgASgJIqUBChtEeW5hbWljV29ya2Zsb3dOb2RlTWV0YWRhdGESJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISQQoRY29tcGlsZWRfd29ya2Zsb3cYAiABKAsyJi5mbHl0ZWlkbC5jb3JlLkNvbXBpbGVkV29ya2Zsb3dDbG9zdXJlEhwKFGR5bmFtaWNfam9iX3NwZWNfdXJpGAMgASgJIlEKG05vZGVFeGVjdXRpb25HZXREYXRhUmVxdWVzdBIyCgJpZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXIi0AIKHE5vZGVFeGVjdXRpb25HZXREYXRhUmVzcG9uc2USKwoGaW5wdXRzGAEgASgLMhcuZmx5dGVpZGwuYWRtaW4uVXJsQmxvYkICGAESLAoHb3V0cHV0cxgCIAEoCzIXLmZseXRlaWRsLmFkbWluLlVybEJsb2JCAhgBEi4KC2Z1bGxfaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEi8KDGZ1bGxfb3V0cHV0cxgEIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBJFChBkeW5hbWljX3dvcmtmbG93GBAgASgLMisuZmx5dGVpZGwuYWRtaW4uRHluYW1pY1dvcmtmbG93Tm9kZU1ldGFkYXRhEi0KCmZseXRlX3VybHMYESABKAsyGS5mbHl0ZWlkbC5hZG1pbi5GbHl0ZVVSTHMiUwodR2V0RHluYW1pY05vZGVXb3JrZmxvd1JlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyImAKG0R5bmFtaWNOb2RlV29ya2Zsb3dSZXNwb25zZRJBChFjb21waWxlZF93b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmNvcmUuQ29tcGlsZWRXb3JrZmxvd0Nsb3N1cmViBnByb3RvMw", [file_flyteidl_admin_common, file_flyteidl_core_execution, file_flyteidl_core_catalog, file_flyteidl_core_compiler, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_google_protobuf_timestamp, file_google_protobuf_duration]);
 
 /**
- * Asks for one node of an execution.
+ * Requests a node of an execution.
  *
  * @generated from message flyteidl.admin.NodeExecutionGetRequest
  */
@@ -57,21 +57,21 @@ export type NodeExecutionListRequest = Message<"flyteidl.admin.NodeExecutionList
   workflowExecutionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 4;
    */
@@ -83,7 +83,7 @@ export type NodeExecutionListRequest = Message<"flyteidl.admin.NodeExecutionList
   sortBy?: Sort | undefined;
 
   /**
-   * Lists the nodes inside this one; when empty, those that are in none.
+   * Id of the parent whose nodes to list; empty lists the top-level nodes.
    *
    * @generated from field: string unique_parent_id = 6;
    */
@@ -98,7 +98,7 @@ export const NodeExecutionListRequestSchema: GenMessage<NodeExecutionListRequest
   messageDesc(file_flyteidl_admin_node_execution, 1);
 
 /**
- * Lists the nodes that an attempt of a task made.
+ * Lists the nodes that an attempt of a task created.
  *
  * @generated from message flyteidl.admin.NodeExecutionForTaskListRequest
  */
@@ -109,21 +109,21 @@ export type NodeExecutionForTaskListRequest = Message<"flyteidl.admin.NodeExecut
   taskExecutionId?: TaskExecutionIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 4;
    */
@@ -143,7 +143,7 @@ export const NodeExecutionForTaskListRequestSchema: GenMessage<NodeExecutionForT
   messageDesc(file_flyteidl_admin_node_execution, 2);
 
 /**
- * A node of an execution, and what became of it.
+ * Node of an execution, with its state.
  *
  * @generated from message flyteidl.admin.NodeExecution
  */
@@ -177,34 +177,34 @@ export const NodeExecutionSchema: GenMessage<NodeExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_node_execution, 3);
 
 /**
- * Where a node stands in its workflow.
+ * Position of a node in its workflow.
  *
  * @generated from message flyteidl.admin.NodeExecutionMetaData
  */
 export type NodeExecutionMetaData = Message<"flyteidl.admin.NodeExecutionMetaData"> & {
   /**
-   * Attempts of a parent whose nodes belong together.
+   * Group of the attempts of a parent whose nodes belong together.
    *
    * @generated from field: string retry_group = 1;
    */
   retryGroup: string;
 
   /**
-   * Other nodes are inside it.
+   * Contains other nodes.
    *
    * @generated from field: bool is_parent_node = 2;
    */
   isParentNode: boolean;
 
   /**
-   * Its id in the workflow, without its parents' ids.
+   * Id in the workflow, without the ids of its parents.
    *
    * @generated from field: string spec_node_id = 3;
    */
   specNodeId: string;
 
   /**
-   * The nodes inside it were made by a dynamic task.
+   * Contains nodes that a dynamic task generated.
    *
    * @generated from field: bool is_dynamic = 4;
    */
@@ -216,7 +216,7 @@ export type NodeExecutionMetaData = Message<"flyteidl.admin.NodeExecutionMetaDat
   isArray: boolean;
 
   /**
-   * Its task starts executions while it runs.
+   * Runs an eager task, which starts executions itself.
    *
    * @generated from field: bool is_eager = 6;
    */
@@ -242,7 +242,7 @@ export type NodeExecutionList = Message<"flyteidl.admin.NodeExecutionList"> & {
   nodeExecutions: NodeExecution[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -257,13 +257,13 @@ export const NodeExecutionListSchema: GenMessage<NodeExecutionList> = /*@__PURE_
   messageDesc(file_flyteidl_admin_node_execution, 5);
 
 /**
- * What became of a node.
+ * State of a node.
  *
  * @generated from message flyteidl.admin.NodeExecutionClosure
  */
 export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"> & {
   /**
-   * Set at the end, by how it ended.
+   * Result, set at the end.
    *
    * @generated from oneof flyteidl.admin.NodeExecutionClosure.output_result
    */
@@ -300,28 +300,28 @@ export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"
   startedAt?: Timestamp | undefined;
 
   /**
-   * From its start to its end.
+   * Time from start to end.
    *
    * @generated from field: google.protobuf.Duration duration = 5;
    */
   duration?: Duration | undefined;
 
   /**
-   * When the first event about it occurred.
+   * Time of the first event.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the last event about it occurred.
+   * Time of the last event.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * By what the node runs.
+   * Metadata by kind of target.
    *
    * @generated from oneof flyteidl.admin.NodeExecutionClosure.target_metadata
    */
@@ -340,14 +340,14 @@ export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"
   } | { case: undefined; value?: undefined };
 
   /**
-   * Page that the task wrote about itself.
+   * URI of the deck that the task wrote.
    *
    * @generated from field: string deck_uri = 11;
    */
   deckUri: string;
 
   /**
-   * Where the workflow is that a dynamic task made.
+   * URI of the workflow that a dynamic task generated.
    *
    * @generated from field: string dynamic_job_spec_uri = 12;
    */
@@ -362,7 +362,7 @@ export const NodeExecutionClosureSchema: GenMessage<NodeExecutionClosure> = /*@_
   messageDesc(file_flyteidl_admin_node_execution, 6);
 
 /**
- * The execution that a launch-plan node started.
+ * Execution that a launch-plan node started.
  *
  * @generated from message flyteidl.admin.WorkflowNodeMetadata
  */
@@ -381,7 +381,7 @@ export const WorkflowNodeMetadataSchema: GenMessage<WorkflowNodeMetadata> = /*@_
   messageDesc(file_flyteidl_admin_node_execution, 7);
 
 /**
- * What the output cache did for a task node.
+ * Status of the output cache for a task node.
  *
  * @generated from message flyteidl.admin.TaskNodeMetadata
  */
@@ -397,7 +397,7 @@ export type TaskNodeMetadata = Message<"flyteidl.admin.TaskNodeMetadata"> & {
   catalogKey?: CatalogMetadata | undefined;
 
   /**
-   * Where an attempt leaves what the next one goes on from.
+   * URI of the checkpoint that an attempt writes and the next attempt resumes from.
    *
    * @generated from field: string checkpoint_uri = 4;
    */
@@ -412,7 +412,7 @@ export const TaskNodeMetadataSchema: GenMessage<TaskNodeMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_node_execution, 8);
 
 /**
- * The workflow that a dynamic task made.
+ * Workflow that a dynamic task generated.
  *
  * @generated from message flyteidl.admin.DynamicWorkflowNodeMetadata
  */
@@ -441,7 +441,7 @@ export const DynamicWorkflowNodeMetadataSchema: GenMessage<DynamicWorkflowNodeMe
   messageDesc(file_flyteidl_admin_node_execution, 9);
 
 /**
- * Asks for the data of a node.
+ * Requests inputs and outputs of a node.
  *
  * @generated from message flyteidl.admin.NodeExecutionGetDataRequest
  */
@@ -478,21 +478,21 @@ export type NodeExecutionGetDataResponse = Message<"flyteidl.admin.NodeExecution
   outputs?: UrlBlob | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_inputs = 3;
    */
   fullInputs?: LiteralMap | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_outputs = 4;
    */
   fullOutputs?: LiteralMap | undefined;
 
   /**
-   * For dynamic nodes only.
+   * Workflow of a dynamic node; unset for other nodes.
    *
    * @generated from field: flyteidl.admin.DynamicWorkflowNodeMetadata dynamic_workflow = 16;
    */
@@ -512,7 +512,7 @@ export const NodeExecutionGetDataResponseSchema: GenMessage<NodeExecutionGetData
   messageDesc(file_flyteidl_admin_node_execution, 11);
 
 /**
- * Asks for the workflow that a dynamic node made.
+ * Requests the workflow that a dynamic node generated.
  *
  * @generated from message flyteidl.admin.GetDynamicNodeWorkflowRequest
  */
@@ -531,7 +531,7 @@ export const GetDynamicNodeWorkflowRequestSchema: GenMessage<GetDynamicNodeWorkf
   messageDesc(file_flyteidl_admin_node_execution, 12);
 
 /**
- * The workflow that a dynamic node made.
+ * Workflow that a dynamic node generated.
  *
  * @generated from message flyteidl.admin.DynamicNodeWorkflowResponse
  */

@@ -13,7 +13,7 @@ export const file_flyteidl_admin_notification: GenFile = /*@__PURE__*/
   fileDesc("CiFmbHl0ZWlkbC9hZG1pbi9ub3RpZmljYXRpb24ucHJvdG8SDmZseXRlaWRsLmFkbWluImIKDEVtYWlsTWVzc2FnZRIYChByZWNpcGllbnRzX2VtYWlsGAEgAygJEhQKDHNlbmRlcl9lbWFpbBgCIAEoCRIUCgxzdWJqZWN0X2xpbmUYAyABKAkSDAoEYm9keRgEIAEoCWIGcHJvdG8z");
 
 /**
- * A mail to be sent.
+ * Email to send.
  *
  * @generated from message flyteidl.admin.EmailMessage
  */

@@ -15,7 +15,7 @@ export const file_flyteidl_admin_project_attributes: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9hZG1pbi9wcm9qZWN0X2F0dHJpYnV0ZXMucHJvdG8SDmZseXRlaWRsLmFkbWluInIKEVByb2plY3RBdHRyaWJ1dGVzEg8KB3Byb2plY3QYASABKAkSPwoTbWF0Y2hpbmdfYXR0cmlidXRlcxgCIAEoCzIiLmZseXRlaWRsLmFkbWluLk1hdGNoaW5nQXR0cmlidXRlcxILCgNvcmcYAyABKAkiVwoeUHJvamVjdEF0dHJpYnV0ZXNVcGRhdGVSZXF1ZXN0EjUKCmF0dHJpYnV0ZXMYASABKAsyIS5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlcyIhCh9Qcm9qZWN0QXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlInUKG1Byb2plY3RBdHRyaWJ1dGVzR2V0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEjgKDXJlc291cmNlX3R5cGUYAiABKA4yIS5mbHl0ZWlkbC5hZG1pbi5NYXRjaGFibGVSZXNvdXJjZRILCgNvcmcYAyABKAkiVQocUHJvamVjdEF0dHJpYnV0ZXNHZXRSZXNwb25zZRI1CgphdHRyaWJ1dGVzGAEgASgLMiEuZmx5dGVpZGwuYWRtaW4uUHJvamVjdEF0dHJpYnV0ZXMieAoeUHJvamVjdEF0dHJpYnV0ZXNEZWxldGVSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSOAoNcmVzb3VyY2VfdHlwZRgCIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgDIAEoCSIhCh9Qcm9qZWN0QXR0cmlidXRlc0RlbGV0ZVJlc3BvbnNlYgZwcm90bzM", [file_flyteidl_admin_matchable_resource]);
 
 /**
- * A setting that holds for a project.
+ * Setting of a project.
  *
  * @generated from message flyteidl.admin.ProjectAttributes
  */
@@ -44,7 +44,7 @@ export const ProjectAttributesSchema: GenMessage<ProjectAttributes> = /*@__PURE_
   messageDesc(file_flyteidl_admin_project_attributes, 0);
 
 /**
- * Makes a setting for a project.
+ * Sets a setting of a project.
  *
  * @generated from message flyteidl.admin.ProjectAttributesUpdateRequest
  */
@@ -63,7 +63,7 @@ export const ProjectAttributesUpdateRequestSchema: GenMessage<ProjectAttributesU
   messageDesc(file_flyteidl_admin_project_attributes, 1);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectAttributesUpdateResponse
  */
@@ -78,7 +78,7 @@ export const ProjectAttributesUpdateResponseSchema: GenMessage<ProjectAttributes
   messageDesc(file_flyteidl_admin_project_attributes, 2);
 
 /**
- * Asks for a setting of a project.
+ * Requests a setting of a project.
  *
  * @generated from message flyteidl.admin.ProjectAttributesGetRequest
  */
@@ -94,7 +94,7 @@ export type ProjectAttributesGetRequest = Message<"flyteidl.admin.ProjectAttribu
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 3;
    */
@@ -128,7 +128,7 @@ export const ProjectAttributesGetResponseSchema: GenMessage<ProjectAttributesGet
   messageDesc(file_flyteidl_admin_project_attributes, 4);
 
 /**
- * Takes back a setting of a project.
+ * Deletes a setting of a project.
  *
  * @generated from message flyteidl.admin.ProjectAttributesDeleteRequest
  */
@@ -144,7 +144,7 @@ export type ProjectAttributesDeleteRequest = Message<"flyteidl.admin.ProjectAttr
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 3;
    */
@@ -159,7 +159,7 @@ export const ProjectAttributesDeleteRequestSchema: GenMessage<ProjectAttributesD
   messageDesc(file_flyteidl_admin_project_attributes, 5);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectAttributesDeleteResponse
  */

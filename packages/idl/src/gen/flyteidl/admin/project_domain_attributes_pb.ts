@@ -15,7 +15,7 @@ export const file_flyteidl_admin_project_domain_attributes: GenFile = /*@__PURE_
   fileDesc("Ci5mbHl0ZWlkbC9hZG1pbi9wcm9qZWN0X2RvbWFpbl9hdHRyaWJ1dGVzLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiKIAQoXUHJvamVjdERvbWFpbkF0dHJpYnV0ZXMSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSPwoTbWF0Y2hpbmdfYXR0cmlidXRlcxgDIAEoCzIiLmZseXRlaWRsLmFkbWluLk1hdGNoaW5nQXR0cmlidXRlcxILCgNvcmcYBCABKAkiYwokUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNVcGRhdGVSZXF1ZXN0EjsKCmF0dHJpYnV0ZXMYASABKAsyJy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlcyInCiVQcm9qZWN0RG9tYWluQXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlIosBCiFQcm9qZWN0RG9tYWluQXR0cmlidXRlc0dldFJlcXVlc3QSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSOAoNcmVzb3VyY2VfdHlwZRgDIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgEIAEoCSJhCiJQcm9qZWN0RG9tYWluQXR0cmlidXRlc0dldFJlc3BvbnNlEjsKCmF0dHJpYnV0ZXMYASABKAsyJy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlcyKOAQokUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNEZWxldGVSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEjgKDXJlc291cmNlX3R5cGUYAyABKA4yIS5mbHl0ZWlkbC5hZG1pbi5NYXRjaGFibGVSZXNvdXJjZRILCgNvcmcYBCABKAkiJwolUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNEZWxldGVSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_admin_matchable_resource]);
 
 /**
- * A setting that holds for a domain of a project.
+ * Setting of a domain of a project.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributes
  */
@@ -49,7 +49,7 @@ export const ProjectDomainAttributesSchema: GenMessage<ProjectDomainAttributes> 
   messageDesc(file_flyteidl_admin_project_domain_attributes, 0);
 
 /**
- * Makes a setting for a domain of a project.
+ * Sets a setting of a domain of a project.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesUpdateRequest
  */
@@ -68,7 +68,7 @@ export const ProjectDomainAttributesUpdateRequestSchema: GenMessage<ProjectDomai
   messageDesc(file_flyteidl_admin_project_domain_attributes, 1);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesUpdateResponse
  */
@@ -83,7 +83,7 @@ export const ProjectDomainAttributesUpdateResponseSchema: GenMessage<ProjectDoma
   messageDesc(file_flyteidl_admin_project_domain_attributes, 2);
 
 /**
- * Asks for a setting of a domain of a project.
+ * Requests a setting of a domain of a project.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesGetRequest
  */
@@ -104,7 +104,7 @@ export type ProjectDomainAttributesGetRequest = Message<"flyteidl.admin.ProjectD
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 4;
    */
@@ -119,7 +119,7 @@ export const ProjectDomainAttributesGetRequestSchema: GenMessage<ProjectDomainAt
   messageDesc(file_flyteidl_admin_project_domain_attributes, 3);
 
 /**
- * A setting of a domain of a project.
+ * Setting of a domain of a project.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesGetResponse
  */
@@ -138,7 +138,7 @@ export const ProjectDomainAttributesGetResponseSchema: GenMessage<ProjectDomainA
   messageDesc(file_flyteidl_admin_project_domain_attributes, 4);
 
 /**
- * Takes back a setting of a domain of a project.
+ * Deletes a setting of a domain of a project.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesDeleteRequest
  */
@@ -159,7 +159,7 @@ export type ProjectDomainAttributesDeleteRequest = Message<"flyteidl.admin.Proje
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 4;
    */
@@ -174,7 +174,7 @@ export const ProjectDomainAttributesDeleteRequestSchema: GenMessage<ProjectDomai
   messageDesc(file_flyteidl_admin_project_domain_attributes, 5);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectDomainAttributesDeleteResponse
  */

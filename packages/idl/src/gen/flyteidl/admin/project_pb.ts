@@ -15,7 +15,7 @@ export const file_flyteidl_admin_project: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9hZG1pbi9wcm9qZWN0LnByb3RvEg5mbHl0ZWlkbC5hZG1pbiISChBHZXREb21haW5SZXF1ZXN0IiIKBkRvbWFpbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJIj0KEkdldERvbWFpbnNSZXNwb25zZRInCgdkb21haW5zGAEgAygLMhYuZmx5dGVpZGwuYWRtaW4uRG9tYWluIqACCgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoHZG9tYWlucxgDIAMoCzIWLmZseXRlaWRsLmFkbWluLkRvbWFpbhITCgtkZXNjcmlwdGlvbhgEIAEoCRImCgZsYWJlbHMYBSABKAsyFi5mbHl0ZWlkbC5hZG1pbi5MYWJlbHMSMwoFc3RhdGUYBiABKA4yJC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0LlByb2plY3RTdGF0ZRILCgNvcmcYByABKAkiUwoMUHJvamVjdFN0YXRlEgoKBkFDVElWRRAAEgwKCEFSQ0hJVkVEEAESFAoQU1lTVEVNX0dFTkVSQVRFRBACEhMKD1NZU1RFTV9BUkNISVZFRBADIkQKCFByb2plY3RzEikKCHByb2plY3RzGAEgAygLMhcuZmx5dGVpZGwuYWRtaW4uUHJvamVjdBINCgV0b2tlbhgCIAEoCSJ3ChJQcm9qZWN0TGlzdFJlcXVlc3QSDQoFbGltaXQYASABKA0SDQoFdG9rZW4YAiABKAkSDwoHZmlsdGVycxgDIAEoCRIlCgdzb3J0X2J5GAQgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBILCgNvcmcYBSABKAkiQgoWUHJvamVjdFJlZ2lzdGVyUmVxdWVzdBIoCgdwcm9qZWN0GAEgASgLMhcuZmx5dGVpZGwuYWRtaW4uUHJvamVjdCIZChdQcm9qZWN0UmVnaXN0ZXJSZXNwb25zZSIXChVQcm9qZWN0VXBkYXRlUmVzcG9uc2UiLAoRUHJvamVjdEdldFJlcXVlc3QSCgoCaWQYASABKAkSCwoDb3JnGAIgASgJIioKD0luYWN0aXZlUHJvamVjdBIKCgJpZBgBIAEoCRILCgNvcmcYAiABKAliBnByb3RvMw", [file_flyteidl_admin_common]);
 
 /**
- * Asks for the domains.
+ * Requests the domains.
  *
  * @generated from message flyteidl.admin.GetDomainRequest
  */
@@ -30,7 +30,7 @@ export const GetDomainRequestSchema: GenMessage<GetDomainRequest> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_project, 0);
 
 /**
- * An environment that every project has, such as development.
+ * Environment of every project, such as development.
  *
  * @generated from message flyteidl.admin.Domain
  */
@@ -54,7 +54,7 @@ export const DomainSchema: GenMessage<Domain> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 1);
 
 /**
- * All domains, as the platform is configured.
+ * Domains of the platform's configuration.
  *
  * @generated from message flyteidl.admin.GetDomainsResponse
  */
@@ -91,7 +91,7 @@ export type Project = Message<"flyteidl.admin.Project"> & {
   name: string;
 
   /**
-   * Filled in by the server; empty in requests.
+   * Domains; output only.
    *
    * @generated from field: repeated flyteidl.admin.Domain domains = 3;
    */
@@ -126,7 +126,7 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 3);
 
 /**
- * Whether a project is in use.
+ * State of a project.
  *
  * @generated from enum flyteidl.admin.Project.ProjectState
  */
@@ -137,14 +137,14 @@ export enum Project_ProjectState {
   ACTIVE = 0,
 
   /**
-   * Hidden, and nothing new can be made in it.
+   * Hidden from lists; accepts no new entities.
    *
    * @generated from enum value: ARCHIVED = 1;
    */
   ARCHIVED = 1,
 
   /**
-   * Made by the platform.
+   * Created by the platform.
    *
    * @generated from enum value: SYSTEM_GENERATED = 2;
    */
@@ -176,7 +176,7 @@ export type Projects = Message<"flyteidl.admin.Projects"> & {
   projects: Project[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -191,27 +191,27 @@ export const ProjectsSchema: GenMessage<Projects> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 4);
 
 /**
- * Lists projects; archived ones only when a filter is given.
+ * Lists projects; includes archived ones only with a filter.
  *
  * @generated from message flyteidl.admin.ProjectListRequest
  */
 export type ProjectListRequest = Message<"flyteidl.admin.ProjectListRequest"> & {
   /**
-   * Rows at most; 0 for all.
+   * Maximum number of rows; 0 means all.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 2;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 3;
    */
@@ -223,7 +223,7 @@ export type ProjectListRequest = Message<"flyteidl.admin.ProjectListRequest"> & 
   sortBy?: Sort | undefined;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 5;
    */
@@ -238,7 +238,7 @@ export const ProjectListRequestSchema: GenMessage<ProjectListRequest> = /*@__PUR
   messageDesc(file_flyteidl_admin_project, 5);
 
 /**
- * Makes a project.
+ * Creates a project.
  *
  * @generated from message flyteidl.admin.ProjectRegisterRequest
  */
@@ -257,7 +257,7 @@ export const ProjectRegisterRequestSchema: GenMessage<ProjectRegisterRequest> = 
   messageDesc(file_flyteidl_admin_project, 6);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectRegisterResponse
  */
@@ -272,7 +272,7 @@ export const ProjectRegisterResponseSchema: GenMessage<ProjectRegisterResponse> 
   messageDesc(file_flyteidl_admin_project, 7);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.ProjectUpdateResponse
  */
@@ -287,7 +287,7 @@ export const ProjectUpdateResponseSchema: GenMessage<ProjectUpdateResponse> = /*
   messageDesc(file_flyteidl_admin_project, 8);
 
 /**
- * Asks for one project.
+ * Requests a project.
  *
  * @generated from message flyteidl.admin.ProjectGetRequest
  */
@@ -298,7 +298,7 @@ export type ProjectGetRequest = Message<"flyteidl.admin.ProjectGetRequest"> & {
   id: string;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 2;
    */
@@ -313,7 +313,7 @@ export const ProjectGetRequestSchema: GenMessage<ProjectGetRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_project, 9);
 
 /**
- * Detail of INVALID_ARGUMENT when a project is archived.
+ * Detail of the error INVALID_ARGUMENT for an archived project.
  *
  * @generated from message flyteidl.admin.InactiveProject
  */

@@ -13,7 +13,7 @@ export const file_flyteidl_admin_schedule: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9hZG1pbi9zY2hlZHVsZS5wcm90bxIOZmx5dGVpZGwuYWRtaW4iRwoJRml4ZWRSYXRlEg0KBXZhbHVlGAEgASgNEisKBHVuaXQYAiABKA4yHS5mbHl0ZWlkbC5hZG1pbi5GaXhlZFJhdGVVbml0IjAKDENyb25TY2hlZHVsZRIQCghzY2hlZHVsZRgBIAEoCRIOCgZvZmZzZXQYAiABKAkiwQEKCFNjaGVkdWxlEh0KD2Nyb25fZXhwcmVzc2lvbhgBIAEoCUICGAFIABIpCgRyYXRlGAIgASgLMhkuZmx5dGVpZGwuYWRtaW4uRml4ZWRSYXRlSAASNQoNY3Jvbl9zY2hlZHVsZRgEIAEoCzIcLmZseXRlaWRsLmFkbWluLkNyb25TY2hlZHVsZUgAEh4KFmtpY2tvZmZfdGltZV9pbnB1dF9hcmcYAyABKAlCFAoSU2NoZWR1bGVFeHByZXNzaW9uKi4KDUZpeGVkUmF0ZVVuaXQSCgoGTUlOVVRFEAASCAoESE9VUhABEgcKA0RBWRACYgZwcm90bzM");
 
 /**
- * Every so many units of time.
+ * Fixed rate, in units of time.
  *
  * @generated from message flyteidl.admin.FixedRate
  */
@@ -37,20 +37,20 @@ export const FixedRateSchema: GenMessage<FixedRate> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_schedule, 0);
 
 /**
- * At times that a cron expression names.
+ * Schedule by cron expression.
  *
  * @generated from message flyteidl.admin.CronSchedule
  */
 export type CronSchedule = Message<"flyteidl.admin.CronSchedule"> & {
   /**
-   * Five fields, or a name such as @hourly; in UTC unless CRON_TZ= says otherwise.
+   * Five fields, or a name such as @hourly; in UTC unless the expression sets CRON_TZ=.
    *
    * @generated from field: string schedule = 1;
    */
   schedule: string;
 
   /**
-   * ISO 8601 duration; not used.
+   * ISO 8601 duration; ignored.
    *
    * @generated from field: string offset = 2;
    */
@@ -65,7 +65,7 @@ export const CronScheduleSchema: GenMessage<CronSchedule> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_schedule, 1);
 
 /**
- * When a launch plan runs by itself.
+ * Schedule of a launch plan.
  *
  * @generated from message flyteidl.admin.Schedule
  */
@@ -95,7 +95,7 @@ export type Schedule = Message<"flyteidl.admin.Schedule"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Input that gets the time that the schedule meant.
+   * Name of the input that receives the scheduled time.
    *
    * @generated from field: string kickoff_time_input_arg = 3;
    */

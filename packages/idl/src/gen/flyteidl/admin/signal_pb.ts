@@ -21,7 +21,7 @@ export const file_flyteidl_admin_signal: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9hZG1pbi9zaWduYWwucHJvdG8SDmZseXRlaWRsLmFkbWluInEKGFNpZ25hbEdldE9yQ3JlYXRlUmVxdWVzdBIrCgJpZBgBIAEoCzIfLmZseXRlaWRsLmNvcmUuU2lnbmFsSWRlbnRpZmllchIoCgR0eXBlGAIgASgLMhouZmx5dGVpZGwuY29yZS5MaXRlcmFsVHlwZSK0AQoRU2lnbmFsTGlzdFJlcXVlc3QSSQoVd29ya2Zsb3dfZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydCJECgpTaWduYWxMaXN0EicKB3NpZ25hbHMYASADKAsyFi5mbHl0ZWlkbC5hZG1pbi5TaWduYWwSDQoFdG9rZW4YAiABKAkiZgoQU2lnbmFsU2V0UmVxdWVzdBIrCgJpZBgBIAEoCzIfLmZseXRlaWRsLmNvcmUuU2lnbmFsSWRlbnRpZmllchIlCgV2YWx1ZRgCIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbCITChFTaWduYWxTZXRSZXNwb25zZSKGAQoGU2lnbmFsEisKAmlkGAEgASgLMh8uZmx5dGVpZGwuY29yZS5TaWduYWxJZGVudGlmaWVyEigKBHR5cGUYAiABKAsyGi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxUeXBlEiUKBXZhbHVlGAMgASgLMhYuZmx5dGVpZGwuY29yZS5MaXRlcmFsYgZwcm90bzM", [file_flyteidl_admin_common, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_core_types]);
 
 /**
- * Asks for a signal, making it when it is not there.
+ * Requests a signal; the server creates it if it does not exist.
  *
  * @generated from message flyteidl.admin.SignalGetOrCreateRequest
  */
@@ -56,21 +56,21 @@ export type SignalListRequest = Message<"flyteidl.admin.SignalListRequest"> & {
   workflowExecutionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 4;
    */
@@ -101,7 +101,7 @@ export type SignalList = Message<"flyteidl.admin.SignalList"> & {
   signals: Signal[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -116,7 +116,7 @@ export const SignalListSchema: GenMessage<SignalList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_signal, 2);
 
 /**
- * Gives a signal its value.
+ * Sets the value of a signal.
  *
  * @generated from message flyteidl.admin.SignalSetRequest
  */
@@ -127,7 +127,7 @@ export type SignalSetRequest = Message<"flyteidl.admin.SignalSetRequest"> & {
   id?: SignalIdentifier | undefined;
 
   /**
-   * Must fit the signal's type.
+   * Value of the type of the signal.
    *
    * @generated from field: flyteidl.core.Literal value = 2;
    */
@@ -142,7 +142,7 @@ export const SignalSetRequestSchema: GenMessage<SignalSetRequest> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_signal, 3);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.SignalSetResponse
  */
@@ -173,7 +173,7 @@ export type Signal = Message<"flyteidl.admin.Signal"> & {
   type?: LiteralType | undefined;
 
   /**
-   * Not set while nobody gave one.
+   * Value; unset until a caller sets it.
    *
    * @generated from field: flyteidl.core.Literal value = 3;
    */

@@ -25,7 +25,7 @@ export const file_flyteidl_admin_task_execution: GenFile = /*@__PURE__*/
   fileDesc("CiNmbHl0ZWlkbC9hZG1pbi90YXNrX2V4ZWN1dGlvbi5wcm90bxIOZmx5dGVpZGwuYWRtaW4iTQoXVGFza0V4ZWN1dGlvbkdldFJlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVyIrMBChhUYXNrRXhlY3V0aW9uTGlzdFJlcXVlc3QSQQoRbm9kZV9leGVjdXRpb25faWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyEg0KBWxpbWl0GAIgASgNEg0KBXRva2VuGAMgASgJEg8KB2ZpbHRlcnMYBCABKAkSJQoHc29ydF9ieRgFIAEoCzIULmZseXRlaWRsLmFkbWluLlNvcnQioAEKDVRhc2tFeGVjdXRpb24SMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVyEhEKCWlucHV0X3VyaRgCIAEoCRI1CgdjbG9zdXJlGAMgASgLMiQuZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbkNsb3N1cmUSEQoJaXNfcGFyZW50GAQgASgIIloKEVRhc2tFeGVjdXRpb25MaXN0EjYKD3Rhc2tfZXhlY3V0aW9ucxgBIAMoCzIdLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb24SDQoFdG9rZW4YAiABKAkitwUKFFRhc2tFeGVjdXRpb25DbG9zdXJlEhgKCm91dHB1dF91cmkYASABKAlCAhgBSAASLgoFZXJyb3IYAiABKAsyHS5mbHl0ZWlkbC5jb3JlLkV4ZWN1dGlvbkVycm9ySAASNAoLb3V0cHV0X2RhdGEYDCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBCAhgBSAASMQoFcGhhc2UYAyABKA4yIi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb24uUGhhc2USJAoEbG9ncxgEIAMoCzIWLmZseXRlaWRsLmNvcmUuVGFza0xvZxIuCgpzdGFydGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCghkdXJhdGlvbhgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCgtjdXN0b21faW5mbxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGcmVhc29uGAogASgJEhEKCXRhc2tfdHlwZRgLIAEoCRI3CghtZXRhZGF0YRgQIAEoCzIlLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25NZXRhZGF0YRIVCg1ldmVudF92ZXJzaW9uGBEgASgFEicKB3JlYXNvbnMYEiADKAsyFi5mbHl0ZWlkbC5hZG1pbi5SZWFzb24SLgoLbG9nX2NvbnRleHQYEyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxvZ0NvbnRleHRCDwoNb3V0cHV0X3Jlc3VsdCJKCgZSZWFzb24SLwoLb2NjdXJyZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB21lc3NhZ2UYAiABKAkiUQobVGFza0V4ZWN1dGlvbkdldERhdGFSZXF1ZXN0EjIKAmlkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uSWRlbnRpZmllciKJAgocVGFza0V4ZWN1dGlvbkdldERhdGFSZXNwb25zZRIrCgZpbnB1dHMYASABKAsyFy5mbHl0ZWlkbC5hZG1pbi5VcmxCbG9iQgIYARIsCgdvdXRwdXRzGAIgASgLMhcuZmx5dGVpZGwuYWRtaW4uVXJsQmxvYkICGAESLgoLZnVsbF9pbnB1dHMYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASLwoMZnVsbF9vdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEi0KCmZseXRlX3VybHMYBSABKAsyGS5mbHl0ZWlkbC5hZG1pbi5GbHl0ZVVSTHNiBnByb3RvMw", [file_flyteidl_admin_common, file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp, file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
- * Asks for one attempt of a task.
+ * Requests an attempt of a task.
  *
  * @generated from message flyteidl.admin.TaskExecutionGetRequest
  */
@@ -55,21 +55,21 @@ export type TaskExecutionListRequest = Message<"flyteidl.admin.TaskExecutionList
   nodeExecutionId?: NodeExecutionIdentifier | undefined;
 
   /**
-   * Rows at most; not 0.
+   * Maximum number of rows; must not be 0.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   * Token of the previous page: its row offset; empty for the first page.
    *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
-   * Conditions such as eq(name,x), joined by +; empty for none.
+   * Filters such as eq(name,x), joined by +; empty matches all rows.
    *
    * @generated from field: string filters = 4;
    */
@@ -89,7 +89,7 @@ export const TaskExecutionListRequestSchema: GenMessage<TaskExecutionListRequest
   messageDesc(file_flyteidl_admin_task_execution, 1);
 
 /**
- * An attempt of a task, and what became of it.
+ * Attempt of a task, with its state.
  *
  * @generated from message flyteidl.admin.TaskExecution
  */
@@ -110,7 +110,7 @@ export type TaskExecution = Message<"flyteidl.admin.TaskExecution"> & {
   closure?: TaskExecutionClosure | undefined;
 
   /**
-   * The attempt made nodes.
+   * Has created nodes.
    *
    * @generated from field: bool is_parent = 4;
    */
@@ -136,7 +136,7 @@ export type TaskExecutionList = Message<"flyteidl.admin.TaskExecutionList"> & {
   taskExecutions: TaskExecution[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -151,13 +151,13 @@ export const TaskExecutionListSchema: GenMessage<TaskExecutionList> = /*@__PURE_
   messageDesc(file_flyteidl_admin_task_execution, 3);
 
 /**
- * What became of an attempt.
+ * State of an attempt.
  *
  * @generated from message flyteidl.admin.TaskExecutionClosure
  */
 export type TaskExecutionClosure = Message<"flyteidl.admin.TaskExecutionClosure"> & {
   /**
-   * Set at the end, by how it ended.
+   * Result, set at the end.
    *
    * @generated from oneof flyteidl.admin.TaskExecutionClosure.output_result
    */
@@ -199,35 +199,35 @@ export type TaskExecutionClosure = Message<"flyteidl.admin.TaskExecutionClosure"
   startedAt?: Timestamp | undefined;
 
   /**
-   * From its start to its end.
+   * Time from start to end.
    *
    * @generated from field: google.protobuf.Duration duration = 6;
    */
   duration?: Duration | undefined;
 
   /**
-   * When the first event about it occurred.
+   * Time of the first event.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the last event about it occurred.
+   * Time of the last event.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Facts that the plugin gave, shown with the task.
+   * Metadata from the plugin, displayed with the task.
    *
    * @generated from field: google.protobuf.Struct custom_info = 9;
    */
   customInfo?: JsonObject | undefined;
 
   /**
-   * The last one; all are in `reasons`.
+   * Latest reason; `reasons` has all.
    *
    * @generated from field: string reason = 10;
    */
@@ -244,7 +244,7 @@ export type TaskExecutionClosure = Message<"flyteidl.admin.TaskExecutionClosure"
   metadata?: TaskExecutionMetadata | undefined;
 
   /**
-   * Form of the events that it was made of.
+   * Version of the format of the events.
    *
    * @generated from field: int32 event_version = 17;
    */
@@ -269,7 +269,7 @@ export const TaskExecutionClosureSchema: GenMessage<TaskExecutionClosure> = /*@_
   messageDesc(file_flyteidl_admin_task_execution, 4);
 
 /**
- * Why an attempt was in its phase, at a time.
+ * Reason of the phase of an attempt, with its time.
  *
  * @generated from message flyteidl.admin.Reason
  */
@@ -293,7 +293,7 @@ export const ReasonSchema: GenMessage<Reason> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task_execution, 5);
 
 /**
- * Asks for the data of an attempt.
+ * Requests inputs and outputs of an attempt.
  *
  * @generated from message flyteidl.admin.TaskExecutionGetDataRequest
  */
@@ -330,14 +330,14 @@ export type TaskExecutionGetDataResponse = Message<"flyteidl.admin.TaskExecution
   outputs?: UrlBlob | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_inputs = 3;
    */
   fullInputs?: LiteralMap | undefined;
 
   /**
-   * Empty when larger than the platform's limit.
+   * Empty if larger than the limit of the platform.
    *
    * @generated from field: flyteidl.core.LiteralMap full_outputs = 4;
    */

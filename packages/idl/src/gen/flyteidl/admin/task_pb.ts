@@ -47,7 +47,7 @@ export const TaskCreateRequestSchema: GenMessage<TaskCreateRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_task, 0);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.TaskCreateResponse
  */
@@ -102,7 +102,7 @@ export type TaskList = Message<"flyteidl.admin.TaskList"> & {
   tasks: Task[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -117,7 +117,7 @@ export const TaskListSchema: GenMessage<TaskList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task, 3);
 
 /**
- * A task as it was registered.
+ * Task as registered.
  *
  * @generated from message flyteidl.admin.TaskSpec
  */
@@ -141,7 +141,7 @@ export const TaskSpecSchema: GenMessage<TaskSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task, 4);
 
 /**
- * What the server adds to a task.
+ * Fields that the server adds to a task.
  *
  * @generated from message flyteidl.admin.TaskClosure
  */

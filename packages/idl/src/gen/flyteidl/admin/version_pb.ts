@@ -32,13 +32,13 @@ export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_version, 0);
 
 /**
- * What was built, and when.
+ * Build of the server.
  *
  * @generated from message flyteidl.admin.Version
  */
 export type Version = Message<"flyteidl.admin.Version"> & {
   /**
-   * Commit that it was built from.
+   * Commit of the build.
    *
    * @generated from field: string Build = 1;
    */
@@ -63,7 +63,7 @@ export const VersionSchema: GenMessage<Version> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_version, 1);
 
 /**
- * Asks for the version of the server.
+ * Requests the version of the server.
  *
  * @generated from message flyteidl.admin.GetVersionRequest
  */

@@ -15,7 +15,7 @@ export const file_flyteidl_admin_workflow_attributes: GenFile = /*@__PURE__*/
   fileDesc("CihmbHl0ZWlkbC9hZG1pbi93b3JrZmxvd19hdHRyaWJ1dGVzLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiKVAQoSV29ya2Zsb3dBdHRyaWJ1dGVzEg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEhAKCHdvcmtmbG93GAMgASgJEj8KE21hdGNoaW5nX2F0dHJpYnV0ZXMYBCABKAsyIi5mbHl0ZWlkbC5hZG1pbi5NYXRjaGluZ0F0dHJpYnV0ZXMSCwoDb3JnGAUgASgJIlkKH1dvcmtmbG93QXR0cmlidXRlc1VwZGF0ZVJlcXVlc3QSNgoKYXR0cmlidXRlcxgBIAEoCzIiLmZseXRlaWRsLmFkbWluLldvcmtmbG93QXR0cmlidXRlcyIiCiBXb3JrZmxvd0F0dHJpYnV0ZXNVcGRhdGVSZXNwb25zZSKYAQocV29ya2Zsb3dBdHRyaWJ1dGVzR2V0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIQCgh3b3JrZmxvdxgDIAEoCRI4Cg1yZXNvdXJjZV90eXBlGAQgASgOMiEuZmx5dGVpZGwuYWRtaW4uTWF0Y2hhYmxlUmVzb3VyY2USCwoDb3JnGAUgASgJIlcKHVdvcmtmbG93QXR0cmlidXRlc0dldFJlc3BvbnNlEjYKCmF0dHJpYnV0ZXMYASABKAsyIi5mbHl0ZWlkbC5hZG1pbi5Xb3JrZmxvd0F0dHJpYnV0ZXMimwEKH1dvcmtmbG93QXR0cmlidXRlc0RlbGV0ZVJlcXVlc3QSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSEAoId29ya2Zsb3cYAyABKAkSOAoNcmVzb3VyY2VfdHlwZRgEIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgFIAEoCSIiCiBXb3JrZmxvd0F0dHJpYnV0ZXNEZWxldGVSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_admin_matchable_resource]);
 
 /**
- * A setting that holds for a workflow.
+ * Setting of a workflow.
  *
  * @generated from message flyteidl.admin.WorkflowAttributes
  */
@@ -54,7 +54,7 @@ export const WorkflowAttributesSchema: GenMessage<WorkflowAttributes> = /*@__PUR
   messageDesc(file_flyteidl_admin_workflow_attributes, 0);
 
 /**
- * Makes a setting for a workflow.
+ * Sets a setting of a workflow.
  *
  * @generated from message flyteidl.admin.WorkflowAttributesUpdateRequest
  */
@@ -73,7 +73,7 @@ export const WorkflowAttributesUpdateRequestSchema: GenMessage<WorkflowAttribute
   messageDesc(file_flyteidl_admin_workflow_attributes, 1);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.WorkflowAttributesUpdateResponse
  */
@@ -88,7 +88,7 @@ export const WorkflowAttributesUpdateResponseSchema: GenMessage<WorkflowAttribut
   messageDesc(file_flyteidl_admin_workflow_attributes, 2);
 
 /**
- * Asks for a setting of a workflow.
+ * Requests a setting of a workflow.
  *
  * @generated from message flyteidl.admin.WorkflowAttributesGetRequest
  */
@@ -114,7 +114,7 @@ export type WorkflowAttributesGetRequest = Message<"flyteidl.admin.WorkflowAttri
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 5;
    */
@@ -148,7 +148,7 @@ export const WorkflowAttributesGetResponseSchema: GenMessage<WorkflowAttributesG
   messageDesc(file_flyteidl_admin_workflow_attributes, 4);
 
 /**
- * Takes back a setting of a workflow.
+ * Deletes a setting of a workflow.
  *
  * @generated from message flyteidl.admin.WorkflowAttributesDeleteRequest
  */
@@ -174,7 +174,7 @@ export type WorkflowAttributesDeleteRequest = Message<"flyteidl.admin.WorkflowAt
   resourceType: MatchableResource;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 5;
    */
@@ -189,7 +189,7 @@ export const WorkflowAttributesDeleteRequestSchema: GenMessage<WorkflowAttribute
   messageDesc(file_flyteidl_admin_workflow_attributes, 5);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.WorkflowAttributesDeleteResponse
  */

@@ -47,7 +47,7 @@ export const WorkflowCreateRequestSchema: GenMessage<WorkflowCreateRequest> = /*
   messageDesc(file_flyteidl_admin_workflow, 0);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.admin.WorkflowCreateResponse
  */
@@ -91,7 +91,7 @@ export const WorkflowSchema: GenMessage<Workflow> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 2);
 
 /**
- * A page of workflows; of their closures only the interfaces are filled in.
+ * Page of workflows; their closures contain only the interfaces.
  *
  * @generated from message flyteidl.admin.WorkflowList
  */
@@ -102,7 +102,7 @@ export type WorkflowList = Message<"flyteidl.admin.WorkflowList"> & {
   workflows: Workflow[];
 
   /**
-   * Offset of the next page; empty after the last.
+   * Token of the next page: its row offset; empty on the last page.
    *
    * @generated from field: string token = 2;
    */
@@ -117,7 +117,7 @@ export const WorkflowListSchema: GenMessage<WorkflowList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 3);
 
 /**
- * A workflow as it was registered.
+ * Workflow as registered.
  *
  * @generated from message flyteidl.admin.WorkflowSpec
  */
@@ -128,7 +128,7 @@ export type WorkflowSpec = Message<"flyteidl.admin.WorkflowSpec"> & {
   template?: WorkflowTemplate | undefined;
 
   /**
-   * Each workflow that runs inside it, also those inside them.
+   * Sub-workflows, at every depth.
    *
    * @generated from field: repeated flyteidl.core.WorkflowTemplate sub_workflows = 2;
    */
@@ -148,7 +148,7 @@ export const WorkflowSpecSchema: GenMessage<WorkflowSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 4);
 
 /**
- * What the server adds to a workflow.
+ * Fields that the server adds to a workflow.
  *
  * @generated from message flyteidl.admin.WorkflowClosure
  */
@@ -172,7 +172,7 @@ export const WorkflowClosureSchema: GenMessage<WorkflowClosure> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 5);
 
 /**
- * The version is there with another content.
+ * Version exists with different content.
  *
  * @generated from message flyteidl.admin.WorkflowErrorExistsDifferentStructure
  */
@@ -191,7 +191,7 @@ export const WorkflowErrorExistsDifferentStructureSchema: GenMessage<WorkflowErr
   messageDesc(file_flyteidl_admin_workflow, 6);
 
 /**
- * The version is there with the same content.
+ * Version exists with the same content.
  *
  * @generated from message flyteidl.admin.WorkflowErrorExistsIdenticalStructure
  */
@@ -210,7 +210,7 @@ export const WorkflowErrorExistsIdenticalStructureSchema: GenMessage<WorkflowErr
   messageDesc(file_flyteidl_admin_workflow, 7);
 
 /**
- * Detail of a workflow that was refused because its version is there.
+ * Detail of the error for a workflow whose version already exists.
  *
  * @generated from message flyteidl.admin.CreateWorkflowFailureReason
  */

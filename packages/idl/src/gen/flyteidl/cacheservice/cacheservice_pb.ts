@@ -21,7 +21,7 @@ export const file_flyteidl_cacheservice_cacheservice: GenFile = /*@__PURE__*/
   fileDesc("CihmbHl0ZWlkbC9jYWNoZXNlcnZpY2UvY2FjaGVzZXJ2aWNlLnByb3RvEhVmbHl0ZWlkbC5jYWNoZXNlcnZpY2UiggEKDktleU1hcE1ldGFkYXRhEkEKBnZhbHVlcxgBIAMoCzIxLmZseXRlaWRsLmNhY2hlc2VydmljZS5LZXlNYXBNZXRhZGF0YS5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIt0BCghNZXRhZGF0YRI0ChFzb3VyY2VfaWRlbnRpZmllchgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchI2CgdrZXlfbWFwGAIgASgLMiUuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLktleU1hcE1ldGFkYXRhEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3RfdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilwEKDENhY2hlZE91dHB1dBI0Cg9vdXRwdXRfbGl0ZXJhbHMYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBIABIUCgpvdXRwdXRfdXJpGAIgASgJSAASMQoIbWV0YWRhdGEYAyABKAsyHy5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuTWV0YWRhdGFCCAoGb3V0cHV0Ih4KD0dldENhY2hlUmVxdWVzdBILCgNrZXkYASABKAkiRwoQR2V0Q2FjaGVSZXNwb25zZRIzCgZvdXRwdXQYASABKAsyIy5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuQ2FjaGVkT3V0cHV0ImYKD1B1dENhY2hlUmVxdWVzdBILCgNrZXkYASABKAkSMwoGb3V0cHV0GAIgASgLMiMuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLkNhY2hlZE91dHB1dBIRCglvdmVyd3JpdGUYAyABKAgiEgoQUHV0Q2FjaGVSZXNwb25zZSIhChJEZWxldGVDYWNoZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZUNhY2hlUmVzcG9uc2UikwEKC1Jlc2VydmF0aW9uEgsKA2tleRgBIAEoCRIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAidQodR2V0T3JFeHRlbmRSZXNlcnZhdGlvblJlcXVlc3QSCwoDa2V5GAEgASgJEhAKCG93bmVyX2lkGAIgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJZCh5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USNwoLcmVzZXJ2YXRpb24YASABKAsyIi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuUmVzZXJ2YXRpb24iOgoZUmVsZWFzZVJlc2VydmF0aW9uUmVxdWVzdBILCgNrZXkYASABKAkSEAoIb3duZXJfaWQYAiABKAkiHAoaUmVsZWFzZVJlc2VydmF0aW9uUmVzcG9uc2UyogQKDENhY2hlU2VydmljZRJWCgNHZXQSJi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuR2V0Q2FjaGVSZXF1ZXN0GicuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLkdldENhY2hlUmVzcG9uc2USVgoDUHV0EiYuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLlB1dENhY2hlUmVxdWVzdBonLmZseXRlaWRsLmNhY2hlc2VydmljZS5QdXRDYWNoZVJlc3BvbnNlEl8KBkRlbGV0ZRIpLmZseXRlaWRsLmNhY2hlc2VydmljZS5EZWxldGVDYWNoZVJlcXVlc3QaKi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuRGVsZXRlQ2FjaGVSZXNwb25zZRKFAQoWR2V0T3JFeHRlbmRSZXNlcnZhdGlvbhI0LmZseXRlaWRsLmNhY2hlc2VydmljZS5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVxdWVzdBo1LmZseXRlaWRsLmNhY2hlc2VydmljZS5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USeQoSUmVsZWFzZVJlc2VydmF0aW9uEjAuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLlJlbGVhc2VSZXNlcnZhdGlvblJlcXVlc3QaMS5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuUmVsZWFzZVJlc2VydmF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_core_types, file_flyteidl_core_identifier, file_flyteidl_core_interface, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * Free notes by name.
+ * Arbitrary metadata by name.
  *
  * @generated from message flyteidl.cacheservice.KeyMapMetadata
  */
@@ -40,13 +40,13 @@ export const KeyMapMetadataSchema: GenMessage<KeyMapMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 0);
 
 /**
- * Where cached outputs come from.
+ * Origin of cached outputs.
  *
  * @generated from message flyteidl.cacheservice.Metadata
  */
 export type Metadata = Message<"flyteidl.cacheservice.Metadata"> & {
   /**
-   * The task that made them.
+   * Task that produced the outputs.
    *
    * @generated from field: flyteidl.core.Identifier source_identifier = 1;
    */
@@ -76,7 +76,7 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 1);
 
 /**
- * Outputs, or where they are.
+ * Outputs, or their URI.
  *
  * @generated from message flyteidl.cacheservice.CachedOutput
  */
@@ -112,7 +112,7 @@ export const CachedOutputSchema: GenMessage<CachedOutput> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 2);
 
 /**
- * Asks for cached outputs.
+ * Requests cached outputs.
  *
  * @generated from message flyteidl.cacheservice.GetCacheRequest
  */
@@ -166,7 +166,7 @@ export type PutCacheRequest = Message<"flyteidl.cacheservice.PutCacheRequest"> &
   output?: CachedOutput | undefined;
 
   /**
-   * Takes the place of what is there; else ALREADY_EXISTS.
+   * Overwrites existing outputs; otherwise the server returns ALREADY_EXISTS.
    *
    * @generated from field: bool overwrite = 3;
    */
@@ -181,7 +181,7 @@ export const PutCacheRequestSchema: GenMessage<PutCacheRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 5);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.cacheservice.PutCacheResponse
  */
@@ -196,7 +196,7 @@ export const PutCacheResponseSchema: GenMessage<PutCacheResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_cacheservice_cacheservice, 6);
 
 /**
- * Removes cached outputs.
+ * Deletes cached outputs.
  *
  * @generated from message flyteidl.cacheservice.DeleteCacheRequest
  */
@@ -215,7 +215,7 @@ export const DeleteCacheRequestSchema: GenMessage<DeleteCacheRequest> = /*@__PUR
   messageDesc(file_flyteidl_cacheservice_cacheservice, 7);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.cacheservice.DeleteCacheResponse
  */
@@ -230,7 +230,7 @@ export const DeleteCacheResponseSchema: GenMessage<DeleteCacheResponse> = /*@__P
   messageDesc(file_flyteidl_cacheservice_cacheservice, 8);
 
 /**
- * The right to compute what belongs under a key.
+ * Exclusive right to compute the outputs of a key.
  *
  * @generated from message flyteidl.cacheservice.Reservation
  */
@@ -246,14 +246,14 @@ export type Reservation = Message<"flyteidl.cacheservice.Reservation"> & {
   ownerId: string;
 
   /**
-   * How often the owner must extend it.
+   * Interval at which the owner must extend the reservation.
    *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
 
   /**
-   * When another may take it.
+   * Time after which another owner may take it.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -268,7 +268,7 @@ export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 9);
 
 /**
- * Asks for a reservation.
+ * Requests a reservation.
  *
  * @generated from message flyteidl.cacheservice.GetOrExtendReservationRequest
  */
@@ -284,7 +284,7 @@ export type GetOrExtendReservationRequest = Message<"flyteidl.cacheservice.GetOr
   ownerId: string;
 
   /**
-   * How often the owner wants to extend it; the server may shorten it.
+   * Interval at which the owner intends to extend it; the server may shorten it.
    *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
@@ -299,7 +299,7 @@ export const GetOrExtendReservationRequestSchema: GenMessage<GetOrExtendReservat
   messageDesc(file_flyteidl_cacheservice_cacheservice, 10);
 
 /**
- * The reservation in force; compare its owner with the asker.
+ * Reservation in force; the caller compares its owner with itself.
  *
  * @generated from message flyteidl.cacheservice.GetOrExtendReservationResponse
  */
@@ -318,7 +318,7 @@ export const GetOrExtendReservationResponseSchema: GenMessage<GetOrExtendReserva
   messageDesc(file_flyteidl_cacheservice_cacheservice, 11);
 
 /**
- * Lets a reservation go.
+ * Releases a reservation.
  *
  * @generated from message flyteidl.cacheservice.ReleaseReservationRequest
  */
@@ -342,7 +342,7 @@ export const ReleaseReservationRequestSchema: GenMessage<ReleaseReservationReque
   messageDesc(file_flyteidl_cacheservice_cacheservice, 12);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.cacheservice.ReleaseReservationResponse
  */
@@ -357,13 +357,13 @@ export const ReleaseReservationResponseSchema: GenMessage<ReleaseReservationResp
   messageDesc(file_flyteidl_cacheservice_cacheservice, 13);
 
 /**
- * Output cache by key; no server of Flyte 1.16 offers it.
+ * Output cache by key; no server of Flyte 1.16 implements it.
  *
  * @generated from service flyteidl.cacheservice.CacheService
  */
 export const CacheService: GenService<{
   /**
-   * What is stored under a key; NOT_FOUND when nothing is.
+   * Returns the outputs of a key; NOT_FOUND if the key has none.
    *
    * @generated from rpc flyteidl.cacheservice.CacheService.Get
    */
@@ -373,7 +373,7 @@ export const CacheService: GenService<{
     output: typeof GetCacheResponseSchema;
   },
   /**
-   * Stores outputs under a key.
+   * Stores the outputs of a key.
    *
    * @generated from rpc flyteidl.cacheservice.CacheService.Put
    */
@@ -383,7 +383,7 @@ export const CacheService: GenService<{
     output: typeof PutCacheResponseSchema;
   },
   /**
-   * Removes what is stored under a key.
+   * Deletes the outputs of a key.
    *
    * @generated from rpc flyteidl.cacheservice.CacheService.Delete
    */
@@ -393,8 +393,8 @@ export const CacheService: GenService<{
     output: typeof DeleteCacheResponseSchema;
   },
   /**
-   * Reserves a key, or keeps a reservation alive; answers with the reservation in force, whoever
-   * holds it.
+   * Creates or extends the reservation of a key. Returns the reservation in force, which may belong
+   * to another owner.
    *
    * @generated from rpc flyteidl.cacheservice.CacheService.GetOrExtendReservation
    */
@@ -404,7 +404,7 @@ export const CacheService: GenService<{
     output: typeof GetOrExtendReservationResponseSchema;
   },
   /**
-   * Lets a reservation go; fine when it is not held.
+   * Releases a reservation; succeeds if the caller does not hold it.
    *
    * @generated from rpc flyteidl.cacheservice.CacheService.ReleaseReservation
    */

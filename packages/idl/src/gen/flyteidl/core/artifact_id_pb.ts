@@ -16,7 +16,7 @@ export const file_flyteidl_core_artifact_id: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9jb3JlL2FydGlmYWN0X2lkLnByb3RvEg1mbHl0ZWlkbC5jb3JlIkkKC0FydGlmYWN0S2V5Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEgwKBG5hbWUYAyABKAkSCwoDb3JnGAQgASgJIp4BChNBcnRpZmFjdEJpbmRpbmdEYXRhEhcKDXBhcnRpdGlvbl9rZXkYBSABKAlIABIgChZiaW5kX3RvX3RpbWVfcGFydGl0aW9uGAYgASgISAASNAoOdGltZV90cmFuc2Zvcm0YByABKAsyHC5mbHl0ZWlkbC5jb3JlLlRpbWVUcmFuc2Zvcm1CEAoOcGFydGl0aW9uX2RhdGFKBAgBEAUiRwoNVGltZVRyYW5zZm9ybRIRCgl0cmFuc2Zvcm0YASABKAkSIwoCb3AYAiABKA4yFy5mbHl0ZWlkbC5jb3JlLk9wZXJhdG9yIh8KEElucHV0QmluZGluZ0RhdGESCwoDdmFyGAEgASgJIhAKDlJ1bnRpbWVCaW5kaW5nIpQCCgpMYWJlbFZhbHVlEhYKDHN0YXRpY192YWx1ZRgBIAEoCUgAEjAKCnRpbWVfdmFsdWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASPwoRdHJpZ2dlcmVkX2JpbmRpbmcYAyABKAsyIi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0QmluZGluZ0RhdGFIABI4Cg1pbnB1dF9iaW5kaW5nGAQgASgLMh8uZmx5dGVpZGwuY29yZS5JbnB1dEJpbmRpbmdEYXRhSAASOAoPcnVudGltZV9iaW5kaW5nGAUgASgLMh0uZmx5dGVpZGwuY29yZS5SdW50aW1lQmluZGluZ0gAQgcKBXZhbHVlIooBCgpQYXJ0aXRpb25zEjMKBXZhbHVlGAEgAygLMiQuZmx5dGVpZGwuY29yZS5QYXJ0aXRpb25zLlZhbHVlRW50cnkaRwoKVmFsdWVFbnRyeRILCgNrZXkYASABKAkSKAoFdmFsdWUYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWU6AjgBImoKDVRpbWVQYXJ0aXRpb24SKAoFdmFsdWUYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWUSLwoLZ3JhbnVsYXJpdHkYAiABKA4yGi5mbHl0ZWlkbC5jb3JlLkdyYW51bGFyaXR5IrQBCgpBcnRpZmFjdElEEjAKDGFydGlmYWN0X2tleRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RLZXkSDwoHdmVyc2lvbhgCIAEoCRItCgpwYXJ0aXRpb25zGAMgASgLMhkuZmx5dGVpZGwuY29yZS5QYXJ0aXRpb25zEjQKDnRpbWVfcGFydGl0aW9uGAQgASgLMhwuZmx5dGVpZGwuY29yZS5UaW1lUGFydGl0aW9uImkKC0FydGlmYWN0VGFnEjAKDGFydGlmYWN0X2tleRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RLZXkSKAoFdmFsdWUYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWUiyQEKDUFydGlmYWN0UXVlcnkSMAoLYXJ0aWZhY3RfaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0SURIABIyCgxhcnRpZmFjdF90YWcYAiABKAsyGi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0VGFnSAASDQoDdXJpGAMgASgJSAASNQoHYmluZGluZxgEIAEoCzIiLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RCaW5kaW5nRGF0YUgAQgwKCmlkZW50aWZpZXIqQgoLR3JhbnVsYXJpdHkSCQoFVU5TRVQQABIKCgZNSU5VVEUQARIICgRIT1VSEAISBwoDREFZEAMSCQoFTU9OVEgQBCofCghPcGVyYXRvchIJCgVNSU5VUxAAEggKBFBMVVMQAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_flyteidl_core_identifier]);
 
 /**
- * Names an artifact without saying which version of it.
+ * Identifies an artifact without a version.
  *
  * @generated from message flyteidl.core.ArtifactKey
  */
@@ -75,7 +75,7 @@ export type ArtifactBindingData = Message<"flyteidl.core.ArtifactBindingData"> &
   } | { case: undefined; value?: undefined };
 
   /**
-   * Applied to a time before it is used.
+   * Transform of the time before use.
    *
    * @generated from field: flyteidl.core.TimeTransform time_transform = 7;
    */
@@ -90,7 +90,7 @@ export const ArtifactBindingDataSchema: GenMessage<ArtifactBindingData> = /*@__P
   messageDesc(file_flyteidl_core_artifact_id, 1);
 
 /**
- * Moves a time by a duration.
+ * Shifts a time by a duration.
  *
  * @generated from message flyteidl.core.TimeTransform
  */
@@ -135,7 +135,7 @@ export const InputBindingDataSchema: GenMessage<InputBindingData> = /*@__PURE__*
   messageDesc(file_flyteidl_core_artifact_id, 3);
 
 /**
- * The value is set by the running task.
+ * Value that the running task sets.
  *
  * @generated from message flyteidl.core.RuntimeBinding
  */
@@ -150,7 +150,7 @@ export const RuntimeBindingSchema: GenMessage<RuntimeBinding> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 4);
 
 /**
- * The value of a partition: fixed, or taken from somewhere when an execution starts.
+ * Value of a partition: a constant, or a value that the start of an execution resolves.
  *
  * @generated from message flyteidl.core.LabelValue
  */
@@ -166,7 +166,7 @@ export type LabelValue = Message<"flyteidl.core.LabelValue"> & {
     case: "staticValue";
   } | {
     /**
-     * For time partitions only.
+     * Time; for time partitions only.
      *
      * @generated from field: google.protobuf.Timestamp time_value = 2;
      */
@@ -220,7 +220,7 @@ export const PartitionsSchema: GenMessage<Partitions> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 6);
 
 /**
- * The one partition of an artifact that is a time.
+ * Time partition of an artifact.
  *
  * @generated from message flyteidl.core.TimePartition
  */
@@ -255,7 +255,7 @@ export type ArtifactID = Message<"flyteidl.core.ArtifactID"> & {
   artifactKey?: ArtifactKey | undefined;
 
   /**
-   * Empty in queries that do not ask for a version.
+   * Version; empty in queries for any version.
    *
    * @generated from field: string version = 2;
    */
@@ -280,7 +280,7 @@ export const ArtifactIDSchema: GenMessage<ArtifactID> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 8);
 
 /**
- * A movable name for a version of an artifact.
+ * Movable alias of a version of an artifact.
  *
  * @generated from message flyteidl.core.ArtifactTag
  */
@@ -326,7 +326,7 @@ export type ArtifactQuery = Message<"flyteidl.core.ArtifactQuery"> & {
     case: "artifactTag";
   } | {
     /**
-     * flyte:// address of an artifact.
+     * flyte:// URI of an artifact.
      *
      * @generated from field: string uri = 3;
      */
@@ -349,7 +349,7 @@ export const ArtifactQuerySchema: GenMessage<ArtifactQuery> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 10);
 
 /**
- * How exactly a time partition is compared; finer parts of the time are cut off.
+ * Granularity of a time partition; the comparison truncates finer parts of the time.
  *
  * @generated from enum flyteidl.core.Granularity
  */
@@ -387,7 +387,7 @@ export const GranularitySchema: GenEnum<Granularity> = /*@__PURE__*/
   enumDesc(file_flyteidl_core_artifact_id, 0);
 
 /**
- * What a transform does with its duration.
+ * Operator of a time transform.
  *
  * @generated from enum flyteidl.core.Operator
  */

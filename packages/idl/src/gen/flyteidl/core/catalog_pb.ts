@@ -15,7 +15,7 @@ export const file_flyteidl_core_catalog: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9jb3JlL2NhdGFsb2cucHJvdG8SDWZseXRlaWRsLmNvcmUiNwoSQ2F0YWxvZ0FydGlmYWN0VGFnEhMKC2FydGlmYWN0X2lkGAEgASgJEgwKBG5hbWUYAiABKAki1gEKD0NhdGFsb2dNZXRhZGF0YRItCgpkYXRhc2V0X2lkGAEgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEjcKDGFydGlmYWN0X3RhZxgCIAEoCzIhLmZseXRlaWRsLmNvcmUuQ2F0YWxvZ0FydGlmYWN0VGFnEkcKFXNvdXJjZV90YXNrX2V4ZWN1dGlvbhgDIAEoCzImLmZseXRlaWRsLmNvcmUuVGFza0V4ZWN1dGlvbklkZW50aWZpZXJIAEISChBzb3VyY2VfZXhlY3V0aW9uIp4BChJDYXRhbG9nUmVzZXJ2YXRpb24ihwEKBlN0YXR1cxIYChRSRVNFUlZBVElPTl9ESVNBQkxFRBAAEhgKFFJFU0VSVkFUSU9OX0FDUVVJUkVEEAESFgoSUkVTRVJWQVRJT05fRVhJU1RTEAISGAoUUkVTRVJWQVRJT05fUkVMRUFTRUQQAxIXChNSRVNFUlZBVElPTl9GQUlMVVJFEAQqswEKEkNhdGFsb2dDYWNoZVN0YXR1cxISCg5DQUNIRV9ESVNBQkxFRBAAEg4KCkNBQ0hFX01JU1MQARINCglDQUNIRV9ISVQQAhITCg9DQUNIRV9QT1BVTEFURUQQAxIYChRDQUNIRV9MT09LVVBfRkFJTFVSRRAEEhUKEUNBQ0hFX1BVVF9GQUlMVVJFEAUSEQoNQ0FDSEVfU0tJUFBFRBAGEhEKDUNBQ0hFX0VWSUNURUQQB2IGcHJvdG8z", [file_flyteidl_core_identifier]);
 
 /**
- * The name under which the catalog keeps cached outputs.
+ * Tag of cached outputs in the catalog.
  *
  * @generated from message flyteidl.core.CatalogArtifactTag
  */
@@ -41,13 +41,13 @@ export const CatalogArtifactTagSchema: GenMessage<CatalogArtifactTag> = /*@__PUR
   messageDesc(file_flyteidl_core_catalog, 0);
 
 /**
- * Where cached outputs are kept and which run made them.
+ * Location of cached outputs, and the run that produced them.
  *
  * @generated from message flyteidl.core.CatalogMetadata
  */
 export type CatalogMetadata = Message<"flyteidl.core.CatalogMetadata"> & {
   /**
-   * Stands for the task, its cache version and its interface.
+   * Dataset of the task, its cache version and its interface.
    *
    * @generated from field: flyteidl.core.Identifier dataset_id = 1;
    */
@@ -78,7 +78,7 @@ export const CatalogMetadataSchema: GenMessage<CatalogMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_catalog, 1);
 
 /**
- * Groups the states of a reservation, by which one of several equal runs computes and the others
+ * Groups the states of a reservation, with which one of several equal runs computes and the others
  * wait.
  *
  * @generated from message flyteidl.core.CatalogReservation
@@ -100,35 +100,35 @@ export const CatalogReservationSchema: GenMessage<CatalogReservation> = /*@__PUR
  */
 export enum CatalogReservation_Status {
   /**
-   * The task does not ask for serialised runs.
+   * Task without serialized caching.
    *
    * @generated from enum value: RESERVATION_DISABLED = 0;
    */
   RESERVATION_DISABLED = 0,
 
   /**
-   * This run holds it and computes.
+   * Held by this run, which computes.
    *
    * @generated from enum value: RESERVATION_ACQUIRED = 1;
    */
   RESERVATION_ACQUIRED = 1,
 
   /**
-   * Another run holds it; this one waits.
+   * Held by another run; this run waits.
    *
    * @generated from enum value: RESERVATION_EXISTS = 2;
    */
   RESERVATION_EXISTS = 2,
 
   /**
-   * This run held it and has let go.
+   * Released by this run.
    *
    * @generated from enum value: RESERVATION_RELEASED = 3;
    */
   RESERVATION_RELEASED = 3,
 
   /**
-   * The catalog could not be asked.
+   * Reservation request failed.
    *
    * @generated from enum value: RESERVATION_FAILURE = 4;
    */
@@ -142,62 +142,62 @@ export const CatalogReservation_StatusSchema: GenEnum<CatalogReservation_Status>
   enumDesc(file_flyteidl_core_catalog, 2, 0);
 
 /**
- * What the output cache did for a node.
+ * Status of the output cache for a node.
  *
  * @generated from enum flyteidl.core.CatalogCacheStatus
  */
 export enum CatalogCacheStatus {
   /**
-   * The task is not cached.
+   * Task without caching.
    *
    * @generated from enum value: CACHE_DISABLED = 0;
    */
   CACHE_DISABLED = 0,
 
   /**
-   * Nothing was stored for these inputs.
+   * No cache entry for these inputs.
    *
    * @generated from enum value: CACHE_MISS = 1;
    */
   CACHE_MISS = 1,
 
   /**
-   * Stored outputs were taken and the task did not run.
+   * Reused cached outputs; the task did not run.
    *
    * @generated from enum value: CACHE_HIT = 2;
    */
   CACHE_HIT = 2,
 
   /**
-   * The outputs of this run were stored.
+   * Stored the outputs of this run.
    *
    * @generated from enum value: CACHE_POPULATED = 3;
    */
   CACHE_POPULATED = 3,
 
   /**
-   * The cache could not be asked; the task ran.
+   * Cache lookup failed; the task ran.
    *
    * @generated from enum value: CACHE_LOOKUP_FAILURE = 4;
    */
   CACHE_LOOKUP_FAILURE = 4,
 
   /**
-   * The task succeeded but its outputs could not be stored.
+   * Task succeeded, but storing its outputs failed.
    *
    * @generated from enum value: CACHE_PUT_FAILURE = 5;
    */
   CACHE_PUT_FAILURE = 5,
 
   /**
-   * The cache was passed over on request, and its entry written anew.
+   * Skipped the cache on request and overwrote its entry.
    *
    * @generated from enum value: CACHE_SKIPPED = 6;
    */
   CACHE_SKIPPED = 6,
 
   /**
-   * The stored outputs were removed.
+   * Evicted the cached outputs.
    *
    * @generated from enum value: CACHE_EVICTED = 7;
    */

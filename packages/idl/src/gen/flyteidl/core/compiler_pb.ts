@@ -19,20 +19,20 @@ export const file_flyteidl_core_compiler: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9jb3JlL2NvbXBpbGVyLnByb3RvEg1mbHl0ZWlkbC5jb3JlItQCCg1Db25uZWN0aW9uU2V0EkAKCmRvd25zdHJlYW0YByADKAsyLC5mbHl0ZWlkbC5jb3JlLkNvbm5lY3Rpb25TZXQuRG93bnN0cmVhbUVudHJ5EjwKCHVwc3RyZWFtGAggAygLMiouZmx5dGVpZGwuY29yZS5Db25uZWN0aW9uU2V0LlVwc3RyZWFtRW50cnkaFQoGSWRMaXN0EgsKA2lkcxgBIAMoCRpWCg9Eb3duc3RyZWFtRW50cnkSCwoDa2V5GAEgASgJEjIKBXZhbHVlGAIgASgLMiMuZmx5dGVpZGwuY29yZS5Db25uZWN0aW9uU2V0LklkTGlzdDoCOAEaVAoNVXBzdHJlYW1FbnRyeRILCgNrZXkYASABKAkSMgoFdmFsdWUYAiABKAsyIy5mbHl0ZWlkbC5jb3JlLkNvbm5lY3Rpb25TZXQuSWRMaXN0OgI4ASJ4ChBDb21waWxlZFdvcmtmbG93EjEKCHRlbXBsYXRlGAEgASgLMh8uZmx5dGVpZGwuY29yZS5Xb3JrZmxvd1RlbXBsYXRlEjEKC2Nvbm5lY3Rpb25zGAIgASgLMhwuZmx5dGVpZGwuY29yZS5Db25uZWN0aW9uU2V0IkkKEkNvbXBpbGVkTGF1bmNoUGxhbhIzCgh0ZW1wbGF0ZRgBIAEoCzIhLmZseXRlaWRsLmNvcmUuTGF1bmNoUGxhblRlbXBsYXRlIj0KDENvbXBpbGVkVGFzaxItCgh0ZW1wbGF0ZRgBIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlIugBChdDb21waWxlZFdvcmtmbG93Q2xvc3VyZRIwCgdwcmltYXJ5GAEgASgLMh8uZmx5dGVpZGwuY29yZS5Db21waWxlZFdvcmtmbG93EjYKDXN1Yl93b3JrZmxvd3MYAiADKAsyHy5mbHl0ZWlkbC5jb3JlLkNvbXBpbGVkV29ya2Zsb3cSKgoFdGFza3MYAyADKAsyGy5mbHl0ZWlkbC5jb3JlLkNvbXBpbGVkVGFzaxI3CgxsYXVuY2hfcGxhbnMYBCADKAsyIS5mbHl0ZWlkbC5jb3JlLkNvbXBpbGVkTGF1bmNoUGxhbmIGcHJvdG8z", [file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_workflow, file_flyteidl_core_tasks]);
 
 /**
- * The edges of a workflow, both ways round.
+ * Edges of a workflow, in both directions.
  *
  * @generated from message flyteidl.core.ConnectionSet
  */
 export type ConnectionSet = Message<"flyteidl.core.ConnectionSet"> & {
   /**
-   * Node id → the nodes that wait for it.
+   * Downstream nodes by node id.
    *
    * @generated from field: map<string, flyteidl.core.ConnectionSet.IdList> downstream = 7;
    */
   downstream: { [key: string]: ConnectionSet_IdList };
 
   /**
-   * Node id → the nodes that it waits for.
+   * Upstream nodes by node id.
    *
    * @generated from field: map<string, flyteidl.core.ConnectionSet.IdList> upstream = 8;
    */
@@ -66,7 +66,7 @@ export const ConnectionSet_IdListSchema: GenMessage<ConnectionSet_IdList> = /*@_
   messageDesc(file_flyteidl_core_compiler, 0, 0);
 
 /**
- * A workflow that passed all checks, with start and end nodes added.
+ * Validated workflow, with start and end nodes.
  *
  * @generated from message flyteidl.core.CompiledWorkflow
  */
@@ -90,7 +90,7 @@ export const CompiledWorkflowSchema: GenMessage<CompiledWorkflow> = /*@__PURE__*
   messageDesc(file_flyteidl_core_compiler, 1);
 
 /**
- * What a compiled workflow needs to know of a launch plan that it calls.
+ * Interface of a launch plan that a compiled workflow calls.
  *
  * @generated from message flyteidl.core.CompiledLaunchPlan
  */
@@ -109,7 +109,7 @@ export const CompiledLaunchPlanSchema: GenMessage<CompiledLaunchPlan> = /*@__PUR
   messageDesc(file_flyteidl_core_compiler, 2);
 
 /**
- * A task that passed all checks.
+ * Validated task.
  *
  * @generated from message flyteidl.core.CompiledTask
  */
@@ -128,7 +128,7 @@ export const CompiledTaskSchema: GenMessage<CompiledTask> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_compiler, 3);
 
 /**
- * A workflow together with everything that it refers to.
+ * Workflow with all entities that it references.
  *
  * @generated from message flyteidl.core.CompiledWorkflowClosure
  */
@@ -141,14 +141,14 @@ export type CompiledWorkflowClosure = Message<"flyteidl.core.CompiledWorkflowClo
   primary?: CompiledWorkflow | undefined;
 
   /**
-   * Workflows that run inside it, also those inside them.
+   * Sub-workflows, at every depth.
    *
    * @generated from field: repeated flyteidl.core.CompiledWorkflow sub_workflows = 2;
    */
   subWorkflows: CompiledWorkflow[];
 
   /**
-   * Each task once, however often it is used.
+   * Tasks, each once.
    *
    * @generated from field: repeated flyteidl.core.CompiledTask tasks = 3;
    */

@@ -44,7 +44,7 @@ export const ComparisonExpressionSchema: GenMessage<ComparisonExpression> = /*@_
   messageDesc(file_flyteidl_core_condition, 0);
 
 /**
- * How the left value must relate to the right one.
+ * Comparison of the left value with the right one.
  *
  * @generated from enum flyteidl.core.ComparisonExpression.Operator
  */
@@ -187,7 +187,7 @@ export const ConjunctionExpressionSchema: GenMessage<ConjunctionExpression> = /*
   messageDesc(file_flyteidl_core_condition, 3);
 
 /**
- * How the two are joined.
+ * Operator that joins the conditions.
  *
  * @generated from enum flyteidl.core.ConjunctionExpression.LogicalOperator
  */

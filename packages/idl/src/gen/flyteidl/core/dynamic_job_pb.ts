@@ -19,7 +19,7 @@ export const file_flyteidl_core_dynamic_job: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9jb3JlL2R5bmFtaWNfam9iLnByb3RvEg1mbHl0ZWlkbC5jb3JlItcBCg5EeW5hbWljSm9iU3BlYxIiCgVub2RlcxgBIAMoCzITLmZseXRlaWRsLmNvcmUuTm9kZRIVCg1taW5fc3VjY2Vzc2VzGAIgASgDEicKB291dHB1dHMYAyADKAsyFi5mbHl0ZWlkbC5jb3JlLkJpbmRpbmcSKgoFdGFza3MYBCADKAsyGy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZRI1CgxzdWJ3b3JrZmxvd3MYBSADKAsyHy5mbHl0ZWlkbC5jb3JlLldvcmtmbG93VGVtcGxhdGViBnByb3RvMw", [file_flyteidl_core_tasks, file_flyteidl_core_workflow, file_flyteidl_core_literals]);
 
 /**
- * What a dynamic task wrote: a workflow made while running.
+ * Output of a dynamic task: a workflow generated at run time.
  *
  * @generated from message flyteidl.core.DynamicJobSpec
  */
@@ -30,21 +30,21 @@ export type DynamicJobSpec = Message<"flyteidl.core.DynamicJobSpec"> & {
   nodes: Node[];
 
   /**
-   * How many nodes must succeed.
+   * Number of nodes that must succeed.
    *
    * @generated from field: int64 min_successes = 2;
    */
   minSuccesses: bigint;
 
   /**
-   * Where the outputs of the dynamic task come from.
+   * Bindings of the outputs of the dynamic task.
    *
    * @generated from field: repeated flyteidl.core.Binding outputs = 3;
    */
   outputs: Binding[];
 
   /**
-   * Tasks that the nodes use and that were not registered before.
+   * Tasks that the nodes use and that are not registered.
    *
    * @generated from field: repeated flyteidl.core.TaskTemplate tasks = 4;
    */

@@ -17,7 +17,7 @@ export const file_flyteidl_core_errors: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9jb3JlL2Vycm9ycy5wcm90bxINZmx5dGVpZGwuY29yZSKHAgoOQ29udGFpbmVyRXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEjAKBGtpbmQYAyABKA4yIi5mbHl0ZWlkbC5jb3JlLkNvbnRhaW5lckVycm9yLktpbmQSNwoGb3JpZ2luGAQgASgOMicuZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FcnJvci5FcnJvcktpbmQSLQoJdGltZXN0YW1wGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZ3b3JrZXIYBiABKAkiLAoES2luZBITCg9OT05fUkVDT1ZFUkFCTEUQABIPCgtSRUNPVkVSQUJMRRABIj0KDUVycm9yRG9jdW1lbnQSLAoFZXJyb3IYASABKAsyHS5mbHl0ZWlkbC5jb3JlLkNvbnRhaW5lckVycm9yYgZwcm90bzM", [file_flyteidl_core_execution, file_google_protobuf_timestamp]);
 
 /**
- * Why a task's container failed, as it wrote it down itself.
+ * Error of a task's container, written by the container itself.
  *
  * @generated from message flyteidl.core.ContainerError
  */
@@ -43,7 +43,7 @@ export type ContainerError = Message<"flyteidl.core.ContainerError"> & {
   origin: ExecutionError_ErrorKind;
 
   /**
-   * When it happened; with several workers the earliest counts.
+   * Time of the error; with several workers the platform reports the earliest.
    *
    * @generated from field: google.protobuf.Timestamp timestamp = 5;
    */
@@ -65,7 +65,7 @@ export const ContainerErrorSchema: GenMessage<ContainerError> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_errors, 0);
 
 /**
- * Whether another attempt makes sense.
+ * Kind of the error: whether a retry can succeed.
  *
  * @generated from enum flyteidl.core.ContainerError.Kind
  */
@@ -88,7 +88,7 @@ export const ContainerError_KindSchema: GenEnum<ContainerError_Kind> = /*@__PURE
   enumDesc(file_flyteidl_core_errors, 0, 0);
 
 /**
- * Content of error.pb, which a failing task leaves beside its outputs.
+ * Content of error.pb, which a failing task writes beside its outputs.
  *
  * @generated from message flyteidl.core.ErrorDocument
  */

@@ -14,13 +14,13 @@ export const file_flyteidl_core_execution_envs: GenFile = /*@__PURE__*/
   fileDesc("CiJmbHl0ZWlkbC9jb3JlL2V4ZWN1dGlvbl9lbnZzLnByb3RvEg1mbHl0ZWlkbC5jb3JlInEKFkV4ZWN1dGlvbkVudkFzc2lnbm1lbnQSEAoIbm9kZV9pZHMYASADKAkSEQoJdGFza190eXBlGAIgASgJEjIKDWV4ZWN1dGlvbl9lbnYYAyABKAsyGy5mbHl0ZWlkbC5jb3JlLkV4ZWN1dGlvbkVudiKeAQoMRXhlY3V0aW9uRW52EgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIpCgZleHRhbnQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0SAASJwoEc3BlYxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIPCgd2ZXJzaW9uGAUgASgJQg0KC2Vudmlyb25tZW50YgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
- * Gives some nodes an environment that is prepared beforehand.
+ * Assigns a prepared environment to nodes.
  *
  * @generated from message flyteidl.core.ExecutionEnvAssignment
  */
 export type ExecutionEnvAssignment = Message<"flyteidl.core.ExecutionEnvAssignment"> & {
   /**
-   * Ids of nodes, with those of their parents: n0.n1.
+   * Ids of nodes, qualified by the ids of their parents: n0.n1.
    *
    * @generated from field: repeated string node_ids = 1;
    */
@@ -56,20 +56,20 @@ export type ExecutionEnv = Message<"flyteidl.core.ExecutionEnv"> & {
   name: string;
 
   /**
-   * Which plugin keeps it.
+   * Plugin that manages the environment.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * One that exists, or how to make one.
+   * Existing environment, or its specification.
    *
    * @generated from oneof flyteidl.core.ExecutionEnv.environment
    */
   environment: {
     /**
-     * One that exists already.
+     * Existing environment.
      *
      * @generated from field: google.protobuf.Struct extant = 3;
      */
@@ -77,7 +77,7 @@ export type ExecutionEnv = Message<"flyteidl.core.ExecutionEnv"> & {
     case: "extant";
   } | {
     /**
-     * How to make one.
+     * Specification of an environment to create.
      *
      * @generated from field: google.protobuf.Struct spec = 4;
      */

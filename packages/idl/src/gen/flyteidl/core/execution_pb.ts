@@ -30,20 +30,20 @@ export const WorkflowExecutionSchema: GenMessage<WorkflowExecution> = /*@__PURE_
   messageDesc(file_flyteidl_core_execution, 0);
 
 /**
- * How far an execution is.
+ * Phase of an execution.
  *
  * @generated from enum flyteidl.core.WorkflowExecution.Phase
  */
 export enum WorkflowExecution_Phase {
   /**
-   * Accepted, and nothing reported yet.
+   * Accepted; no event yet.
    *
    * @generated from enum value: UNDEFINED = 0;
    */
   UNDEFINED = 0,
 
   /**
-   * Handed to a data plane.
+   * Assigned to a data plane.
    *
    * @generated from enum value: QUEUED = 1;
    */
@@ -55,7 +55,7 @@ export enum WorkflowExecution_Phase {
   RUNNING = 2,
 
   /**
-   * All nodes are done; outputs are being collected.
+   * All nodes have succeeded; propeller collects the outputs.
    *
    * @generated from enum value: SUCCEEDING = 3;
    */
@@ -67,7 +67,7 @@ export enum WorkflowExecution_Phase {
   SUCCEEDED = 4,
 
   /**
-   * A node failed; others are stopped and the failure node runs.
+   * A node has failed; propeller aborts the others and runs the failure node.
    *
    * @generated from enum value: FAILING = 5;
    */
@@ -79,7 +79,7 @@ export enum WorkflowExecution_Phase {
   FAILED = 6,
 
   /**
-   * Ended by a user, or by its parent.
+   * Aborted by a user or by the parent.
    *
    * @generated from enum value: ABORTED = 7;
    */
@@ -91,7 +91,7 @@ export enum WorkflowExecution_Phase {
   TIMED_OUT = 8,
 
   /**
-   * Asked to end; running tasks are being stopped.
+   * Abort requested; propeller stops running tasks.
    *
    * @generated from enum value: ABORTING = 9;
    */
@@ -120,7 +120,7 @@ export const NodeExecutionSchema: GenMessage<NodeExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 1);
 
 /**
- * How far a node of an execution is.
+ * Phase of a node.
  *
  * @generated from enum flyteidl.core.NodeExecution.Phase
  */
@@ -161,7 +161,7 @@ export enum NodeExecution_Phase {
   ABORTED = 6,
 
   /**
-   * On a branch that was not taken.
+   * On a branch that the execution did not take.
    *
    * @generated from enum value: SKIPPED = 7;
    */
@@ -173,14 +173,14 @@ export enum NodeExecution_Phase {
   TIMED_OUT = 8,
 
   /**
-   * The dynamic task is done and the workflow that it made runs.
+   * Dynamic task succeeded; the workflow that it generated runs.
    *
    * @generated from enum value: DYNAMIC_RUNNING = 9;
    */
   DYNAMIC_RUNNING = 9,
 
   /**
-   * Its outputs were taken from the execution being recovered.
+   * Outputs reused from the execution being recovered.
    *
    * @generated from enum value: RECOVERED = 10;
    */
@@ -209,7 +209,7 @@ export const TaskExecutionSchema: GenMessage<TaskExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 2);
 
 /**
- * How far one attempt of a task is.
+ * Phase of an attempt of a task.
  *
  * @generated from enum flyteidl.core.TaskExecution.Phase
  */
@@ -240,28 +240,28 @@ export enum TaskExecution_Phase {
   ABORTED = 4,
 
   /**
-   * For good: no attempt follows.
+   * Permanent failure; no attempt follows.
    *
    * @generated from enum value: FAILED = 5;
    */
   FAILED = 5,
 
   /**
-   * The container is being made ready, for instance its image pulled.
+   * Prepares the container, such as pulling its image.
    *
    * @generated from enum value: INITIALIZING = 6;
    */
   INITIALIZING = 6,
 
   /**
-   * No place for it yet, such as a quota in use.
+   * Waits for resources, such as a quota.
    *
    * @generated from enum value: WAITING_FOR_RESOURCES = 7;
    */
   WAITING_FOR_RESOURCES = 7,
 
   /**
-   * This attempt failed; another may follow.
+   * Failed attempt; another may follow.
    *
    * @generated from enum value: RETRYABLE_FAILED = 8;
    */
@@ -275,13 +275,13 @@ export const TaskExecution_PhaseSchema: GenEnum<TaskExecution_Phase> = /*@__PURE
   enumDesc(file_flyteidl_core_execution, 2, 0);
 
 /**
- * Why an execution, a node or a task failed.
+ * Error of an execution, a node or a task.
  *
  * @generated from message flyteidl.core.ExecutionError
  */
 export type ExecutionError = Message<"flyteidl.core.ExecutionError"> & {
   /**
-   * Short name for the kind of failure, for programs.
+   * Machine-readable error code.
    *
    * @generated from field: string code = 1;
    */
@@ -293,14 +293,14 @@ export type ExecutionError = Message<"flyteidl.core.ExecutionError"> & {
   message: string;
 
   /**
-   * Where the whole error document is.
+   * URI of the complete error document.
    *
    * @generated from field: string error_uri = 3;
    */
   errorUri: string;
 
   /**
-   * UNKNOWN counts as a user's failure.
+   * Origin; UNKNOWN counts as USER.
    *
    * @generated from field: flyteidl.core.ExecutionError.ErrorKind kind = 4;
    */
@@ -327,7 +327,7 @@ export const ExecutionErrorSchema: GenMessage<ExecutionError> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 3);
 
 /**
- * Whose failure it is; system failures have attempts of their own.
+ * Origin of the failure; system failures have a separate retry budget.
  *
  * @generated from enum flyteidl.core.ExecutionError.ErrorKind
  */
@@ -366,7 +366,7 @@ export type TaskLog = Message<"flyteidl.core.TaskLog"> & {
   uri: string;
 
   /**
-   * Text shown for the link.
+   * Text of the link.
    *
    * @generated from field: string name = 2;
    */
@@ -378,21 +378,21 @@ export type TaskLog = Message<"flyteidl.core.TaskLog"> & {
   messageFormat: TaskLog_MessageFormat;
 
   /**
-   * How long the log is kept.
+   * Retention time of the log.
    *
    * @generated from field: google.protobuf.Duration ttl = 4;
    */
   ttl?: Duration | undefined;
 
   /**
-   * Shown before the task runs.
+   * Displays the link before the task runs.
    *
    * @generated from field: bool ShowWhilePending = 5;
    */
   ShowWhilePending: boolean;
 
   /**
-   * No longer shown when the task has ended.
+   * Hides the link once the task has ended.
    *
    * @generated from field: bool HideOnceFinished = 6;
    */
@@ -407,7 +407,7 @@ export const TaskLogSchema: GenMessage<TaskLog> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 4);
 
 /**
- * Form of the log's lines.
+ * Format of the lines.
  *
  * @generated from enum flyteidl.core.TaskLog.MessageFormat
  */
@@ -435,7 +435,7 @@ export const TaskLog_MessageFormatSchema: GenEnum<TaskLog_MessageFormat> = /*@__
   enumDesc(file_flyteidl_core_execution, 4, 0);
 
 /**
- * The pods that a task ran in, so that their logs can be read.
+ * Pods of a task, for access to their logs.
  *
  * @generated from message flyteidl.core.LogContext
  */
@@ -446,7 +446,7 @@ export type LogContext = Message<"flyteidl.core.LogContext"> & {
   pods: PodLogContext[];
 
   /**
-   * The one whose logs are shown first.
+   * Name of the primary pod, whose logs clients display first.
    *
    * @generated from field: string primary_pod_name = 2;
    */
@@ -526,7 +526,7 @@ export const ContainerContextSchema: GenMessage<ContainerContext> = /*@__PURE__*
   messageDesc(file_flyteidl_core_execution, 7);
 
 /**
- * When the container ran; neither time is set before it starts.
+ * Start and end of the container; unset before the start.
  *
  * @generated from message flyteidl.core.ContainerContext.ProcessContext
  */
@@ -550,13 +550,13 @@ export const ContainerContext_ProcessContextSchema: GenMessage<ContainerContext_
   messageDesc(file_flyteidl_core_execution, 7, 0);
 
 /**
- * How long an execution may wait.
+ * Queueing budget of an execution.
  *
  * @generated from message flyteidl.core.QualityOfServiceSpec
  */
 export type QualityOfServiceSpec = Message<"flyteidl.core.QualityOfServiceSpec"> & {
   /**
-   * From its creation until it runs.
+   * Maximum time from creation to start.
    *
    * @generated from field: google.protobuf.Duration queueing_budget = 1;
    */
@@ -571,13 +571,13 @@ export const QualityOfServiceSpecSchema: GenMessage<QualityOfServiceSpec> = /*@_
   messageDesc(file_flyteidl_core_execution, 8);
 
 /**
- * How urgent an execution is.
+ * Quality of service of an execution.
  *
  * @generated from message flyteidl.core.QualityOfService
  */
 export type QualityOfService = Message<"flyteidl.core.QualityOfService"> & {
   /**
-   * A tier, or the waiting time itself.
+   * Tier, or explicit queueing budget.
    *
    * @generated from oneof flyteidl.core.QualityOfService.designation
    */
@@ -604,7 +604,7 @@ export const QualityOfServiceSchema: GenMessage<QualityOfService> = /*@__PURE__*
   messageDesc(file_flyteidl_core_execution, 9);
 
 /**
- * A named urgency; the platform's configuration gives it a waiting time.
+ * Named tier; the platform's configuration maps it to a queueing budget.
  *
  * @generated from enum flyteidl.core.QualityOfService.Tier
  */

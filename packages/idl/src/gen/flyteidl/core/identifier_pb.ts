@@ -13,7 +13,7 @@ export const file_flyteidl_core_identifier: GenFile = /*@__PURE__*/
   fileDesc("Ch5mbHl0ZWlkbC9jb3JlL2lkZW50aWZpZXIucHJvdG8SDWZseXRlaWRsLmNvcmUijQEKCklkZW50aWZpZXISMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEg8KB3Byb2plY3QYAiABKAkSDgoGZG9tYWluGAMgASgJEgwKBG5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRILCgNvcmcYBiABKAkiWQobV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyEg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEgwKBG5hbWUYBCABKAkSCwoDb3JnGAUgASgJImwKF05vZGVFeGVjdXRpb25JZGVudGlmaWVyEg8KB25vZGVfaWQYASABKAkSQAoMZXhlY3V0aW9uX2lkGAIgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXIinwEKF1Rhc2tFeGVjdXRpb25JZGVudGlmaWVyEioKB3Rhc2tfaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISQQoRbm9kZV9leGVjdXRpb25faWQYAiABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyEhUKDXJldHJ5X2F0dGVtcHQYAyABKA0iZwoQU2lnbmFsSWRlbnRpZmllchIRCglzaWduYWxfaWQYASABKAkSQAoMZXhlY3V0aW9uX2lkGAIgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXIqVQoMUmVzb3VyY2VUeXBlEg8KC1VOU1BFQ0lGSUVEEAASCAoEVEFTSxABEgwKCFdPUktGTE9XEAISDwoLTEFVTkNIX1BMQU4QAxILCgdEQVRBU0VUEARiBnByb3RvMw");
 
 /**
- * Names one version of a registered thing.
+ * Identifies one version of a registered entity.
  *
  * @generated from message flyteidl.core.Identifier
  */
@@ -59,7 +59,7 @@ export const IdentifierSchema: GenMessage<Identifier> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_identifier, 0);
 
 /**
- * Names an execution; the name is unique in its project and domain.
+ * Identifies an execution; the name is unique in its project and domain.
  *
  * @generated from message flyteidl.core.WorkflowExecutionIdentifier
  */
@@ -93,13 +93,13 @@ export const WorkflowExecutionIdentifierSchema: GenMessage<WorkflowExecutionIden
   messageDesc(file_flyteidl_core_identifier, 1);
 
 /**
- * Names a node of an execution.
+ * Identifies a node of an execution.
  *
  * @generated from message flyteidl.core.NodeExecutionIdentifier
  */
 export type NodeExecutionIdentifier = Message<"flyteidl.core.NodeExecutionIdentifier"> & {
   /**
-   * Unique in the execution: nodes of sub-workflows carry their parents' ids.
+   * Id, unique in the execution: nodes of sub-workflows include the ids of their parents.
    *
    * @generated from field: string node_id = 1;
    */
@@ -119,7 +119,7 @@ export const NodeExecutionIdentifierSchema: GenMessage<NodeExecutionIdentifier> 
   messageDesc(file_flyteidl_core_identifier, 2);
 
 /**
- * Names one attempt of a task.
+ * Identifies an attempt of a task.
  *
  * @generated from message flyteidl.core.TaskExecutionIdentifier
  */
@@ -135,7 +135,7 @@ export type TaskExecutionIdentifier = Message<"flyteidl.core.TaskExecutionIdenti
   nodeExecutionId?: NodeExecutionIdentifier | undefined;
 
   /**
-   * From 0.
+   * Number of the attempt, from 0.
    *
    * @generated from field: uint32 retry_attempt = 3;
    */
@@ -150,13 +150,13 @@ export const TaskExecutionIdentifierSchema: GenMessage<TaskExecutionIdentifier> 
   messageDesc(file_flyteidl_core_identifier, 3);
 
 /**
- * Names a signal of an execution.
+ * Identifies a signal of an execution.
  *
  * @generated from message flyteidl.core.SignalIdentifier
  */
 export type SignalIdentifier = Message<"flyteidl.core.SignalIdentifier"> & {
   /**
-   * As written in the gate node.
+   * Id as in the gate node.
    *
    * @generated from field: string signal_id = 1;
    */
@@ -176,7 +176,7 @@ export const SignalIdentifierSchema: GenMessage<SignalIdentifier> = /*@__PURE__*
   messageDesc(file_flyteidl_core_identifier, 4);
 
 /**
- * Kinds of registered things.
+ * Kinds of registered entities.
  *
  * @generated from enum flyteidl.core.ResourceType
  */

@@ -19,7 +19,7 @@ export const file_flyteidl_core_interface: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9jb3JlL2ludGVyZmFjZS5wcm90bxINZmx5dGVpZGwuY29yZSKzAQoIVmFyaWFibGUSKAoEdHlwZRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGUSEwoLZGVzY3JpcHRpb24YAiABKAkSNgoTYXJ0aWZhY3RfcGFydGlhbF9pZBgDIAEoCzIZLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RJRBIwCgxhcnRpZmFjdF90YWcYBCABKAsyGi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0VGFnIpYBCgtWYXJpYWJsZU1hcBI8Cgl2YXJpYWJsZXMYASADKAsyKS5mbHl0ZWlkbC5jb3JlLlZhcmlhYmxlTWFwLlZhcmlhYmxlc0VudHJ5GkkKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmZseXRlaWRsLmNvcmUuVmFyaWFibGU6AjgBImkKDlR5cGVkSW50ZXJmYWNlEioKBmlucHV0cxgBIAEoCzIaLmZseXRlaWRsLmNvcmUuVmFyaWFibGVNYXASKwoHb3V0cHV0cxgCIAEoCzIaLmZseXRlaWRsLmNvcmUuVmFyaWFibGVNYXAi5gEKCVBhcmFtZXRlchIkCgN2YXIYASABKAsyFy5mbHl0ZWlkbC5jb3JlLlZhcmlhYmxlEikKB2RlZmF1bHQYAiABKAsyFi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxIABISCghyZXF1aXJlZBgDIAEoCEgAEjYKDmFydGlmYWN0X3F1ZXJ5GAQgASgLMhwuZmx5dGVpZGwuY29yZS5BcnRpZmFjdFF1ZXJ5SAASMAoLYXJ0aWZhY3RfaWQYBSABKAsyGS5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0SURIAEIKCghiZWhhdmlvciKcAQoMUGFyYW1ldGVyTWFwEj8KCnBhcmFtZXRlcnMYASADKAsyKy5mbHl0ZWlkbC5jb3JlLlBhcmFtZXRlck1hcC5QYXJhbWV0ZXJzRW50cnkaSwoPUGFyYW1ldGVyc0VudHJ5EgsKA2tleRgBIAEoCRInCgV2YWx1ZRgCIAEoCzIYLmZseXRlaWRsLmNvcmUuUGFyYW1ldGVyOgI4AWIGcHJvdG8z", [file_flyteidl_core_types, file_flyteidl_core_literals, file_flyteidl_core_artifact_id]);
 
 /**
- * An input or an output: its type and what it is for.
+ * Input or output: type and description.
  *
  * @generated from message flyteidl.core.Variable
  */
@@ -35,7 +35,7 @@ export type Variable = Message<"flyteidl.core.Variable"> & {
   description: string;
 
   /**
-   * The artifact that an output becomes, but for its version.
+   * Artifact that the output becomes, without a version.
    *
    * @generated from field: flyteidl.core.ArtifactID artifact_partial_id = 3;
    */
@@ -98,7 +98,7 @@ export const TypedInterfaceSchema: GenMessage<TypedInterface> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_interface, 2);
 
 /**
- * An input of a launch plan, and where its value comes from when none is given.
+ * Input of a launch plan, with its default.
  *
  * @generated from message flyteidl.core.Parameter
  */
@@ -119,7 +119,7 @@ export type Parameter = Message<"flyteidl.core.Parameter"> & {
     case: "default";
   } | {
     /**
-     * The caller must give a value.
+     * Requires a value from the caller.
      *
      * @generated from field: bool required = 3;
      */

@@ -111,7 +111,7 @@ export const BlobSchema: GenMessage<Blob> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 2);
 
 /**
- * What a blob holds.
+ * Type of a blob.
  *
  * @generated from message flyteidl.core.BlobMetadata
  */
@@ -130,7 +130,7 @@ export const BlobMetadataSchema: GenMessage<BlobMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 3);
 
 /**
- * Bytes that only their writer's type can read.
+ * Bytes that only the type of their writer can decode.
  *
  * @generated from message flyteidl.core.Binary
  */
@@ -141,7 +141,7 @@ export type Binary = Message<"flyteidl.core.Binary"> & {
   value: Uint8Array;
 
   /**
-   * How they are encoded, such as msgpack.
+   * Encoding, such as msgpack.
    *
    * @generated from field: string tag = 2;
    */
@@ -156,7 +156,7 @@ export const BinarySchema: GenMessage<Binary> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 4);
 
 /**
- * A typed table in a blob store; structured datasets have taken its place.
+ * Typed table in a blob store; superseded by structured datasets.
  *
  * @generated from message flyteidl.core.Schema
  */
@@ -180,7 +180,7 @@ export const SchemaSchema: GenMessage<Schema> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 5);
 
 /**
- * A value of a union type, and which of its variants it is.
+ * Value of a union type, with its variant.
  *
  * @generated from message flyteidl.core.Union
  */
@@ -204,7 +204,7 @@ export const UnionSchema: GenMessage<Union> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 6);
 
 /**
- * What a dataset holds.
+ * Type of a dataset.
  *
  * @generated from message flyteidl.core.StructuredDatasetMetadata
  */
@@ -223,7 +223,7 @@ export const StructuredDatasetMetadataSchema: GenMessage<StructuredDatasetMetada
   messageDesc(file_flyteidl_core_literals, 7);
 
 /**
- * A table in a blob store or another place that a URI can name.
+ * Table in a blob store or at another URI.
  *
  * @generated from message flyteidl.core.StructuredDataset
  */
@@ -247,7 +247,7 @@ export const StructuredDatasetSchema: GenMessage<StructuredDataset> = /*@__PURE_
   messageDesc(file_flyteidl_core_literals, 8);
 
 /**
- * One value that is not a list or a map of values.
+ * Value that is neither a list nor a map.
  *
  * @generated from message flyteidl.core.Scalar
  */
@@ -322,13 +322,13 @@ export const ScalarSchema: GenMessage<Scalar> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 9);
 
 /**
- * A value that passes between nodes.
+ * Value that nodes exchange.
  *
  * @generated from message flyteidl.core.Literal
  */
 export type Literal = Message<"flyteidl.core.Literal"> & {
   /**
-   * Not set only in a literal that was left empty.
+   * Value; unset only in an empty literal.
    *
    * @generated from oneof flyteidl.core.Literal.value
    */
@@ -359,14 +359,14 @@ export type Literal = Message<"flyteidl.core.Literal"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Stands for the value in the key of the output cache, when set.
+   * Hash that replaces the value in the key of the output cache.
    *
    * @generated from field: string hash = 4;
    */
   hash: string;
 
   /**
-   * Free notes; they do not change the value.
+   * Arbitrary metadata; does not affect the value.
    *
    * @generated from field: map<string, string> metadata = 5;
    */
@@ -381,13 +381,13 @@ export const LiteralSchema: GenMessage<Literal> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 10);
 
 /**
- * A value that is too large to be carried along and was put into the blob store.
+ * Value in the blob store because it is too large for the message.
  *
  * @generated from message flyteidl.core.LiteralOffloadedMetadata
  */
 export type LiteralOffloadedMetadata = Message<"flyteidl.core.LiteralOffloadedMetadata"> & {
   /**
-   * Where a Literal is.
+   * URI of a Literal.
    *
    * @generated from field: string uri = 1;
    */
@@ -399,7 +399,7 @@ export type LiteralOffloadedMetadata = Message<"flyteidl.core.LiteralOffloadedMe
   sizeBytes: bigint;
 
   /**
-   * So that it can be checked without being read.
+   * Type of the value, for checks without a read.
    *
    * @generated from field: flyteidl.core.LiteralType inferred_type = 3;
    */
@@ -452,7 +452,7 @@ export const LiteralMapSchema: GenMessage<LiteralMap> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 13);
 
 /**
- * A list whose items come from different places.
+ * List whose items have separate sources.
  *
  * @generated from message flyteidl.core.BindingDataCollection
  */
@@ -471,7 +471,7 @@ export const BindingDataCollectionSchema: GenMessage<BindingDataCollection> = /*
   messageDesc(file_flyteidl_core_literals, 14);
 
 /**
- * A map whose values come from different places.
+ * Map whose values have separate sources.
  *
  * @generated from message flyteidl.core.BindingDataMap
  */
@@ -490,7 +490,7 @@ export const BindingDataMapSchema: GenMessage<BindingDataMap> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 15);
 
 /**
- * Which variant of a union a bound value is.
+ * Variant of a union that a bound value has.
  *
  * @generated from message flyteidl.core.UnionInfo
  */
@@ -509,7 +509,7 @@ export const UnionInfoSchema: GenMessage<UnionInfo> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 16);
 
 /**
- * Where the value of an input comes from: written here, or an output of another node.
+ * Source of the value of an input: a constant, or an output of another node.
  *
  * @generated from message flyteidl.core.BindingData
  */
@@ -565,7 +565,7 @@ export const BindingDataSchema: GenMessage<BindingData> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 17);
 
 /**
- * Gives one input its value.
+ * Binds a value to an input.
  *
  * @generated from message flyteidl.core.Binding
  */
@@ -591,7 +591,7 @@ export const BindingSchema: GenMessage<Binding> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 18);
 
 /**
- * A name and a text.
+ * Key and value, both strings.
  *
  * @generated from message flyteidl.core.KeyValuePair
  */
@@ -615,13 +615,13 @@ export const KeyValuePairSchema: GenMessage<KeyValuePair> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 19);
 
 /**
- * How often a failed task is tried again.
+ * Retries of a failed task.
  *
  * @generated from message flyteidl.core.RetryStrategy
  */
 export type RetryStrategy = Message<"flyteidl.core.RetryStrategy"> & {
   /**
-   * Attempts after the first.
+   * Number of attempts after the first.
    *
    * @generated from field: uint32 retries = 5;
    */

@@ -17,7 +17,7 @@ export const file_flyteidl_core_metrics: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9jb3JlL21ldHJpY3MucHJvdG8SDWZseXRlaWRsLmNvcmUi3wIKBFNwYW4SLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkEKC3dvcmtmbG93X2lkGAMgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXJIABI5Cgdub2RlX2lkGAQgASgLMiYuZmx5dGVpZGwuY29yZS5Ob2RlRXhlY3V0aW9uSWRlbnRpZmllckgAEjkKB3Rhc2tfaWQYBSABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVySAASFgoMb3BlcmF0aW9uX2lkGAYgASgJSAASIgoFc3BhbnMYByADKAsyEy5mbHl0ZWlkbC5jb3JlLlNwYW5CBAoCaWQiTgoVRXhlY3V0aW9uTWV0cmljUmVzdWx0Eg4KBm1ldHJpYxgBIAEoCRIlCgRkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdGIGcHJvdG8z", [file_flyteidl_core_identifier, file_google_protobuf_timestamp, file_google_protobuf_struct]);
 
 /**
- * A stretch of an execution's time, and the stretches inside it.
+ * Span of an execution's time, with nested spans.
  *
  * @generated from message flyteidl.core.Span
  */
@@ -33,7 +33,7 @@ export type Span = Message<"flyteidl.core.Span"> & {
   endTime?: Timestamp | undefined;
 
   /**
-   * What took the time: a part of the execution, or an operation of the platform.
+   * Subject of the span: a part of the execution, or an operation of the platform.
    *
    * @generated from oneof flyteidl.core.Span.id
    */
@@ -79,20 +79,20 @@ export const SpanSchema: GenMessage<Span> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_metrics, 0);
 
 /**
- * The answer to one question about a running task.
+ * Result of one query about a running task.
  *
  * @generated from message flyteidl.core.ExecutionMetricResult
  */
 export type ExecutionMetricResult = Message<"flyteidl.core.ExecutionMetricResult"> & {
   /**
-   * The question.
+   * Query.
    *
    * @generated from field: string metric = 1;
    */
   metric: string;
 
   /**
-   * In the form of Prometheus' query API.
+   * Result in the format of the Prometheus query API.
    *
    * @generated from field: google.protobuf.Struct data = 2;
    */

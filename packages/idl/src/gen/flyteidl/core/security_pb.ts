@@ -19,7 +19,7 @@ export const file_flyteidl_core_security: GenFile = /*@__PURE__*/
  */
 export type Secret = Message<"flyteidl.core.Secret"> & {
   /**
-   * Name of the secret as a whole, for instance of a Kubernetes secret.
+   * Group of the secret, such as the name of a Kubernetes secret.
    *
    * @generated from field: string group = 1;
    */
@@ -31,21 +31,21 @@ export type Secret = Message<"flyteidl.core.Secret"> & {
   groupVersion: string;
 
   /**
-   * Which entry of the secret.
+   * Entry of the secret.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * The task fails when the platform cannot do it so.
+   * Mount that the task requires; the task fails if the platform cannot provide it.
    *
    * @generated from field: flyteidl.core.Secret.MountType mount_requirement = 4;
    */
   mountRequirement: Secret_MountType;
 
   /**
-   * Name of the variable; derived from group and key when empty.
+   * Name of the environment variable; default: derived from group and key.
    *
    * @generated from field: string env_var = 5;
    */
@@ -60,13 +60,13 @@ export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_security, 0);
 
 /**
- * How the task gets it.
+ * Mount of the secret.
  *
  * @generated from enum flyteidl.core.Secret.MountType
  */
 export enum Secret_MountType {
   /**
-   * As the platform likes.
+   * Mount of the platform's choice.
    *
    * @generated from enum value: ANY = 0;
    */
@@ -114,7 +114,7 @@ export const OAuth2ClientSchema: GenMessage<OAuth2Client> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_security, 1);
 
 /**
- * Whom a task acts as.
+ * Identity of a task.
  *
  * @generated from message flyteidl.core.Identity
  */
@@ -135,7 +135,7 @@ export type Identity = Message<"flyteidl.core.Identity"> & {
   oauth2Client?: OAuth2Client | undefined;
 
   /**
-   * The user who started the execution; set by the server, never by the caller.
+   * User who started the execution; output only.
    *
    * @generated from field: string execution_identity = 4;
    */
@@ -171,7 +171,7 @@ export type OAuth2TokenRequest = Message<"flyteidl.core.OAuth2TokenRequest"> & {
   client?: OAuth2Client | undefined;
 
   /**
-   * Used to find the token endpoint when none is given.
+   * URL for discovery of the token endpoint if the request has none.
    *
    * @generated from field: string idp_discovery_endpoint = 4;
    */
@@ -191,7 +191,7 @@ export const OAuth2TokenRequestSchema: GenMessage<OAuth2TokenRequest> = /*@__PUR
   messageDesc(file_flyteidl_core_security, 3);
 
 /**
- * The flow by which the token is fetched.
+ * OAuth2 flow that fetches the token.
  *
  * @generated from enum flyteidl.core.OAuth2TokenRequest.Type
  */
@@ -209,7 +209,7 @@ export const OAuth2TokenRequest_TypeSchema: GenEnum<OAuth2TokenRequest_Type> = /
   enumDesc(file_flyteidl_core_security, 3, 0);
 
 /**
- * Whom a task acts as, and what secrets it gets.
+ * Identity and secrets of a task.
  *
  * @generated from message flyteidl.core.SecurityContext
  */

@@ -23,20 +23,20 @@ export const file_flyteidl_core_tasks: GenFile = /*@__PURE__*/
   fileDesc("ChlmbHl0ZWlkbC9jb3JlL3Rhc2tzLnByb3RvEg1mbHl0ZWlkbC5jb3JlIrECCglSZXNvdXJjZXMSOAoIcmVxdWVzdHMYASADKAsyJi5mbHl0ZWlkbC5jb3JlLlJlc291cmNlcy5SZXNvdXJjZUVudHJ5EjYKBmxpbWl0cxgCIAMoCzImLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzLlJlc291cmNlRW50cnkaUwoNUmVzb3VyY2VFbnRyeRIzCgRuYW1lGAEgASgOMiUuZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMuUmVzb3VyY2VOYW1lEg0KBXZhbHVlGAIgASgJIl0KDFJlc291cmNlTmFtZRILCgdVTktOT1dOEAASBwoDQ1BVEAESBwoDR1BVEAISCgoGTUVNT1JZEAMSCwoHU1RPUkFHRRAEEhUKEUVQSEVNRVJBTF9TVE9SQUdFEAUiawoOR1BVQWNjZWxlcmF0b3ISDgoGZGV2aWNlGAEgASgJEhcKDXVucGFydGl0aW9uZWQYAiABKAhIABIYCg5wYXJ0aXRpb25fc2l6ZRgDIAEoCUgAQhYKFHBhcnRpdGlvbl9zaXplX3ZhbHVlIkoKDFNoYXJlZE1lbW9yeRISCgptb3VudF9wYXRoGAEgASgJEhIKCm1vdW50X25hbWUYAiABKAkSEgoKc2l6ZV9saW1pdBgDIAEoCSJ/ChFFeHRlbmRlZFJlc291cmNlcxI2Cg9ncHVfYWNjZWxlcmF0b3IYASABKAsyHS5mbHl0ZWlkbC5jb3JlLkdQVUFjY2VsZXJhdG9yEjIKDXNoYXJlZF9tZW1vcnkYAiABKAsyGy5mbHl0ZWlkbC5jb3JlLlNoYXJlZE1lbW9yeSKVAQoPUnVudGltZU1ldGFkYXRhEjgKBHR5cGUYASABKA4yKi5mbHl0ZWlkbC5jb3JlLlJ1bnRpbWVNZXRhZGF0YS5SdW50aW1lVHlwZRIPCgd2ZXJzaW9uGAIgASgJEg4KBmZsYXZvchgDIAEoCSInCgtSdW50aW1lVHlwZRIJCgVPVEhFUhAAEg0KCUZMWVRFX1NESxABItcECgxUYXNrTWV0YWRhdGESFAoMZGlzY292ZXJhYmxlGAEgASgIEi8KB3J1bnRpbWUYAiABKAsyHi5mbHl0ZWlkbC5jb3JlLlJ1bnRpbWVNZXRhZGF0YRIqCgd0aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi0KB3JldHJpZXMYBSABKAsyHC5mbHl0ZWlkbC5jb3JlLlJldHJ5U3RyYXRlZ3kSGQoRZGlzY292ZXJ5X3ZlcnNpb24YBiABKAkSIAoYZGVwcmVjYXRlZF9lcnJvcl9tZXNzYWdlGAcgASgJEhcKDWludGVycnVwdGlibGUYCCABKAhIABIaChJjYWNoZV9zZXJpYWxpemFibGUYCSABKAgSMwoEdGFncxgLIAMoCzIlLmZseXRlaWRsLmNvcmUuVGFza01ldGFkYXRhLlRhZ3NFbnRyeRIZChFwb2RfdGVtcGxhdGVfbmFtZRgMIAEoCRIfChdjYWNoZV9pZ25vcmVfaW5wdXRfdmFycxgNIAMoCRIQCghpc19lYWdlchgOIAEoCBIyCg5nZW5lcmF0ZXNfZGVjaxgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSMgoIbWV0YWRhdGEYECABKAsyIC5mbHl0ZWlkbC5jb3JlLks4c09iamVjdE1ldGFkYXRhGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhUKE2ludGVycnVwdGlibGVfdmFsdWVKBAgKEAsizgQKDFRhc2tUZW1wbGF0ZRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIMCgR0eXBlGAIgASgJEi0KCG1ldGFkYXRhGAMgASgLMhsuZmx5dGVpZGwuY29yZS5UYXNrTWV0YWRhdGESMAoJaW50ZXJmYWNlGAQgASgLMh0uZmx5dGVpZGwuY29yZS5UeXBlZEludGVyZmFjZRInCgZjdXN0b20YBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KCWNvbnRhaW5lchgGIAEoCzIYLmZseXRlaWRsLmNvcmUuQ29udGFpbmVySAASKAoHazhzX3BvZBgRIAEoCzIVLmZseXRlaWRsLmNvcmUuSzhzUG9kSAASIQoDc3FsGBIgASgLMhIuZmx5dGVpZGwuY29yZS5TcWxIABIZChF0YXNrX3R5cGVfdmVyc2lvbhgHIAEoBRI4ChBzZWN1cml0eV9jb250ZXh0GAggASgLMh4uZmx5dGVpZGwuY29yZS5TZWN1cml0eUNvbnRleHQSPAoSZXh0ZW5kZWRfcmVzb3VyY2VzGAkgASgLMiAuZmx5dGVpZGwuY29yZS5FeHRlbmRlZFJlc291cmNlcxI3CgZjb25maWcYECADKAsyJy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZS5Db25maWdFbnRyeRotCgtDb25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBnRhcmdldCI1Cg1Db250YWluZXJQb3J0EhYKDmNvbnRhaW5lcl9wb3J0GAEgASgNEgwKBG5hbWUYAiABKAkirQMKCUNvbnRhaW5lchINCgVpbWFnZRgBIAEoCRIPCgdjb21tYW5kGAIgAygJEgwKBGFyZ3MYAyADKAkSKwoJcmVzb3VyY2VzGAQgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMSKAoDZW52GAUgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXISLwoGY29uZmlnGAYgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXJCAhgBEisKBXBvcnRzGAcgAygLMhwuZmx5dGVpZGwuY29yZS5Db250YWluZXJQb3J0EjUKC2RhdGFfY29uZmlnGAkgASgLMiAuZmx5dGVpZGwuY29yZS5EYXRhTG9hZGluZ0NvbmZpZxI7CgxhcmNoaXRlY3R1cmUYCiABKA4yJS5mbHl0ZWlkbC5jb3JlLkNvbnRhaW5lci5BcmNoaXRlY3R1cmUiSQoMQXJjaGl0ZWN0dXJlEgsKB1VOS05PV04QABIJCgVBTUQ2NBABEgkKBUFSTTY0EAISCgoGQVJNX1Y2EAMSCgoGQVJNX1Y3EAQimwIKCklPU3RyYXRlZ3kSPQoNZG93bmxvYWRfbW9kZRgBIAEoDjImLmZseXRlaWRsLmNvcmUuSU9TdHJhdGVneS5Eb3dubG9hZE1vZGUSOQoLdXBsb2FkX21vZGUYAiABKA4yJC5mbHl0ZWlkbC5jb3JlLklPU3RyYXRlZ3kuVXBsb2FkTW9kZSJMCgxEb3dubG9hZE1vZGUSEgoORE9XTkxPQURfRUFHRVIQABITCg9ET1dOTE9BRF9TVFJFQU0QARITCg9ET19OT1RfRE9XTkxPQUQQAiJFCgpVcGxvYWRNb2RlEhIKDlVQTE9BRF9PTl9FWElUEAASEAoMVVBMT0FEX0VBR0VSEAESEQoNRE9fTk9UX1VQTE9BRBACIvMBChFEYXRhTG9hZGluZ0NvbmZpZxIPCgdlbmFibGVkGAEgASgIEhIKCmlucHV0X3BhdGgYAiABKAkSEwoLb3V0cHV0X3BhdGgYAyABKAkSQQoGZm9ybWF0GAQgASgOMjEuZmx5dGVpZGwuY29yZS5EYXRhTG9hZGluZ0NvbmZpZy5MaXRlcmFsTWFwRm9ybWF0Ei4KC2lvX3N0cmF0ZWd5GAUgASgLMhkuZmx5dGVpZGwuY29yZS5JT1N0cmF0ZWd5IjEKEExpdGVyYWxNYXBGb3JtYXQSCAoESlNPThAAEggKBFlBTUwQARIJCgVQUk9UTxACIr4BCgZLOHNQb2QSMgoIbWV0YWRhdGEYASABKAsyIC5mbHl0ZWlkbC5jb3JlLks4c09iamVjdE1ldGFkYXRhEikKCHBvZF9zcGVjGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI1CgtkYXRhX2NvbmZpZxgDIAEoCzIgLmZseXRlaWRsLmNvcmUuRGF0YUxvYWRpbmdDb25maWcSHgoWcHJpbWFyeV9jb250YWluZXJfbmFtZRgEIAEoCSL8AQoRSzhzT2JqZWN0TWV0YWRhdGESPAoGbGFiZWxzGAEgAygLMiwuZmx5dGVpZGwuY29yZS5LOHNPYmplY3RNZXRhZGF0YS5MYWJlbHNFbnRyeRJGCgthbm5vdGF0aW9ucxgCIAMoCzIxLmZseXRlaWRsLmNvcmUuSzhzT2JqZWN0TWV0YWRhdGEuQW5ub3RhdGlvbnNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjIKEEFubm90YXRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ+CgNTcWwSEQoJc3RhdGVtZW50GAEgASgJEisKB2RpYWxlY3QYAiABKA4yGi5mbHl0ZWlkbC5jb3JlLlNxbC5EaWFsZWN0IjcKB0RpYWxlY3QSDQoJVU5ERUZJTkVEEAASCAoEQU5TSRABEggKBEhJVkUQAhIJCgVPVEhFUhADYgZwcm90bzM", [file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_literals, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
 
 /**
- * What a container asks for and may use at most.
+ * Requests and limits of a container.
  *
  * @generated from message flyteidl.core.Resources
  */
 export type Resources = Message<"flyteidl.core.Resources"> & {
   /**
-   * Each resource once at most.
+   * Requests; each resource at most once.
    *
    * @generated from field: repeated flyteidl.core.Resources.ResourceEntry requests = 1;
    */
   requests: Resources_ResourceEntry[];
 
   /**
-   * Each resource once at most, none below its request.
+   * Limits; each resource at most once, and not below its request.
    *
    * @generated from field: repeated flyteidl.core.Resources.ResourceEntry limits = 2;
    */
@@ -126,14 +126,14 @@ export const Resources_ResourceNameSchema: GenEnum<Resources_ResourceName> = /*@
  */
 export type GPUAccelerator = Message<"flyteidl.core.GPUAccelerator"> & {
   /**
-   * As the nodes of the cluster are labelled.
+   * Device name, as in the labels of the cluster's nodes.
    *
    * @generated from field: string device = 1;
    */
   device: string;
 
   /**
-   * Whether a part of a device will do; not set means any.
+   * Partitioning of the device; unset accepts any.
    *
    * @generated from oneof flyteidl.core.GPUAccelerator.partition_size_value
    */
@@ -160,13 +160,13 @@ export const GPUAcceleratorSchema: GenMessage<GPUAccelerator> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 1);
 
 /**
- * Memory that the containers of a task share as a file system.
+ * Shared memory volume of the containers of a task.
  *
  * @generated from message flyteidl.core.SharedMemory
  */
 export type SharedMemory = Message<"flyteidl.core.SharedMemory"> & {
   /**
-   * /dev/shm when empty.
+   * Mount path; default: /dev/shm.
    *
    * @generated from field: string mount_path = 1;
    */
@@ -178,7 +178,7 @@ export type SharedMemory = Message<"flyteidl.core.SharedMemory"> & {
   mountName: string;
 
   /**
-   * A Kubernetes quantity; the container's memory limit when empty.
+   * Size limit as a Kubernetes quantity; default: the memory limit of the container.
    *
    * @generated from field: string size_limit = 3;
    */
@@ -193,7 +193,7 @@ export const SharedMemorySchema: GenMessage<SharedMemory> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 2);
 
 /**
- * Resources that Kubernetes has no quantity for.
+ * Resources that Kubernetes does not express as quantities.
  *
  * @generated from message flyteidl.core.ExtendedResources
  */
@@ -217,7 +217,7 @@ export const ExtendedResourcesSchema: GenMessage<ExtendedResources> = /*@__PURE_
   messageDesc(file_flyteidl_core_tasks, 3);
 
 /**
- * What wrote the task.
+ * SDK that registered the task.
  *
  * @generated from message flyteidl.core.RuntimeMetadata
  */
@@ -248,7 +248,7 @@ export const RuntimeMetadataSchema: GenMessage<RuntimeMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 4);
 
 /**
- * Which family of SDKs wrote it.
+ * Family of the SDK.
  *
  * @generated from enum flyteidl.core.RuntimeMetadata.RuntimeType
  */
@@ -271,13 +271,13 @@ export const RuntimeMetadata_RuntimeTypeSchema: GenEnum<RuntimeMetadata_RuntimeT
   enumDesc(file_flyteidl_core_tasks, 4, 0);
 
 /**
- * How a task is run and cached.
+ * Execution and caching settings of a task.
  *
  * @generated from message flyteidl.core.TaskMetadata
  */
 export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   /**
-   * Its outputs are cached.
+   * Caches the outputs.
    *
    * @generated from field: bool discoverable = 1;
    */
@@ -289,7 +289,7 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   runtime?: RuntimeMetadata | undefined;
 
   /**
-   * Of one attempt, from its start; none when zero.
+   * Timeout of one attempt, from its start; zero means none.
    *
    * @generated from field: google.protobuf.Duration timeout = 4;
    */
@@ -301,27 +301,27 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   retries?: RetryStrategy | undefined;
 
   /**
-   * Part of the cache key; a new one makes older outputs unused.
+   * Version of the cache, part of the cache key; a new version invalidates older outputs.
    *
    * @generated from field: string discovery_version = 6;
    */
   discoveryVersion: string;
 
   /**
-   * Shown to those who still use the task.
+   * Deprecation message for users of the task.
    *
    * @generated from field: string deprecated_error_message = 7;
    */
   deprecatedErrorMessage: string;
 
   /**
-   * Not set means as the workflow says.
+   * Interruptibility; default: the setting of the workflow.
    *
    * @generated from oneof flyteidl.core.TaskMetadata.interruptible_value
    */
   interruptibleValue: {
     /**
-     * May run on machines that can be taken away.
+     * Allows interruptible machines.
      *
      * @generated from field: bool interruptible = 8;
      */
@@ -330,7 +330,7 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Of equal runs at one time one computes, and the others wait for its outputs.
+   * Serializes concurrent runs with equal inputs: one computes, the others wait for its outputs.
    *
    * @generated from field: bool cache_serializable = 9;
    */
@@ -342,28 +342,28 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   tags: { [key: string]: string };
 
   /**
-   * A PodTemplate in the namespace that the pod starts from.
+   * Name of a PodTemplate in the namespace, the base of the pod.
    *
    * @generated from field: string pod_template_name = 12;
    */
   podTemplateName: string;
 
   /**
-   * Inputs that are not part of the cache key.
+   * Names of inputs that are not part of the cache key.
    *
    * @generated from field: repeated string cache_ignore_input_vars = 13;
    */
   cacheIgnoreInputVars: string[];
 
   /**
-   * The task starts executions of its own while it runs.
+   * Marks an eager task, which starts executions itself.
    *
    * @generated from field: bool is_eager = 14;
    */
   isEager: boolean;
 
   /**
-   * Not set means that a deck may or may not appear.
+   * Generates a deck; unset means that the task may or may not write one.
    *
    * @generated from field: google.protobuf.BoolValue generates_deck = 15;
    */
@@ -385,7 +385,7 @@ export const TaskMetadataSchema: GenMessage<TaskMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 5);
 
 /**
- * All that is needed to run a task.
+ * Complete definition of a task.
  *
  * @generated from message flyteidl.core.TaskTemplate
  */
@@ -396,7 +396,7 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   id?: Identifier | undefined;
 
   /**
-   * Decides which plugin runs it.
+   * Task type; selects the plugin.
    *
    * @generated from field: string type = 2;
    */
@@ -420,7 +420,7 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   custom?: JsonObject | undefined;
 
   /**
-   * What runs; not set for tasks that only a plugin knows how to run.
+   * Target; unset for tasks that only a plugin defines.
    *
    * @generated from oneof flyteidl.core.TaskTemplate.target
    */
@@ -445,7 +445,7 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Form of `custom`, where a plugin knows several.
+   * Version of the format of `custom`, for plugins with several.
    *
    * @generated from field: int32 task_type_version = 7;
    */
@@ -462,7 +462,7 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   extendedResources?: ExtendedResources | undefined;
 
   /**
-   * Free settings, for instance whose secrets are meant.
+   * Arbitrary settings, such as the scope of secrets.
    *
    * @generated from field: map<string, string> config = 16;
    */
@@ -512,14 +512,14 @@ export type Container = Message<"flyteidl.core.Container"> & {
   image: string;
 
   /**
-   * Entry point; that of the image when empty. Templates are filled in.
+   * Entry point; default: that of the image. The platform substitutes templates.
    *
    * @generated from field: repeated string command = 2;
    */
   command: string[];
 
   /**
-   * Templates such as {{ .input }} are filled in.
+   * Arguments; the platform substitutes templates such as {{ .input }}.
    *
    * @generated from field: repeated string args = 3;
    */
@@ -536,7 +536,7 @@ export type Container = Message<"flyteidl.core.Container"> & {
   env: KeyValuePair[];
 
   /**
-   * Free settings for plugins.
+   * Arbitrary settings for plugins.
    *
    * @generated from field: repeated flyteidl.core.KeyValuePair config = 6 [deprecated = true];
    * @deprecated
@@ -549,7 +549,7 @@ export type Container = Message<"flyteidl.core.Container"> & {
   ports: ContainerPort[];
 
   /**
-   * For containers that do not speak Flyte's own protocol.
+   * Data loading for containers that do not implement Flyte's protocol.
    *
    * @generated from field: flyteidl.core.DataLoadingConfig data_config = 9;
    */
@@ -569,7 +569,7 @@ export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 8);
 
 /**
- * Processor that the image is built for.
+ * CPU architecture of the image.
  *
  * @generated from enum flyteidl.core.Container.Architecture
  */
@@ -607,7 +607,7 @@ export const Container_ArchitectureSchema: GenEnum<Container_Architecture> = /*@
   enumDesc(file_flyteidl_core_tasks, 8, 0);
 
 /**
- * When data is brought and fetched.
+ * Time of download and upload.
  *
  * @generated from message flyteidl.core.IOStrategy
  */
@@ -631,20 +631,20 @@ export const IOStrategySchema: GenMessage<IOStrategy> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 9);
 
 /**
- * How inputs reach the container.
+ * Download of inputs.
  *
  * @generated from enum flyteidl.core.IOStrategy.DownloadMode
  */
 export enum IOStrategy_DownloadMode {
   /**
-   * All of them before it starts.
+   * Before the container starts.
    *
    * @generated from enum value: DOWNLOAD_EAGER = 0;
    */
   DOWNLOAD_EAGER = 0,
 
   /**
-   * While it reads them.
+   * While the container reads them.
    *
    * @generated from enum value: DOWNLOAD_STREAM = 1;
    */
@@ -663,20 +663,20 @@ export const IOStrategy_DownloadModeSchema: GenEnum<IOStrategy_DownloadMode> = /
   enumDesc(file_flyteidl_core_tasks, 9, 0);
 
 /**
- * How outputs leave the container.
+ * Upload of outputs.
  *
  * @generated from enum flyteidl.core.IOStrategy.UploadMode
  */
 export enum IOStrategy_UploadMode {
   /**
-   * When it has ended.
+   * After the container has ended.
    *
    * @generated from enum value: UPLOAD_ON_EXIT = 0;
    */
   UPLOAD_ON_EXIT = 0,
 
   /**
-   * While it writes them.
+   * While the container writes them.
    *
    * @generated from enum value: UPLOAD_EAGER = 1;
    */
@@ -695,7 +695,7 @@ export const IOStrategy_UploadModeSchema: GenEnum<IOStrategy_UploadMode> = /*@__
   enumDesc(file_flyteidl_core_tasks, 9, 1);
 
 /**
- * Has a helper bring inputs as files and fetch outputs from files.
+ * Runs a sidecar that downloads inputs to files and uploads outputs from files.
  *
  * @generated from message flyteidl.core.DataLoadingConfig
  */
@@ -713,7 +713,7 @@ export type DataLoadingConfig = Message<"flyteidl.core.DataLoadingConfig"> & {
   inputPath: string;
 
   /**
-   * Folder where a file for each output is expected.
+   * Folder in which the container writes a file for each output.
    *
    * @generated from field: string output_path = 3;
    */
@@ -738,7 +738,7 @@ export const DataLoadingConfigSchema: GenMessage<DataLoadingConfig> = /*@__PURE_
   messageDesc(file_flyteidl_core_tasks, 10);
 
 /**
- * How the map of inputs is written for the container.
+ * Format of the map of inputs.
  *
  * @generated from enum flyteidl.core.DataLoadingConfig.LiteralMapFormat
  */
@@ -791,7 +791,7 @@ export type K8sPod = Message<"flyteidl.core.K8sPod"> & {
   dataConfig?: DataLoadingConfig | undefined;
 
   /**
-   * The container whose end is the end of the task.
+   * Primary container; the task ends with it.
    *
    * @generated from field: string primary_container_name = 4;
    */

@@ -20,7 +20,7 @@ export const file_flyteidl_core_types: GenFile = /*@__PURE__*/
  */
 export type SchemaType = Message<"flyteidl.core.SchemaType"> & {
   /**
-   * Any columns when empty.
+   * Columns; empty accepts any.
    *
    * @generated from field: repeated flyteidl.core.SchemaType.SchemaColumn columns = 3;
    */
@@ -108,21 +108,21 @@ export const SchemaType_SchemaColumn_SchemaColumnTypeSchema: GenEnum<SchemaType_
  */
 export type StructuredDatasetType = Message<"flyteidl.core.StructuredDatasetType"> & {
   /**
-   * Any columns when empty.
+   * Columns; empty accepts any.
    *
    * @generated from field: repeated flyteidl.core.StructuredDatasetType.DatasetColumn columns = 1;
    */
   columns: StructuredDatasetType_DatasetColumn[];
 
   /**
-   * Such as parquet; any when empty.
+   * Format, such as parquet; empty accepts any.
    *
    * @generated from field: string format = 2;
    */
   format: string;
 
   /**
-   * Language of a schema that is given beside the columns, such as arrow.
+   * Kind of an additional schema, such as arrow.
    *
    * @generated from field: string external_schema_type = 3;
    */
@@ -172,7 +172,7 @@ export const StructuredDatasetType_DatasetColumnSchema: GenMessage<StructuredDat
  */
 export type BlobType = Message<"flyteidl.core.BlobType"> & {
   /**
-   * Free text, such as csv; compared as it is.
+   * Format, such as csv; compared verbatim.
    *
    * @generated from field: string format = 1;
    */
@@ -215,7 +215,7 @@ export const BlobType_BlobDimensionalitySchema: GenEnum<BlobType_BlobDimensional
   enumDesc(file_flyteidl_core_types, 2, 0);
 
 /**
- * A text out of a list.
+ * String out of a fixed list.
  *
  * @generated from message flyteidl.core.EnumType
  */
@@ -234,7 +234,7 @@ export const EnumTypeSchema: GenMessage<EnumType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 3);
 
 /**
- * A value of any of several types.
+ * Union of several types.
  *
  * @generated from message flyteidl.core.UnionType
  */
@@ -253,7 +253,7 @@ export const UnionTypeSchema: GenMessage<UnionType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 4);
 
 /**
- * Tells apart types that are written in the same way.
+ * Distinguishes types with equal encoding.
  *
  * @generated from message flyteidl.core.TypeStructure
  */
@@ -281,7 +281,7 @@ export const TypeStructureSchema: GenMessage<TypeStructure> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 5);
 
 /**
- * Notes on a type that do not change it.
+ * Annotations of a type; do not affect the type.
  *
  * @generated from message flyteidl.core.TypeAnnotation
  */
@@ -322,7 +322,7 @@ export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
     case: "schema";
   } | {
     /**
-     * A list; this is the type of its items.
+     * Type of the items of a list.
      *
      * @generated from field: flyteidl.core.LiteralType collection_type = 3;
      */
@@ -330,7 +330,7 @@ export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
     case: "collectionType";
   } | {
     /**
-     * A map from text; this is the type of its values.
+     * Type of the values of a map with string keys.
      *
      * @generated from field: flyteidl.core.LiteralType map_value_type = 4;
      */
@@ -363,7 +363,7 @@ export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Notes such as a JSON schema; not compared.
+   * Metadata such as a JSON schema; not compared.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -388,13 +388,13 @@ export const LiteralTypeSchema: GenMessage<LiteralType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 7);
 
 /**
- * An output of a node, or a part of it.
+ * Reference to an output of a node, or to a part of it.
  *
  * @generated from message flyteidl.core.OutputReference
  */
 export type OutputReference = Message<"flyteidl.core.OutputReference"> & {
   /**
-   * Empty or start-node for the workflow's inputs.
+   * Node id; empty or start-node selects the inputs of the workflow.
    *
    * @generated from field: string node_id = 1;
    */
@@ -406,7 +406,7 @@ export type OutputReference = Message<"flyteidl.core.OutputReference"> & {
   var: string;
 
   /**
-   * Leads to a part of the output; empty for all of it.
+   * Path into the output; empty selects all of it.
    *
    * @generated from field: repeated flyteidl.core.PromiseAttribute attr_path = 3;
    */
@@ -421,7 +421,7 @@ export const OutputReferenceSchema: GenMessage<OutputReference> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 8);
 
 /**
- * One step into a value.
+ * Step of a path into a value.
  *
  * @generated from message flyteidl.core.PromiseAttribute
  */
@@ -456,13 +456,13 @@ export const PromiseAttributeSchema: GenMessage<PromiseAttribute> = /*@__PURE__*
   messageDesc(file_flyteidl_core_types, 9);
 
 /**
- * A value that stands for a failure.
+ * Value that represents a failure.
  *
  * @generated from message flyteidl.core.Error
  */
 export type Error = Message<"flyteidl.core.Error"> & {
   /**
-   * The node that failed.
+   * Id of the failed node.
    *
    * @generated from field: string failed_node_id = 1;
    */
@@ -482,7 +482,7 @@ export const ErrorSchema: GenMessage<Error> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 10);
 
 /**
- * Types that have no parts.
+ * Simple types.
  *
  * @generated from enum flyteidl.core.SimpleType
  */

@@ -30,7 +30,7 @@ export const file_flyteidl_core_workflow: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9jb3JlL3dvcmtmbG93LnByb3RvEg1mbHl0ZWlkbC5jb3JlImYKB0lmQmxvY2sSMwoJY29uZGl0aW9uGAEgASgLMiAuZmx5dGVpZGwuY29yZS5Cb29sZWFuRXhwcmVzc2lvbhImCgl0aGVuX25vZGUYAiABKAsyEy5mbHl0ZWlkbC5jb3JlLk5vZGUitgEKC0lmRWxzZUJsb2NrEiQKBGNhc2UYASABKAsyFi5mbHl0ZWlkbC5jb3JlLklmQmxvY2sSJQoFb3RoZXIYAiADKAsyFi5mbHl0ZWlkbC5jb3JlLklmQmxvY2sSKAoJZWxzZV9ub2RlGAMgASgLMhMuZmx5dGVpZGwuY29yZS5Ob2RlSAASJQoFZXJyb3IYBCABKAsyFC5mbHl0ZWlkbC5jb3JlLkVycm9ySABCCQoHZGVmYXVsdCI5CgpCcmFuY2hOb2RlEisKB2lmX2Vsc2UYASABKAsyGi5mbHl0ZWlkbC5jb3JlLklmRWxzZUJsb2NrIn8KCFRhc2tOb2RlEjEKDHJlZmVyZW5jZV9pZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllckgAEjMKCW92ZXJyaWRlcxgCIAEoCzIgLmZseXRlaWRsLmNvcmUuVGFza05vZGVPdmVycmlkZXNCCwoJcmVmZXJlbmNlIocBCgxXb3JrZmxvd05vZGUSMwoObGF1bmNocGxhbl9yZWYYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXJIABI1ChBzdWJfd29ya2Zsb3dfcmVmGAIgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVySABCCwoJcmVmZXJlbmNlIiUKEEFwcHJvdmVDb25kaXRpb24SEQoJc2lnbmFsX2lkGAEgASgJImwKD1NpZ25hbENvbmRpdGlvbhIRCglzaWduYWxfaWQYASABKAkSKAoEdHlwZRgCIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGUSHAoUb3V0cHV0X3ZhcmlhYmxlX25hbWUYAyABKAkiPQoOU2xlZXBDb25kaXRpb24SKwoIZHVyYXRpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24irQEKCEdhdGVOb2RlEjIKB2FwcHJvdmUYASABKAsyHy5mbHl0ZWlkbC5jb3JlLkFwcHJvdmVDb25kaXRpb25IABIwCgZzaWduYWwYAiABKAsyHi5mbHl0ZWlkbC5jb3JlLlNpZ25hbENvbmRpdGlvbkgAEi4KBXNsZWVwGAMgASgLMh0uZmx5dGVpZGwuY29yZS5TbGVlcENvbmRpdGlvbkgAQgsKCWNvbmRpdGlvbiKDBAoJQXJyYXlOb2RlEiEKBG5vZGUYASABKAsyEy5mbHl0ZWlkbC5jb3JlLk5vZGUSFQoLcGFyYWxsZWxpc20YAiABKA1IABIXCg1taW5fc3VjY2Vzc2VzGAMgASgNSAESGwoRbWluX3N1Y2Nlc3NfcmF0aW8YBCABKAJIARI+Cg5leGVjdXRpb25fbW9kZRgFIAEoDjImLmZseXRlaWRsLmNvcmUuQXJyYXlOb2RlLkV4ZWN1dGlvbk1vZGUSQgoeaXNfb3JpZ2luYWxfc3ViX25vZGVfaW50ZXJmYWNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRI0CglkYXRhX21vZGUYByABKA4yIS5mbHl0ZWlkbC5jb3JlLkFycmF5Tm9kZS5EYXRhTW9kZRIUCgxib3VuZF9pbnB1dHMYCCADKAkSGQoRcnVuX2FsbF9zdWJfbm9kZXMYCSABKAgiMgoNRXhlY3V0aW9uTW9kZRIRCg1NSU5JTUFMX1NUQVRFEAASDgoKRlVMTF9TVEFURRABIj0KCERhdGFNb2RlEhUKEVNJTkdMRV9JTlBVVF9GSUxFEAASGgoWSU5ESVZJRFVBTF9JTlBVVF9GSUxFUxABQhQKEnBhcmFsbGVsaXNtX29wdGlvbkISChBzdWNjZXNzX2NyaXRlcmlhIqEDCgxOb2RlTWV0YWRhdGESDAoEbmFtZRgBIAEoCRIqCgd0aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi0KB3JldHJpZXMYBSABKAsyHC5mbHl0ZWlkbC5jb3JlLlJldHJ5U3RyYXRlZ3kSFwoNaW50ZXJydXB0aWJsZRgGIAEoCEgAEhMKCWNhY2hlYWJsZRgHIAEoCEgBEhcKDWNhY2hlX3ZlcnNpb24YCCABKAlIAhIcChJjYWNoZV9zZXJpYWxpemFibGUYCSABKAhIAxI3CgZjb25maWcYCiADKAsyJy5mbHl0ZWlkbC5jb3JlLk5vZGVNZXRhZGF0YS5Db25maWdFbnRyeRotCgtDb25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhUKE2ludGVycnVwdGlibGVfdmFsdWVCEQoPY2FjaGVhYmxlX3ZhbHVlQhUKE2NhY2hlX3ZlcnNpb25fdmFsdWVCGgoYY2FjaGVfc2VyaWFsaXphYmxlX3ZhbHVlIiMKBUFsaWFzEgsKA3ZhchgBIAEoCRINCgVhbGlhcxgCIAEoCSKwAwoETm9kZRIKCgJpZBgBIAEoCRItCghtZXRhZGF0YRgCIAEoCzIbLmZseXRlaWRsLmNvcmUuTm9kZU1ldGFkYXRhEiYKBmlucHV0cxgDIAMoCzIWLmZseXRlaWRsLmNvcmUuQmluZGluZxIZChF1cHN0cmVhbV9ub2RlX2lkcxgEIAMoCRIsCg5vdXRwdXRfYWxpYXNlcxgFIAMoCzIULmZseXRlaWRsLmNvcmUuQWxpYXMSLAoJdGFza19ub2RlGAYgASgLMhcuZmx5dGVpZGwuY29yZS5UYXNrTm9kZUgAEjQKDXdvcmtmbG93X25vZGUYByABKAsyGy5mbHl0ZWlkbC5jb3JlLldvcmtmbG93Tm9kZUgAEjAKC2JyYW5jaF9ub2RlGAggASgLMhkuZmx5dGVpZGwuY29yZS5CcmFuY2hOb2RlSAASLAoJZ2F0ZV9ub2RlGAkgASgLMhcuZmx5dGVpZGwuY29yZS5HYXRlTm9kZUgAEi4KCmFycmF5X25vZGUYCiABKAsyGC5mbHl0ZWlkbC5jb3JlLkFycmF5Tm9kZUgAQggKBnRhcmdldCLNAgoQV29ya2Zsb3dNZXRhZGF0YRI7ChJxdWFsaXR5X29mX3NlcnZpY2UYASABKAsyHy5mbHl0ZWlkbC5jb3JlLlF1YWxpdHlPZlNlcnZpY2USQwoKb25fZmFpbHVyZRgCIAEoDjIvLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YS5PbkZhaWx1cmVQb2xpY3kSNwoEdGFncxgDIAMoCzIpLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YS5UYWdzRW50cnkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUQoPT25GYWlsdXJlUG9saWN5EhQKEEZBSUxfSU1NRURJQVRFTFkQABIoCiRGQUlMX0FGVEVSX0VYRUNVVEFCTEVfTk9ERVNfQ09NUExFVEUQASIxChhXb3JrZmxvd01ldGFkYXRhRGVmYXVsdHMSFQoNaW50ZXJydXB0aWJsZRgBIAEoCCLaAgoQV29ya2Zsb3dUZW1wbGF0ZRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIxCghtZXRhZGF0YRgCIAEoCzIfLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YRIwCglpbnRlcmZhY2UYAyABKAsyHS5mbHl0ZWlkbC5jb3JlLlR5cGVkSW50ZXJmYWNlEiIKBW5vZGVzGAQgAygLMhMuZmx5dGVpZGwuY29yZS5Ob2RlEicKB291dHB1dHMYBSADKAsyFi5mbHl0ZWlkbC5jb3JlLkJpbmRpbmcSKQoMZmFpbHVyZV9ub2RlGAYgASgLMhMuZmx5dGVpZGwuY29yZS5Ob2RlEkIKEW1ldGFkYXRhX2RlZmF1bHRzGAcgASgLMicuZmx5dGVpZGwuY29yZS5Xb3JrZmxvd01ldGFkYXRhRGVmYXVsdHMixAEKEVRhc2tOb2RlT3ZlcnJpZGVzEisKCXJlc291cmNlcxgBIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzEjwKEmV4dGVuZGVkX3Jlc291cmNlcxgCIAEoCzIgLmZseXRlaWRsLmNvcmUuRXh0ZW5kZWRSZXNvdXJjZXMSFwoPY29udGFpbmVyX2ltYWdlGAMgASgJEisKDHBvZF90ZW1wbGF0ZRgEIAEoCzIVLmZseXRlaWRsLmNvcmUuSzhzUG9kIp4BChJMYXVuY2hQbGFuVGVtcGxhdGUSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISMAoJaW50ZXJmYWNlGAIgASgLMh0uZmx5dGVpZGwuY29yZS5UeXBlZEludGVyZmFjZRIvCgxmaXhlZF9pbnB1dHMYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBiBnByb3RvMw", [file_flyteidl_core_condition, file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_literals, file_flyteidl_core_tasks, file_flyteidl_core_types, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_wrappers]);
 
 /**
- * A node, and the condition under which it is taken.
+ * Node, and the condition under which the branch takes it.
  *
  * @generated from message flyteidl.core.IfBlock
  */
@@ -54,7 +54,7 @@ export const IfBlockSchema: GenMessage<IfBlock> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 0);
 
 /**
- * The first block whose condition holds is taken.
+ * Blocks of a branch; the branch takes the first whose condition is true.
  *
  * @generated from message flyteidl.core.IfElseBlock
  */
@@ -70,7 +70,7 @@ export type IfElseBlock = Message<"flyteidl.core.IfElseBlock"> & {
   other: IfBlock[];
 
   /**
-   * When none holds; not set means that the branch node fails.
+   * Default if no condition is true; unset fails the branch node.
    *
    * @generated from oneof flyteidl.core.IfElseBlock.default
    */
@@ -82,7 +82,7 @@ export type IfElseBlock = Message<"flyteidl.core.IfElseBlock"> & {
     case: "elseNode";
   } | {
     /**
-     * The branch node fails with this.
+     * Error with which the branch node fails.
      *
      * @generated from field: flyteidl.core.Error error = 4;
      */
@@ -99,7 +99,7 @@ export const IfElseBlockSchema: GenMessage<IfElseBlock> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 1);
 
 /**
- * Takes one of several nodes.
+ * Runs one of several nodes, selected by conditions.
  *
  * @generated from message flyteidl.core.BranchNode
  */
@@ -135,7 +135,7 @@ export type TaskNode = Message<"flyteidl.core.TaskNode"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Takes the place of what the task itself says.
+   * Overrides of the task's settings.
    *
    * @generated from field: flyteidl.core.TaskNodeOverrides overrides = 2;
    */
@@ -185,7 +185,7 @@ export const WorkflowNodeSchema: GenMessage<WorkflowNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 4);
 
 /**
- * Waits until somebody approves.
+ * Waits for an approval.
  *
  * @generated from message flyteidl.core.ApproveCondition
  */
@@ -204,7 +204,7 @@ export const ApproveConditionSchema: GenMessage<ApproveCondition> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 5);
 
 /**
- * Waits until somebody gives a value.
+ * Waits for a value.
  *
  * @generated from message flyteidl.core.SignalCondition
  */
@@ -215,14 +215,14 @@ export type SignalCondition = Message<"flyteidl.core.SignalCondition"> & {
   signalId: string;
 
   /**
-   * The value must fit it.
+   * Type of the value.
    *
    * @generated from field: flyteidl.core.LiteralType type = 2;
    */
   type?: LiteralType | undefined;
 
   /**
-   * Under which the node puts the value out.
+   * Name of the output that holds the value.
    *
    * @generated from field: string output_variable_name = 3;
    */
@@ -256,7 +256,7 @@ export const SleepConditionSchema: GenMessage<SleepCondition> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 7);
 
 /**
- * Holds up what follows it.
+ * Delays downstream nodes until its condition is met.
  *
  * @generated from message flyteidl.core.GateNode
  */
@@ -299,20 +299,20 @@ export const GateNodeSchema: GenMessage<GateNode> = /*@__PURE__*/
  */
 export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   /**
-   * What runs for each item.
+   * Node to run for each item.
    *
    * @generated from field: flyteidl.core.Node node = 1;
    */
   node?: Node | undefined;
 
   /**
-   * Not set means as many as the execution allows.
+   * Limit on concurrent items; default: the limit of the execution.
    *
    * @generated from oneof flyteidl.core.ArrayNode.parallelism_option
    */
   parallelismOption: {
     /**
-     * At one time; 0 for no limit.
+     * Maximum number at one time; 0 means no limit.
      *
      * @generated from field: uint32 parallelism = 2;
      */
@@ -321,7 +321,7 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Not set means that all must succeed.
+   * Required successes; default: all items.
    *
    * @generated from oneof flyteidl.core.ArrayNode.success_criteria
    */
@@ -333,7 +333,7 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
     case: "minSuccesses";
   } | {
     /**
-     * From 0 to 1.
+     * Ratio from 0 to 1.
      *
      * @generated from field: float min_success_ratio = 4;
      */
@@ -347,7 +347,7 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   executionMode: ArrayNode_ExecutionMode;
 
   /**
-   * The node inside keeps its own interface, not one made of lists.
+   * Keeps the interface of the inner node instead of wrapping it in lists.
    *
    * @generated from field: google.protobuf.BoolValue is_original_sub_node_interface = 6;
    */
@@ -359,14 +359,14 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   dataMode: ArrayNode_DataMode;
 
   /**
-   * Inputs that are the same for all items.
+   * Names of the inputs that are equal for all items.
    *
    * @generated from field: repeated string bound_inputs = 8;
    */
   boundInputs: string[];
 
   /**
-   * Goes on with the others after the node can no longer succeed.
+   * Continues with other items after the node can no longer succeed.
    *
    * @generated from field: bool run_all_sub_nodes = 9;
    */
@@ -381,20 +381,20 @@ export const ArrayNodeSchema: GenMessage<ArrayNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 9);
 
 /**
- * How much is remembered of each item.
+ * State that the engine keeps per item.
  *
  * @generated from enum flyteidl.core.ArrayNode.ExecutionMode
  */
 export enum ArrayNode_ExecutionMode {
   /**
-   * The least needed to go on.
+   * Minimum that the engine needs to proceed.
    *
    * @generated from enum value: MINIMAL_STATE = 0;
    */
   MINIMAL_STATE = 0,
 
   /**
-   * As for any other node, with an entry of its own.
+   * Complete node execution per item, as for other nodes.
    *
    * @generated from enum value: FULL_STATE = 1;
    */
@@ -408,20 +408,20 @@ export const ArrayNode_ExecutionModeSchema: GenEnum<ArrayNode_ExecutionMode> = /
   enumDesc(file_flyteidl_core_workflow, 9, 0);
 
 /**
- * How items reach the task.
+ * Location of the inputs of items.
  *
  * @generated from enum flyteidl.core.ArrayNode.DataMode
  */
 export enum ArrayNode_DataMode {
   /**
-   * All share one file of lists.
+   * One shared file of lists.
    *
    * @generated from enum value: SINGLE_INPUT_FILE = 0;
    */
   SINGLE_INPUT_FILE = 0,
 
   /**
-   * Each has a file of its own.
+   * One file per item.
    *
    * @generated from enum value: INDIVIDUAL_INPUT_FILES = 1;
    */
@@ -435,20 +435,20 @@ export const ArrayNode_DataModeSchema: GenEnum<ArrayNode_DataMode> = /*@__PURE__
   enumDesc(file_flyteidl_core_workflow, 9, 1);
 
 /**
- * How a node is run; where set, it wins over its task.
+ * Settings of a node; override those of its task.
  *
  * @generated from message flyteidl.core.NodeMetadata
  */
 export type NodeMetadata = Message<"flyteidl.core.NodeMetadata"> & {
   /**
-   * Shown to people.
+   * Name for display.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * None when zero.
+   * Timeout; zero means none.
    *
    * @generated from field: google.protobuf.Duration timeout = 4;
    */
@@ -504,7 +504,7 @@ export type NodeMetadata = Message<"flyteidl.core.NodeMetadata"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Free settings for plugins.
+   * Arbitrary settings for plugins.
    *
    * @generated from field: map<string, string> config = 10;
    */
@@ -519,7 +519,7 @@ export const NodeMetadataSchema: GenMessage<NodeMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 10);
 
 /**
- * Another name for an output.
+ * Alias of an output.
  *
  * @generated from message flyteidl.core.Alias
  */
@@ -549,7 +549,7 @@ export const AliasSchema: GenMessage<Alias> = /*@__PURE__*/
  */
 export type Node = Message<"flyteidl.core.Node"> & {
   /**
-   * Unique in its workflow; start-node and end-node are taken.
+   * Id, unique in the workflow; start-node and end-node are reserved.
    *
    * @generated from field: string id = 1;
    */
@@ -561,21 +561,21 @@ export type Node = Message<"flyteidl.core.Node"> & {
   metadata?: NodeMetadata | undefined;
 
   /**
-   * One for each input of the target, but for those with a default.
+   * Bindings, one per input of the target; optional for inputs with a default.
    *
    * @generated from field: repeated flyteidl.core.Binding inputs = 3;
    */
   inputs: Binding[];
 
   /**
-   * Nodes to wait for without taking their outputs.
+   * Ids of nodes to wait for, without use of their outputs.
    *
    * @generated from field: repeated string upstream_node_ids = 4;
    */
   upstreamNodeIds: string[];
 
   /**
-   * Names under which others know its outputs.
+   * Aliases of the outputs.
    *
    * @generated from field: repeated flyteidl.core.Alias output_aliases = 5;
    */
@@ -625,7 +625,7 @@ export const NodeSchema: GenMessage<Node> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 12);
 
 /**
- * How a workflow as a whole is run.
+ * Settings of a workflow.
  *
  * @generated from message flyteidl.core.WorkflowMetadata
  */
@@ -654,20 +654,20 @@ export const WorkflowMetadataSchema: GenMessage<WorkflowMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 13);
 
 /**
- * What happens to other nodes when one fails.
+ * Policy for other nodes after a failure.
  *
  * @generated from enum flyteidl.core.WorkflowMetadata.OnFailurePolicy
  */
 export enum WorkflowMetadata_OnFailurePolicy {
   /**
-   * Running ones are stopped.
+   * Aborts running nodes.
    *
    * @generated from enum value: FAIL_IMMEDIATELY = 0;
    */
   FAIL_IMMEDIATELY = 0,
 
   /**
-   * Those that do not depend on it still run.
+   * Runs the nodes that do not depend on the failed one.
    *
    * @generated from enum value: FAIL_AFTER_EXECUTABLE_NODES_COMPLETE = 1;
    */
@@ -681,7 +681,7 @@ export const WorkflowMetadata_OnFailurePolicySchema: GenEnum<WorkflowMetadata_On
   enumDesc(file_flyteidl_core_workflow, 13, 0);
 
 /**
- * What holds for nodes that do not say otherwise.
+ * Defaults for the nodes of a workflow.
  *
  * @generated from message flyteidl.core.WorkflowMetadataDefaults
  */
@@ -700,7 +700,7 @@ export const WorkflowMetadataDefaultsSchema: GenMessage<WorkflowMetadataDefaults
   messageDesc(file_flyteidl_core_workflow, 14);
 
 /**
- * A workflow as it is registered.
+ * Workflow as registered.
  *
  * @generated from message flyteidl.core.WorkflowTemplate
  */
@@ -721,21 +721,21 @@ export type WorkflowTemplate = Message<"flyteidl.core.WorkflowTemplate"> & {
   interface?: TypedInterface | undefined;
 
   /**
-   * Without start and end nodes, in any order.
+   * Nodes without start and end nodes, in any order.
    *
    * @generated from field: repeated flyteidl.core.Node nodes = 4;
    */
   nodes: Node[];
 
   /**
-   * Where each output comes from.
+   * Bindings of the outputs.
    *
    * @generated from field: repeated flyteidl.core.Binding outputs = 5;
    */
   outputs: Binding[];
 
   /**
-   * Runs when the workflow fails, before it ends.
+   * Node that runs after a failure, before the workflow ends.
    *
    * @generated from field: flyteidl.core.Node failure_node = 6;
    */
@@ -755,7 +755,7 @@ export const WorkflowTemplateSchema: GenMessage<WorkflowTemplate> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 15);
 
 /**
- * What a node changes about its task.
+ * Overrides of a task by a node.
  *
  * @generated from message flyteidl.core.TaskNodeOverrides
  */
@@ -789,7 +789,7 @@ export const TaskNodeOverridesSchema: GenMessage<TaskNodeOverrides> = /*@__PURE_
   messageDesc(file_flyteidl_core_workflow, 16);
 
 /**
- * What a workflow needs to know of a launch plan that it calls.
+ * Interface of a launch plan that a workflow calls.
  *
  * @generated from message flyteidl.core.LaunchPlanTemplate
  */

@@ -17,7 +17,7 @@ export const file_flyteidl_datacatalog_datacatalog: GenFile = /*@__PURE__*/
   fileDesc("CiZmbHl0ZWlkbC9kYXRhY2F0YWxvZy9kYXRhY2F0YWxvZy5wcm90bxILZGF0YWNhdGFsb2ciPQoUQ3JlYXRlRGF0YXNldFJlcXVlc3QSJQoHZGF0YXNldBgBIAEoCzIULmRhdGFjYXRhbG9nLkRhdGFzZXQiFwoVQ3JlYXRlRGF0YXNldFJlc3BvbnNlIjwKEUdldERhdGFzZXRSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQiOwoSR2V0RGF0YXNldFJlc3BvbnNlEiUKB2RhdGFzZXQYASABKAsyFC5kYXRhY2F0YWxvZy5EYXRhc2V0IngKEkdldEFydGlmYWN0UmVxdWVzdBInCgdkYXRhc2V0GAEgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEEhUKC2FydGlmYWN0X2lkGAIgASgJSAASEgoIdGFnX25hbWUYAyABKAlIAEIOCgxxdWVyeV9oYW5kbGUiPgoTR2V0QXJ0aWZhY3RSZXNwb25zZRInCghhcnRpZmFjdBgBIAEoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0IkAKFUNyZWF0ZUFydGlmYWN0UmVxdWVzdBInCghhcnRpZmFjdBgBIAEoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0IhgKFkNyZWF0ZUFydGlmYWN0UmVzcG9uc2UiLgoNQWRkVGFnUmVxdWVzdBIdCgN0YWcYASABKAsyEC5kYXRhY2F0YWxvZy5UYWciEAoOQWRkVGFnUmVzcG9uc2UiogEKFExpc3RBcnRpZmFjdHNSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSLQoGZmlsdGVyGAIgASgLMh0uZGF0YWNhdGFsb2cuRmlsdGVyRXhwcmVzc2lvbhIyCgpwYWdpbmF0aW9uGAMgASgLMh4uZGF0YWNhdGFsb2cuUGFnaW5hdGlvbk9wdGlvbnMiVQoVTGlzdEFydGlmYWN0c1Jlc3BvbnNlEigKCWFydGlmYWN0cxgBIAMoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0EhIKCm5leHRfdG9rZW4YAiABKAkieAoTTGlzdERhdGFzZXRzUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5kYXRhY2F0YWxvZy5GaWx0ZXJFeHByZXNzaW9uEjIKCnBhZ2luYXRpb24YAiABKAsyHi5kYXRhY2F0YWxvZy5QYWdpbmF0aW9uT3B0aW9ucyJSChRMaXN0RGF0YXNldHNSZXNwb25zZRImCghkYXRhc2V0cxgBIAMoCzIULmRhdGFjYXRhbG9nLkRhdGFzZXQSEgoKbmV4dF90b2tlbhgCIAEoCSLNAQoVVXBkYXRlQXJ0aWZhY3RSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSFQoLYXJ0aWZhY3RfaWQYAiABKAlIABISCgh0YWdfbmFtZRgDIAEoCUgAEicKBGRhdGEYBCADKAsyGS5kYXRhY2F0YWxvZy5BcnRpZmFjdERhdGESJwoIbWV0YWRhdGEYBSABKAsyFS5kYXRhY2F0YWxvZy5NZXRhZGF0YUIOCgxxdWVyeV9oYW5kbGUiLQoWVXBkYXRlQXJ0aWZhY3RSZXNwb25zZRITCgthcnRpZmFjdF9pZBgBIAEoCSJNCg1SZXNlcnZhdGlvbklEEioKCmRhdGFzZXRfaWQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSEAoIdGFnX25hbWUYAiABKAkinAEKHUdldE9yRXh0ZW5kUmVzZXJ2YXRpb25SZXF1ZXN0EjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24i4wEKC1Jlc2VydmF0aW9uEjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoIbWV0YWRhdGEYBiABKAsyFS5kYXRhY2F0YWxvZy5NZXRhZGF0YSJPCh5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USLQoLcmVzZXJ2YXRpb24YASABKAsyGC5kYXRhY2F0YWxvZy5SZXNlcnZhdGlvbiJhChlSZWxlYXNlUmVzZXJ2YXRpb25SZXF1ZXN0EjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCSIcChpSZWxlYXNlUmVzZXJ2YXRpb25SZXNwb25zZSJtCgdEYXRhc2V0EiIKAmlkGAEgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEEicKCG1ldGFkYXRhGAIgASgLMhUuZGF0YWNhdGFsb2cuTWV0YWRhdGESFQoNcGFydGl0aW9uS2V5cxgDIAMoCSInCglQYXJ0aXRpb24SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJImYKCURhdGFzZXRJRBIPCgdwcm9qZWN0GAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZG9tYWluGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSDAoEVVVJRBgFIAEoCRILCgNvcmcYBiABKAkijQIKCEFydGlmYWN0EgoKAmlkGAEgASgJEicKB2RhdGFzZXQYAiABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSJwoEZGF0YRgDIAMoCzIZLmRhdGFjYXRhbG9nLkFydGlmYWN0RGF0YRInCghtZXRhZGF0YRgEIAEoCzIVLmRhdGFjYXRhbG9nLk1ldGFkYXRhEioKCnBhcnRpdGlvbnMYBSADKAsyFi5kYXRhY2F0YWxvZy5QYXJ0aXRpb24SHgoEdGFncxgGIAMoCzIQLmRhdGFjYXRhbG9nLlRhZxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJDCgxBcnRpZmFjdERhdGESDAoEbmFtZRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbCJRCgNUYWcSDAoEbmFtZRgBIAEoCRITCgthcnRpZmFjdF9pZBgCIAEoCRInCgdkYXRhc2V0GAMgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEIm0KCE1ldGFkYXRhEjIKB2tleV9tYXAYASADKAsyIS5kYXRhY2F0YWxvZy5NZXRhZGF0YS5LZXlNYXBFbnRyeRotCgtLZXlNYXBFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKEEZpbHRlckV4cHJlc3Npb24SMgoHZmlsdGVycxgBIAMoCzIhLmRhdGFjYXRhbG9nLlNpbmdsZVByb3BlcnR5RmlsdGVyIokDChRTaW5nbGVQcm9wZXJ0eUZpbHRlchI0Cgp0YWdfZmlsdGVyGAEgASgLMh4uZGF0YWNhdGFsb2cuVGFnUHJvcGVydHlGaWx0ZXJIABJAChBwYXJ0aXRpb25fZmlsdGVyGAIgASgLMiQuZGF0YWNhdGFsb2cuUGFydGl0aW9uUHJvcGVydHlGaWx0ZXJIABI+Cg9hcnRpZmFjdF9maWx0ZXIYAyABKAsyIy5kYXRhY2F0YWxvZy5BcnRpZmFjdFByb3BlcnR5RmlsdGVySAASPAoOZGF0YXNldF9maWx0ZXIYBCABKAsyIi5kYXRhY2F0YWxvZy5EYXRhc2V0UHJvcGVydHlGaWx0ZXJIABJGCghvcGVyYXRvchgKIAEoDjI0LmRhdGFjYXRhbG9nLlNpbmdsZVByb3BlcnR5RmlsdGVyLkNvbXBhcmlzb25PcGVyYXRvciIgChJDb21wYXJpc29uT3BlcmF0b3ISCgoGRVFVQUxTEABCEQoPcHJvcGVydHlfZmlsdGVyIjsKFkFydGlmYWN0UHJvcGVydHlGaWx0ZXISFQoLYXJ0aWZhY3RfaWQYASABKAlIAEIKCghwcm9wZXJ0eSIzChFUYWdQcm9wZXJ0eUZpbHRlchISCgh0YWdfbmFtZRgBIAEoCUgAQgoKCHByb3BlcnR5IlMKF1BhcnRpdGlvblByb3BlcnR5RmlsdGVyEiwKB2tleV92YWwYASABKAsyGS5kYXRhY2F0YWxvZy5LZXlWYWx1ZVBhaXJIAEIKCghwcm9wZXJ0eSIqCgxLZXlWYWx1ZVBhaXISCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJInoKFURhdGFzZXRQcm9wZXJ0eUZpbHRlchIRCgdwcm9qZWN0GAEgASgJSAASDgoEbmFtZRgCIAEoCUgAEhAKBmRvbWFpbhgDIAEoCUgAEhEKB3ZlcnNpb24YBCABKAlIABINCgNvcmcYBSABKAlIAEIKCghwcm9wZXJ0eSLxAQoRUGFnaW5hdGlvbk9wdGlvbnMSDQoFbGltaXQYASABKA0SDQoFdG9rZW4YAiABKAkSNwoHc29ydEtleRgDIAEoDjImLmRhdGFjYXRhbG9nLlBhZ2luYXRpb25PcHRpb25zLlNvcnRLZXkSOwoJc29ydE9yZGVyGAQgASgOMiguZGF0YWNhdGFsb2cuUGFnaW5hdGlvbk9wdGlvbnMuU29ydE9yZGVyIioKCVNvcnRPcmRlchIOCgpERVNDRU5ESU5HEAASDQoJQVNDRU5ESU5HEAEiHAoHU29ydEtleRIRCg1DUkVBVElPTl9USU1FEAAyhgcKC0RhdGFDYXRhbG9nElYKDUNyZWF0ZURhdGFzZXQSIS5kYXRhY2F0YWxvZy5DcmVhdGVEYXRhc2V0UmVxdWVzdBoiLmRhdGFjYXRhbG9nLkNyZWF0ZURhdGFzZXRSZXNwb25zZRJNCgpHZXREYXRhc2V0Eh4uZGF0YWNhdGFsb2cuR2V0RGF0YXNldFJlcXVlc3QaHy5kYXRhY2F0YWxvZy5HZXREYXRhc2V0UmVzcG9uc2USWQoOQ3JlYXRlQXJ0aWZhY3QSIi5kYXRhY2F0YWxvZy5DcmVhdGVBcnRpZmFjdFJlcXVlc3QaIy5kYXRhY2F0YWxvZy5DcmVhdGVBcnRpZmFjdFJlc3BvbnNlElAKC0dldEFydGlmYWN0Eh8uZGF0YWNhdGFsb2cuR2V0QXJ0aWZhY3RSZXF1ZXN0GiAuZGF0YWNhdGFsb2cuR2V0QXJ0aWZhY3RSZXNwb25zZRJBCgZBZGRUYWcSGi5kYXRhY2F0YWxvZy5BZGRUYWdSZXF1ZXN0GhsuZGF0YWNhdGFsb2cuQWRkVGFnUmVzcG9uc2USVgoNTGlzdEFydGlmYWN0cxIhLmRhdGFjYXRhbG9nLkxpc3RBcnRpZmFjdHNSZXF1ZXN0GiIuZGF0YWNhdGFsb2cuTGlzdEFydGlmYWN0c1Jlc3BvbnNlElMKDExpc3REYXRhc2V0cxIgLmRhdGFjYXRhbG9nLkxpc3REYXRhc2V0c1JlcXVlc3QaIS5kYXRhY2F0YWxvZy5MaXN0RGF0YXNldHNSZXNwb25zZRJZCg5VcGRhdGVBcnRpZmFjdBIiLmRhdGFjYXRhbG9nLlVwZGF0ZUFydGlmYWN0UmVxdWVzdBojLmRhdGFjYXRhbG9nLlVwZGF0ZUFydGlmYWN0UmVzcG9uc2UScQoWR2V0T3JFeHRlbmRSZXNlcnZhdGlvbhIqLmRhdGFjYXRhbG9nLkdldE9yRXh0ZW5kUmVzZXJ2YXRpb25SZXF1ZXN0GisuZGF0YWNhdGFsb2cuR2V0T3JFeHRlbmRSZXNlcnZhdGlvblJlc3BvbnNlEmUKElJlbGVhc2VSZXNlcnZhdGlvbhImLmRhdGFjYXRhbG9nLlJlbGVhc2VSZXNlcnZhdGlvblJlcXVlc3QaJy5kYXRhY2F0YWxvZy5SZWxlYXNlUmVzZXJ2YXRpb25SZXNwb25zZWIGcHJvdG8z", [file_flyteidl_core_literals, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * Makes a dataset.
+ * Creates a dataset.
  *
  * @generated from message datacatalog.CreateDatasetRequest
  */
@@ -36,7 +36,7 @@ export const CreateDatasetRequestSchema: GenMessage<CreateDatasetRequest> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 0);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message datacatalog.CreateDatasetResponse
  */
@@ -51,7 +51,7 @@ export const CreateDatasetResponseSchema: GenMessage<CreateDatasetResponse> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 1);
 
 /**
- * Asks for one dataset.
+ * Requests a dataset.
  *
  * @generated from message datacatalog.GetDatasetRequest
  */
@@ -89,7 +89,7 @@ export const GetDatasetResponseSchema: GenMessage<GetDatasetResponse> = /*@__PUR
   messageDesc(file_flyteidl_datacatalog_datacatalog, 3);
 
 /**
- * Asks for one artifact.
+ * Requests an artifact.
  *
  * @generated from message datacatalog.GetArtifactRequest
  */
@@ -163,7 +163,7 @@ export const CreateArtifactRequestSchema: GenMessage<CreateArtifactRequest> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 6);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message datacatalog.CreateArtifactResponse
  */
@@ -197,7 +197,7 @@ export const AddTagRequestSchema: GenMessage<AddTagRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 8);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message datacatalog.AddTagResponse
  */
@@ -252,7 +252,7 @@ export type ListArtifactsResponse = Message<"datacatalog.ListArtifactsResponse">
   artifacts: Artifact[];
 
   /**
-   * Token of the next page; empty after the last.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_token = 2;
    */
@@ -302,7 +302,7 @@ export type ListDatasetsResponse = Message<"datacatalog.ListDatasetsResponse"> &
   datasets: Dataset[];
 
   /**
-   * Token of the next page; empty after the last.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_token = 2;
    */
@@ -317,7 +317,7 @@ export const ListDatasetsResponseSchema: GenMessage<ListDatasetsResponse> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 13);
 
 /**
- * Changes the data of an artifact.
+ * Updates the data of an artifact.
  *
  * @generated from message datacatalog.UpdateArtifactRequest
  */
@@ -345,7 +345,7 @@ export type UpdateArtifactRequest = Message<"datacatalog.UpdateArtifactRequest">
   } | { case: undefined; value?: undefined };
 
   /**
-   * All of it: what is not named is removed.
+   * Complete data; the server deletes entries that the request omits.
    *
    * @generated from field: repeated datacatalog.ArtifactData data = 4;
    */
@@ -365,7 +365,7 @@ export const UpdateArtifactRequestSchema: GenMessage<UpdateArtifactRequest> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 14);
 
 /**
- * The artifact that was changed.
+ * Updated artifact.
  *
  * @generated from message datacatalog.UpdateArtifactResponse
  */
@@ -384,7 +384,7 @@ export const UpdateArtifactResponseSchema: GenMessage<UpdateArtifactResponse> = 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 15);
 
 /**
- * What is reserved: a tag of a dataset.
+ * Object of a reservation: a tag of a dataset.
  *
  * @generated from message datacatalog.ReservationID
  */
@@ -395,7 +395,7 @@ export type ReservationID = Message<"datacatalog.ReservationID"> & {
   datasetId?: DatasetID | undefined;
 
   /**
-   * Of the artifact to be computed.
+   * Tag of the artifact to compute.
    *
    * @generated from field: string tag_name = 2;
    */
@@ -410,7 +410,7 @@ export const ReservationIDSchema: GenMessage<ReservationID> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 16);
 
 /**
- * Asks for a reservation.
+ * Requests a reservation.
  *
  * @generated from message datacatalog.GetOrExtendReservationRequest
  */
@@ -426,7 +426,7 @@ export type GetOrExtendReservationRequest = Message<"datacatalog.GetOrExtendRese
   ownerId: string;
 
   /**
-   * How often the owner wants to extend it; the server may shorten it.
+   * Interval at which the owner intends to extend it; the server may shorten it.
    *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
@@ -441,7 +441,7 @@ export const GetOrExtendReservationRequestSchema: GenMessage<GetOrExtendReservat
   messageDesc(file_flyteidl_datacatalog_datacatalog, 17);
 
 /**
- * The right to compute what belongs under a tag.
+ * Exclusive right to compute the artifact of a tag.
  *
  * @generated from message datacatalog.Reservation
  */
@@ -457,14 +457,14 @@ export type Reservation = Message<"datacatalog.Reservation"> & {
   ownerId: string;
 
   /**
-   * How often the owner must extend it.
+   * Interval at which the owner must extend the reservation.
    *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
 
   /**
-   * When another may take it.
+   * Time after which another owner may take it.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -484,7 +484,7 @@ export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 18);
 
 /**
- * The reservation in force; compare its owner with the asker.
+ * Reservation in force; the caller compares its owner with itself.
  *
  * @generated from message datacatalog.GetOrExtendReservationResponse
  */
@@ -503,7 +503,7 @@ export const GetOrExtendReservationResponseSchema: GenMessage<GetOrExtendReserva
   messageDesc(file_flyteidl_datacatalog_datacatalog, 19);
 
 /**
- * Lets a reservation go.
+ * Releases a reservation.
  *
  * @generated from message datacatalog.ReleaseReservationRequest
  */
@@ -527,7 +527,7 @@ export const ReleaseReservationRequestSchema: GenMessage<ReleaseReservationReque
   messageDesc(file_flyteidl_datacatalog_datacatalog, 20);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message datacatalog.ReleaseReservationResponse
  */
@@ -558,7 +558,7 @@ export type Dataset = Message<"datacatalog.Dataset"> & {
   metadata?: Metadata | undefined;
 
   /**
-   * Each artifact has a value for each.
+   * Partition keys; each artifact has a value for each.
    *
    * @generated from field: repeated string partitionKeys = 3;
    */
@@ -597,7 +597,7 @@ export const PartitionSchema: GenMessage<Partition> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 23);
 
 /**
- * Names a dataset.
+ * Identifies a dataset.
  *
  * @generated from message datacatalog.DatasetID
  */
@@ -623,7 +623,7 @@ export type DatasetID = Message<"datacatalog.DatasetID"> & {
   version: string;
 
   /**
-   * Made by the server.
+   * Id; generated by the server.
    *
    * @generated from field: string UUID = 5;
    */
@@ -649,7 +649,7 @@ export const DatasetIDSchema: GenMessage<DatasetID> = /*@__PURE__*/
  */
 export type Artifact = Message<"datacatalog.Artifact"> & {
   /**
-   * Made by the one who stores it.
+   * Id; generated by the caller that stores the artifact.
    *
    * @generated from field: string id = 1;
    */
@@ -747,7 +747,7 @@ export const TagSchema: GenMessage<Tag> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 27);
 
 /**
- * Free notes by name.
+ * Arbitrary metadata by name.
  *
  * @generated from message datacatalog.Metadata
  */
@@ -766,7 +766,7 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 28);
 
 /**
- * All filters must hold.
+ * Filters; an object must match all of them.
  *
  * @generated from message datacatalog.FilterExpression
  */
@@ -833,7 +833,7 @@ export const SinglePropertyFilterSchema: GenMessage<SinglePropertyFilter> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 30);
 
 /**
- * How the property must relate to the value.
+ * Comparison of the property with the value.
  *
  * @generated from enum datacatalog.SinglePropertyFilter.ComparisonOperator
  */
@@ -926,7 +926,7 @@ export const PartitionPropertyFilterSchema: GenMessage<PartitionPropertyFilter> 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 33);
 
 /**
- * A name and a text.
+ * Key and value, both strings.
  *
  * @generated from message datacatalog.KeyValuePair
  */
@@ -999,20 +999,20 @@ export const DatasetPropertyFilterSchema: GenMessage<DatasetPropertyFilter> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 35);
 
 /**
- * Which page, in which order.
+ * Page and order of a list.
  *
  * @generated from message datacatalog.PaginationOptions
  */
 export type PaginationOptions = Message<"datacatalog.PaginationOptions"> & {
   /**
-   * Rows at most.
+   * Maximum number of rows.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
-   * As the last page gave it; empty for the first.
+   * Token of the previous page; empty for the first page.
    *
    * @generated from field: string token = 2;
    */
@@ -1037,7 +1037,7 @@ export const PaginationOptionsSchema: GenMessage<PaginationOptions> = /*@__PURE_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 36);
 
 /**
- * From late to early unless said otherwise.
+ * Direction; default: descending.
  *
  * @generated from enum datacatalog.PaginationOptions.SortOrder
  */
@@ -1060,7 +1060,7 @@ export const PaginationOptions_SortOrderSchema: GenEnum<PaginationOptions_SortOr
   enumDesc(file_flyteidl_datacatalog_datacatalog, 36, 0);
 
 /**
- * What to sort by.
+ * Key to sort by.
  *
  * @generated from enum datacatalog.PaginationOptions.SortKey
  */
@@ -1078,13 +1078,13 @@ export const PaginationOptions_SortKeySchema: GenEnum<PaginationOptions_SortKey>
   enumDesc(file_flyteidl_datacatalog_datacatalog, 36, 1);
 
 /**
- * Index of cached outputs: datasets stand for tasks, artifacts for runs of them, tags for inputs.
+ * Index of cached outputs: a dataset represents a task, an artifact a run of it, a tag its inputs.
  *
  * @generated from service datacatalog.DataCatalog
  */
 export const DataCatalog: GenService<{
   /**
-   * Makes a dataset; ALREADY_EXISTS when it is there.
+   * Creates a dataset; returns ALREADY_EXISTS if it exists.
    *
    * @generated from rpc datacatalog.DataCatalog.CreateDataset
    */
@@ -1124,7 +1124,7 @@ export const DataCatalog: GenService<{
     output: typeof GetArtifactResponseSchema;
   },
   /**
-   * Gives an artifact a tag, by which it is found.
+   * Tags an artifact, so that callers find it by the tag.
    *
    * @generated from rpc datacatalog.DataCatalog.AddTag
    */
@@ -1154,7 +1154,7 @@ export const DataCatalog: GenService<{
     output: typeof ListDatasetsResponseSchema;
   },
   /**
-   * Takes other outputs in the place of those of an artifact.
+   * Replaces the outputs of an artifact.
    *
    * @generated from rpc datacatalog.DataCatalog.UpdateArtifact
    */
@@ -1164,8 +1164,8 @@ export const DataCatalog: GenService<{
     output: typeof UpdateArtifactResponseSchema;
   },
   /**
-   * Reserves a tag, or keeps a reservation alive; answers with the reservation in force, whoever
-   * holds it.
+   * Creates or extends the reservation of a tag. Returns the reservation in force, which may
+   * belong to another owner.
    *
    * @generated from rpc datacatalog.DataCatalog.GetOrExtendReservation
    */
@@ -1175,7 +1175,7 @@ export const DataCatalog: GenService<{
     output: typeof GetOrExtendReservationResponseSchema;
   },
   /**
-   * Lets a reservation go; fine when it is not held.
+   * Releases a reservation; succeeds if the caller does not hold it.
    *
    * @generated from rpc datacatalog.DataCatalog.ReleaseReservation
    */

@@ -23,13 +23,13 @@ export const file_flyteidl_event_cloudevents: GenFile = /*@__PURE__*/
   fileDesc("CiBmbHl0ZWlkbC9ldmVudC9jbG91ZGV2ZW50cy5wcm90bxIOZmx5dGVpZGwuZXZlbnQiyQMKG0Nsb3VkRXZlbnRXb3JrZmxvd0V4ZWN1dGlvbhI5CglyYXdfZXZlbnQYASABKAsyJi5mbHl0ZWlkbC5ldmVudC5Xb3JrZmxvd0V4ZWN1dGlvbkV2ZW50EjcKEG91dHB1dF9pbnRlcmZhY2UYAiABKAsyHS5mbHl0ZWlkbC5jb3JlLlR5cGVkSW50ZXJmYWNlEi8KDGFydGlmYWN0X2lkcxgDIAMoCzIZLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RJRBJHChNyZWZlcmVuY2VfZXhlY3V0aW9uGAQgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISEQoJcHJpbmNpcGFsGAUgASgJEjEKDmxhdW5jaF9wbGFuX2lkGAYgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEkcKBmxhYmVscxgHIAMoCzI3LmZseXRlaWRsLmV2ZW50LkNsb3VkRXZlbnRXb3JrZmxvd0V4ZWN1dGlvbi5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrIDChdDbG91ZEV2ZW50Tm9kZUV4ZWN1dGlvbhI1CglyYXdfZXZlbnQYASABKAsyIi5mbHl0ZWlkbC5ldmVudC5Ob2RlRXhlY3V0aW9uRXZlbnQSPAoMdGFza19leGVjX2lkGAIgASgLMiYuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uSWRlbnRpZmllchI3ChBvdXRwdXRfaW50ZXJmYWNlGAMgASgLMh0uZmx5dGVpZGwuY29yZS5UeXBlZEludGVyZmFjZRIvCgxhcnRpZmFjdF9pZHMYBCADKAsyGS5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0SUQSEQoJcHJpbmNpcGFsGAUgASgJEjEKDmxhdW5jaF9wbGFuX2lkGAYgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEkMKBmxhYmVscxgHIAMoCzIzLmZseXRlaWRsLmV2ZW50LkNsb3VkRXZlbnROb2RlRXhlY3V0aW9uLkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEixAEKF0Nsb3VkRXZlbnRUYXNrRXhlY3V0aW9uEjUKCXJhd19ldmVudBgBIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudBJDCgZsYWJlbHMYAiADKAsyMy5mbHl0ZWlkbC5ldmVudC5DbG91ZEV2ZW50VGFza0V4ZWN1dGlvbi5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIp4CChhDbG91ZEV2ZW50RXhlY3V0aW9uU3RhcnQSQAoMZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISMQoObGF1bmNoX3BsYW5faWQYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISLgoLd29ya2Zsb3dfaWQYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISLwoMYXJ0aWZhY3RfaWRzGAQgAygLMhkuZmx5dGVpZGwuY29yZS5BcnRpZmFjdElEEhkKEWFydGlmYWN0X3RyYWNrZXJzGAUgAygJEhEKCXByaW5jaXBhbBgGIAEoCWIGcHJvdG8z", [file_flyteidl_event_event, file_flyteidl_core_literals, file_flyteidl_core_interface, file_flyteidl_core_artifact_id, file_flyteidl_core_identifier, file_google_protobuf_timestamp]);
 
 /**
- * A change of an execution, published for others.
+ * Change of an execution, published to external consumers.
  *
  * @generated from message flyteidl.event.CloudEventWorkflowExecution
  */
 export type CloudEventWorkflowExecution = Message<"flyteidl.event.CloudEventWorkflowExecution"> & {
   /**
-   * As it was reported.
+   * Event as the reporter sent it.
    *
    * @generated from field: flyteidl.event.WorkflowExecutionEvent raw_event = 1;
    */
@@ -48,14 +48,14 @@ export type CloudEventWorkflowExecution = Message<"flyteidl.event.CloudEventWork
   artifactIds: ArtifactID[];
 
   /**
-   * The execution that this one copies or recovers.
+   * Execution that this one copies or recovers.
    *
    * @generated from field: flyteidl.core.WorkflowExecutionIdentifier reference_execution = 4;
    */
   referenceExecution?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Who started the execution.
+   * User who started the execution.
    *
    * @generated from field: string principal = 5;
    */
@@ -80,20 +80,20 @@ export const CloudEventWorkflowExecutionSchema: GenMessage<CloudEventWorkflowExe
   messageDesc(file_flyteidl_event_cloudevents, 0);
 
 /**
- * A change of a node, published for others.
+ * Change of a node, published to external consumers.
  *
  * @generated from message flyteidl.event.CloudEventNodeExecution
  */
 export type CloudEventNodeExecution = Message<"flyteidl.event.CloudEventNodeExecution"> & {
   /**
-   * As it was reported.
+   * Event as the reporter sent it.
    *
    * @generated from field: flyteidl.event.NodeExecutionEvent raw_event = 1;
    */
   rawEvent?: NodeExecutionEvent | undefined;
 
   /**
-   * The last attempt of its task, for task nodes.
+   * Last attempt of the task, for task nodes.
    *
    * @generated from field: flyteidl.core.TaskExecutionIdentifier task_exec_id = 2;
    */
@@ -112,7 +112,7 @@ export type CloudEventNodeExecution = Message<"flyteidl.event.CloudEventNodeExec
   artifactIds: ArtifactID[];
 
   /**
-   * Who started the execution.
+   * User who started the execution.
    *
    * @generated from field: string principal = 5;
    */
@@ -137,13 +137,13 @@ export const CloudEventNodeExecutionSchema: GenMessage<CloudEventNodeExecution> 
   messageDesc(file_flyteidl_event_cloudevents, 1);
 
 /**
- * A change of an attempt, published for others.
+ * Change of an attempt, published to external consumers.
  *
  * @generated from message flyteidl.event.CloudEventTaskExecution
  */
 export type CloudEventTaskExecution = Message<"flyteidl.event.CloudEventTaskExecution"> & {
   /**
-   * As it was reported.
+   * Event as the reporter sent it.
    *
    * @generated from field: flyteidl.event.TaskExecutionEvent raw_event = 1;
    */
@@ -163,7 +163,7 @@ export const CloudEventTaskExecutionSchema: GenMessage<CloudEventTaskExecution> 
   messageDesc(file_flyteidl_event_cloudevents, 2);
 
 /**
- * An execution was accepted, published for others.
+ * Acceptance of an execution, published to external consumers.
  *
  * @generated from message flyteidl.event.CloudEventExecutionStart
  */
@@ -198,7 +198,7 @@ export type CloudEventExecutionStart = Message<"flyteidl.event.CloudEventExecuti
   artifactTrackers: string[];
 
   /**
-   * Who started the execution.
+   * User who started the execution.
    *
    * @generated from field: string principal = 6;
    */

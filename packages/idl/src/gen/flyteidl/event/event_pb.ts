@@ -36,7 +36,7 @@ export type WorkflowExecutionEvent = Message<"flyteidl.event.WorkflowExecutionEv
   executionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
-   * Who reports it: propeller, or the cluster that runs the execution.
+   * Reporter: propeller, or the cluster that runs the execution.
    *
    * @generated from field: string producer_id = 2;
    */
@@ -48,14 +48,14 @@ export type WorkflowExecutionEvent = Message<"flyteidl.event.WorkflowExecutionEv
   phase: WorkflowExecution_Phase;
 
   /**
-   * By the reporter's clock.
+   * Time by the clock of the reporter.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
   occurredAt?: Timestamp | undefined;
 
   /**
-   * With the end of the execution only.
+   * Result, in the terminal event only.
    *
    * @generated from oneof flyteidl.event.WorkflowExecutionEvent.output_result
    */
@@ -88,7 +88,7 @@ export const WorkflowExecutionEventSchema: GenMessage<WorkflowExecutionEvent> = 
   messageDesc(file_flyteidl_event_event, 0);
 
 /**
- * A change of a node; the first one makes the node known.
+ * Change of a node; the first event creates the node.
  *
  * @generated from message flyteidl.event.NodeExecutionEvent
  */
@@ -99,7 +99,7 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   id?: NodeExecutionIdentifier | undefined;
 
   /**
-   * Who reports it: propeller, or the cluster that runs the execution.
+   * Reporter: propeller, or the cluster that runs the execution.
    *
    * @generated from field: string producer_id = 2;
    */
@@ -111,7 +111,7 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   phase: NodeExecution_Phase;
 
   /**
-   * By the reporter's clock.
+   * Time by the clock of the reporter.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -135,7 +135,7 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
-   * With the end of the node only.
+   * Result, in the terminal event only.
    *
    * @generated from oneof flyteidl.event.NodeExecutionEvent.output_result
    */
@@ -160,7 +160,7 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
-   * By what the node runs.
+   * Metadata by kind of target.
    *
    * @generated from oneof flyteidl.event.NodeExecutionEvent.target_metadata
    */
@@ -179,70 +179,70 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
-   * The attempt that made the node.
+   * Attempt that created the node.
    *
    * @generated from field: flyteidl.event.ParentTaskExecutionMetadata parent_task_metadata = 9;
    */
   parentTaskMetadata?: ParentTaskExecutionMetadata | undefined;
 
   /**
-   * The node that it is in.
+   * Enclosing node.
    *
    * @generated from field: flyteidl.event.ParentNodeExecutionMetadata parent_node_metadata = 10;
    */
   parentNodeMetadata?: ParentNodeExecutionMetadata | undefined;
 
   /**
-   * Attempts of a parent whose nodes belong together.
+   * Group of the attempts of a parent whose nodes belong together.
    *
    * @generated from field: string retry_group = 11;
    */
   retryGroup: string;
 
   /**
-   * Its id in the workflow, without its parents' ids.
+   * Id in the workflow, without the ids of its parents.
    *
    * @generated from field: string spec_node_id = 12;
    */
   specNodeId: string;
 
   /**
-   * Shown to people.
+   * Name for display.
    *
    * @generated from field: string node_name = 13;
    */
   nodeName: string;
 
   /**
-   * Form of the event.
+   * Version of the format of the event.
    *
    * @generated from field: int32 event_version = 16;
    */
   eventVersion: number;
 
   /**
-   * Other nodes are inside it.
+   * Contains other nodes.
    *
    * @generated from field: bool is_parent = 17;
    */
   isParent: boolean;
 
   /**
-   * The nodes inside it were made by a dynamic task.
+   * Contains nodes that a dynamic task generated.
    *
    * @generated from field: bool is_dynamic = 18;
    */
   isDynamic: boolean;
 
   /**
-   * Page that the task wrote about itself.
+   * URI of the deck that the task wrote.
    *
    * @generated from field: string deck_uri = 19;
    */
   deckUri: string;
 
   /**
-   * When it was sent, which may be later than when it occurred.
+   * Time at which the reporter sent the event; may be later than its occurrence.
    *
    * @generated from field: google.protobuf.Timestamp reported_at = 21;
    */
@@ -254,21 +254,21 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   isArray: boolean;
 
   /**
-   * What the node runs.
+   * Entity that the node runs.
    *
    * @generated from field: flyteidl.core.Identifier target_entity = 23;
    */
   targetEntity?: Identifier | undefined;
 
   /**
-   * A node above it is dynamic.
+   * Has a dynamic ancestor.
    *
    * @generated from field: bool is_in_dynamic_chain = 24;
    */
   isInDynamicChain: boolean;
 
   /**
-   * Its task starts executions while it runs.
+   * Runs an eager task, which starts executions itself.
    *
    * @generated from field: bool is_eager = 25;
    */
@@ -283,7 +283,7 @@ export const NodeExecutionEventSchema: GenMessage<NodeExecutionEvent> = /*@__PUR
   messageDesc(file_flyteidl_event_event, 1);
 
 /**
- * The execution that a launch-plan node started.
+ * Execution that a launch-plan node started.
  *
  * @generated from message flyteidl.event.WorkflowNodeMetadata
  */
@@ -302,7 +302,7 @@ export const WorkflowNodeMetadataSchema: GenMessage<WorkflowNodeMetadata> = /*@_
   messageDesc(file_flyteidl_event_event, 2);
 
 /**
- * What the output cache did for a task node.
+ * Status of the output cache for a task node.
  *
  * @generated from message flyteidl.event.TaskNodeMetadata
  */
@@ -323,7 +323,7 @@ export type TaskNodeMetadata = Message<"flyteidl.event.TaskNodeMetadata"> & {
   reservationStatus: CatalogReservation_Status;
 
   /**
-   * Where an attempt leaves what the next one goes on from.
+   * URI of the checkpoint that an attempt writes and the next attempt resumes from.
    *
    * @generated from field: string checkpoint_uri = 4;
    */
@@ -343,7 +343,7 @@ export const TaskNodeMetadataSchema: GenMessage<TaskNodeMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_event_event, 3);
 
 /**
- * The workflow that a dynamic task made.
+ * Workflow that a dynamic task generated.
  *
  * @generated from message flyteidl.event.DynamicWorkflowNodeMetadata
  */
@@ -372,7 +372,7 @@ export const DynamicWorkflowNodeMetadataSchema: GenMessage<DynamicWorkflowNodeMe
   messageDesc(file_flyteidl_event_event, 4);
 
 /**
- * The attempt that made a node.
+ * Attempt that created a node.
  *
  * @generated from message flyteidl.event.ParentTaskExecutionMetadata
  */
@@ -391,7 +391,7 @@ export const ParentTaskExecutionMetadataSchema: GenMessage<ParentTaskExecutionMe
   messageDesc(file_flyteidl_event_event, 5);
 
 /**
- * The node that another one is in.
+ * Enclosing node of a node.
  *
  * @generated from message flyteidl.event.ParentNodeExecutionMetadata
  */
@@ -410,7 +410,7 @@ export const ParentNodeExecutionMetadataSchema: GenMessage<ParentNodeExecutionMe
   messageDesc(file_flyteidl_event_event, 6);
 
 /**
- * Why an attempt was in its phase, at a time.
+ * Reason of the phase of an attempt, with its time.
  *
  * @generated from message flyteidl.event.EventReason
  */
@@ -434,7 +434,7 @@ export const EventReasonSchema: GenMessage<EventReason> = /*@__PURE__*/
   messageDesc(file_flyteidl_event_event, 7);
 
 /**
- * A change of an attempt of a task; the first one makes the attempt known.
+ * Change of an attempt of a task; the first event creates the attempt.
  *
  * @generated from message flyteidl.event.TaskExecutionEvent
  */
@@ -450,7 +450,7 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   parentNodeExecutionId?: NodeExecutionIdentifier | undefined;
 
   /**
-   * From 0.
+   * Number of the attempt, from 0.
    *
    * @generated from field: uint32 retry_attempt = 3;
    */
@@ -462,21 +462,21 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   phase: TaskExecution_Phase;
 
   /**
-   * Who reports it: propeller, or the cluster that runs the execution.
+   * Reporter: propeller, or the cluster that runs the execution.
    *
    * @generated from field: string producer_id = 5;
    */
   producerId: string;
 
   /**
-   * Joined with those known before, by name and address.
+   * Logs, merged with earlier ones by name and URI.
    *
    * @generated from field: repeated flyteidl.core.TaskLog logs = 6;
    */
   logs: TaskLog[];
 
   /**
-   * By the reporter's clock.
+   * Time by the clock of the reporter.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 7;
    */
@@ -500,7 +500,7 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
-   * With the end of the attempt only.
+   * Result, in the terminal event only.
    *
    * @generated from oneof flyteidl.event.TaskExecutionEvent.output_result
    */
@@ -525,14 +525,14 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
-   * Facts that the plugin gives; merged into those known before.
+   * Metadata from the plugin, merged into earlier metadata.
    *
    * @generated from field: google.protobuf.Struct custom_info = 11;
    */
   customInfo?: JsonObject | undefined;
 
   /**
-   * Counts changes within one phase; one that is not higher is refused.
+   * Version within one phase; the server refuses an event whose version is not higher.
    *
    * @generated from field: uint32 phase_version = 12;
    */
@@ -560,14 +560,14 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   metadata?: TaskExecutionMetadata | undefined;
 
   /**
-   * Form of the event.
+   * Version of the format of the event.
    *
    * @generated from field: int32 event_version = 18;
    */
   eventVersion: number;
 
   /**
-   * When it was sent, which may be later than when it occurred.
+   * Time at which the reporter sent the event; may be later than its occurrence.
    *
    * @generated from field: google.protobuf.Timestamp reported_at = 20;
    */
@@ -587,27 +587,27 @@ export const TaskExecutionEventSchema: GenMessage<TaskExecutionEvent> = /*@__PUR
   messageDesc(file_flyteidl_event_event, 8);
 
 /**
- * Something that runs for a task outside: a pod of an array, a job.
+ * External resource of a task, such as a pod of an array or a job.
  *
  * @generated from message flyteidl.event.ExternalResourceInfo
  */
 export type ExternalResourceInfo = Message<"flyteidl.event.ExternalResourceInfo"> & {
   /**
-   * Its name there.
+   * Id in the external system.
    *
    * @generated from field: string external_id = 1;
    */
   externalId: string;
 
   /**
-   * Position in an array.
+   * Index in an array.
    *
    * @generated from field: uint32 index = 2;
    */
   index: number;
 
   /**
-   * With `index`, what tells resources apart.
+   * Identifies the resource together with `index`.
    *
    * @generated from field: uint32 retry_attempt = 3;
    */
@@ -658,7 +658,7 @@ export const ExternalResourceInfoSchema: GenMessage<ExternalResourceInfo> = /*@_
   messageDesc(file_flyteidl_event_event, 9);
 
 /**
- * A token out of a pool that limits how much runs at one time.
+ * Token of a pool that limits concurrency.
  *
  * @generated from message flyteidl.event.ResourcePoolInfo
  */
@@ -682,7 +682,7 @@ export const ResourcePoolInfoSchema: GenMessage<ResourcePoolInfo> = /*@__PURE__*
   messageDesc(file_flyteidl_event_event, 10);
 
 /**
- * What runs for an attempt.
+ * Resources of an attempt.
  *
  * @generated from message flyteidl.event.TaskExecutionMetadata
  */
@@ -705,7 +705,7 @@ export type TaskExecutionMetadata = Message<"flyteidl.event.TaskExecutionMetadat
   resourcePoolInfo: ResourcePoolInfo[];
 
   /**
-   * Which plugin runs it.
+   * Plugin that runs the attempt.
    *
    * @generated from field: string plugin_identifier = 4;
    */
@@ -725,7 +725,7 @@ export const TaskExecutionMetadataSchema: GenMessage<TaskExecutionMetadata> = /*
   messageDesc(file_flyteidl_event_event, 11);
 
 /**
- * Whether the machine may be taken away.
+ * Class of the machine: interruptible or not.
  *
  * @generated from enum flyteidl.event.TaskExecutionMetadata.InstanceClass
  */

@@ -13,20 +13,20 @@ export const file_flyteidl_plugins_array_job: GenFile = /*@__PURE__*/
   fileDesc("CiBmbHl0ZWlkbC9wbHVnaW5zL2FycmF5X2pvYi5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyJ3CghBcnJheUpvYhITCgtwYXJhbGxlbGlzbRgBIAEoAxIMCgRzaXplGAIgASgDEhcKDW1pbl9zdWNjZXNzZXMYAyABKANIABIbChFtaW5fc3VjY2Vzc19yYXRpbxgEIAEoAkgAQhIKEHN1Y2Nlc3NfY3JpdGVyaWFiBnByb3RvMw");
 
 /**
- * Runs a container many times; array nodes have taken its place.
+ * Runs a container repeatedly; superseded by array nodes.
  *
  * @generated from message flyteidl.plugins.ArrayJob
  */
 export type ArrayJob = Message<"flyteidl.plugins.ArrayJob"> & {
   /**
-   * At one time; 0 for no limit.
+   * Maximum number at one time; 0 means no limit.
    *
    * @generated from field: int64 parallelism = 1;
    */
   parallelism: bigint;
 
   /**
-   * How many times.
+   * Number of runs.
    *
    * @generated from field: int64 size = 2;
    */
@@ -43,7 +43,7 @@ export type ArrayJob = Message<"flyteidl.plugins.ArrayJob"> & {
     case: "minSuccesses";
   } | {
     /**
-     * From 0 to 1.
+     * Ratio from 0 to 1.
      *
      * @generated from field: float min_success_ratio = 4;
      */

@@ -49,7 +49,7 @@ export const CommonReplicaSpecSchema: GenMessage<CommonReplicaSpec> = /*@__PURE_
   messageDesc(file_flyteidl_plugins_common, 0);
 
 /**
- * When Kubeflow starts a failed replica again.
+ * Restart policy of failed replicas.
  *
  * @generated from enum flyteidl.plugins.RestartPolicy
  */

@@ -45,7 +45,7 @@ export const DaskJobSchema: GenMessage<DaskJob> = /*@__PURE__*/
  */
 export type DaskScheduler = Message<"flyteidl.plugins.DaskScheduler"> & {
   /**
-   * That of the task when empty.
+   * Image; default: that of the task.
    *
    * @generated from field: string image = 1;
    */
@@ -76,7 +76,7 @@ export type DaskWorkerGroup = Message<"flyteidl.plugins.DaskWorkerGroup"> & {
   numberOfWorkers: number;
 
   /**
-   * That of the task when empty.
+   * Image; default: that of the task.
    *
    * @generated from field: string image = 2;
    */

@@ -13,7 +13,7 @@ export const file_flyteidl_plugins_mpi: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9wbHVnaW5zL21waS5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyJfChpEaXN0cmlidXRlZE1QSVRyYWluaW5nVGFzaxITCgtudW1fd29ya2VycxgBIAEoBRIdChVudW1fbGF1bmNoZXJfcmVwbGljYXMYAiABKAUSDQoFc2xvdHMYAyABKAViBnByb3RvMw");
 
 /**
- * An MPI job, in its first form.
+ * MPI job, first version.
  *
  * @generated from message flyteidl.plugins.DistributedMPITrainingTask
  */
@@ -29,7 +29,7 @@ export type DistributedMPITrainingTask = Message<"flyteidl.plugins.DistributedMP
   numLauncherReplicas: number;
 
   /**
-   * Processes on each worker.
+   * Number of processes per worker.
    *
    * @generated from field: int32 slots = 3;
    */

@@ -19,7 +19,7 @@ export const file_flyteidl_plugins_pytorch: GenFile = /*@__PURE__*/
  */
 export type ElasticConfig = Message<"flyteidl.plugins.ElasticConfig"> & {
   /**
-   * How workers find each other.
+   * Configuration of the rendezvous of workers.
    *
    * @generated from field: string rdzv_backend = 1;
    */
@@ -36,7 +36,7 @@ export type ElasticConfig = Message<"flyteidl.plugins.ElasticConfig"> & {
   maxReplicas: number;
 
   /**
-   * Processes on each worker.
+   * Number of processes per worker.
    *
    * @generated from field: int32 nproc_per_node = 4;
    */
@@ -56,7 +56,7 @@ export const ElasticConfigSchema: GenMessage<ElasticConfig> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_pytorch, 0);
 
 /**
- * A PyTorch job, in its first form.
+ * PyTorch job, first version.
  *
  * @generated from message flyteidl.plugins.DistributedPyTorchTrainingTask
  */

@@ -17,7 +17,7 @@ export const file_flyteidl_plugins_ray: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9wbHVnaW5zL3JheS5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyK3AQoGUmF5Sm9iEjEKC3JheV9jbHVzdGVyGAEgASgLMhwuZmx5dGVpZGwucGx1Z2lucy5SYXlDbHVzdGVyEhcKC3J1bnRpbWVfZW52GAIgASgJQgIYARIjChtzaHV0ZG93bl9hZnRlcl9qb2JfZmluaXNoZXMYAyABKAgSIgoadHRsX3NlY29uZHNfYWZ0ZXJfZmluaXNoZWQYBCABKAUSGAoQcnVudGltZV9lbnZfeWFtbBgFIAEoCSLwAgoRQXV0b3NjYWxlck9wdGlvbnMSSQoOdXBzY2FsaW5nX21vZGUYASABKA4yMS5mbHl0ZWlkbC5wbHVnaW5zLkF1dG9zY2FsZXJPcHRpb25zLlVwc2NhbGluZ01vZGUSHAoUaWRsZV90aW1lb3V0X3NlY29uZHMYAiABKAUSKAoDZW52GAMgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXISDQoFaW1hZ2UYBCABKAkSKwoJcmVzb3VyY2VzGAUgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMiiwEKDVVwc2NhbGluZ01vZGUSHgoaVVBTQ0FMSU5HX01PREVfVU5TUEVDSUZJRUQQABIaChZVUFNDQUxJTkdfTU9ERV9ERUZBVUxUEAESHQoZVVBTQ0FMSU5HX01PREVfQUdHUkVTU0lWRRACEh8KG1VQU0NBTElOR19NT0RFX0NPTlNFUlZBVElWRRADIuEBCgpSYXlDbHVzdGVyEjgKD2hlYWRfZ3JvdXBfc3BlYxgBIAEoCzIfLmZseXRlaWRsLnBsdWdpbnMuSGVhZEdyb3VwU3BlYxI8ChF3b3JrZXJfZ3JvdXBfc3BlYxgCIAMoCzIhLmZseXRlaWRsLnBsdWdpbnMuV29ya2VyR3JvdXBTcGVjEhoKEmVuYWJsZV9hdXRvc2NhbGluZxgDIAEoCBI/ChJhdXRvc2NhbGVyX29wdGlvbnMYBCABKAsyIy5mbHl0ZWlkbC5wbHVnaW5zLkF1dG9zY2FsZXJPcHRpb25zIr0BCg1IZWFkR3JvdXBTcGVjEk0KEHJheV9zdGFydF9wYXJhbXMYASADKAsyMy5mbHl0ZWlkbC5wbHVnaW5zLkhlYWRHcm91cFNwZWMuUmF5U3RhcnRQYXJhbXNFbnRyeRImCgdrOHNfcG9kGAIgASgLMhUuZmx5dGVpZGwuY29yZS5LOHNQb2QaNQoTUmF5U3RhcnRQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpMCCg9Xb3JrZXJHcm91cFNwZWMSEgoKZ3JvdXBfbmFtZRgBIAEoCRIQCghyZXBsaWNhcxgCIAEoBRIUCgxtaW5fcmVwbGljYXMYAyABKAUSFAoMbWF4X3JlcGxpY2FzGAQgASgFEk8KEHJheV9zdGFydF9wYXJhbXMYBSADKAsyNS5mbHl0ZWlkbC5wbHVnaW5zLldvcmtlckdyb3VwU3BlYy5SYXlTdGFydFBhcmFtc0VudHJ5EiYKB2s4c19wb2QYBiABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZBo1ChNSYXlTdGFydFBhcmFtc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw", [file_flyteidl_core_tasks, file_flyteidl_core_literals]);
 
 /**
- * A Ray job, with a cluster of its own.
+ * Ray job with a dedicated cluster.
  *
  * @generated from message flyteidl.plugins.RayJob
  */
@@ -28,7 +28,7 @@ export type RayJob = Message<"flyteidl.plugins.RayJob"> & {
   rayCluster?: RayCluster | undefined;
 
   /**
-   * Base64 of JSON; `runtime_env_yaml` has taken its place.
+   * Base64-encoded JSON; superseded by `runtime_env_yaml`.
    *
    * @generated from field: string runtime_env = 2 [deprecated = true];
    * @deprecated
@@ -41,7 +41,7 @@ export type RayJob = Message<"flyteidl.plugins.RayJob"> & {
   shutdownAfterJobFinishes: boolean;
 
   /**
-   * How long the cluster stays after the job.
+   * Time in seconds to keep the cluster after the job.
    *
    * @generated from field: int32 ttl_seconds_after_finished = 4;
    */
@@ -61,7 +61,7 @@ export const RayJobSchema: GenMessage<RayJob> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_ray, 0);
 
 /**
- * How Ray changes the number of workers.
+ * Settings of the Ray autoscaler.
  *
  * @generated from message flyteidl.plugins.AutoscalerOptions
  */
@@ -72,28 +72,28 @@ export type AutoscalerOptions = Message<"flyteidl.plugins.AutoscalerOptions"> & 
   upscalingMode: AutoscalerOptions_UpscalingMode;
 
   /**
-   * A worker without work for so long is removed.
+   * Idle time in seconds after which the autoscaler removes a worker.
    *
    * @generated from field: int32 idle_timeout_seconds = 2;
    */
   idleTimeoutSeconds: number;
 
   /**
-   * Of the autoscaler's container.
+   * Environment of the autoscaler's container.
    *
    * @generated from field: repeated flyteidl.core.KeyValuePair env = 3;
    */
   env: KeyValuePair[];
 
   /**
-   * Of the autoscaler's container.
+   * Image of the autoscaler's container.
    *
    * @generated from field: string image = 4;
    */
   image: string;
 
   /**
-   * Of the autoscaler's container.
+   * Resources of the autoscaler's container.
    *
    * @generated from field: flyteidl.core.Resources resources = 5;
    */
@@ -108,7 +108,7 @@ export const AutoscalerOptionsSchema: GenMessage<AutoscalerOptions> = /*@__PURE_
   messageDesc(file_flyteidl_plugins_ray, 1);
 
 /**
- * How eagerly workers are added.
+ * Upscaling mode.
  *
  * @generated from enum flyteidl.plugins.AutoscalerOptions.UpscalingMode
  */

@@ -102,7 +102,7 @@ export type SparkJob = Message<"flyteidl.plugins.SparkJob"> & {
   executorPath: string;
 
   /**
-   * A run for Databricks' API, when it is to run there.
+   * Run for the Databricks API, for execution on Databricks.
    *
    * @generated from field: google.protobuf.Struct databricksConf = 7;
    */

@@ -13,7 +13,7 @@ export const file_flyteidl_plugins_tensorflow: GenFile = /*@__PURE__*/
   fileDesc("CiFmbHl0ZWlkbC9wbHVnaW5zL3RlbnNvcmZsb3cucHJvdG8SEGZseXRlaWRsLnBsdWdpbnMifQohRGlzdHJpYnV0ZWRUZW5zb3JmbG93VHJhaW5pbmdUYXNrEg8KB3dvcmtlcnMYASABKAUSEwoLcHNfcmVwbGljYXMYAiABKAUSFgoOY2hpZWZfcmVwbGljYXMYAyABKAUSGgoSZXZhbHVhdG9yX3JlcGxpY2FzGAQgASgFYgZwcm90bzM");
 
 /**
- * A TensorFlow job, in its first form.
+ * TensorFlow job, first version.
  *
  * @generated from message flyteidl.plugins.DistributedTensorflowTrainingTask
  */

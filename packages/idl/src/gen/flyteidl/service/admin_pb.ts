@@ -43,14 +43,14 @@ export const file_flyteidl_service_admin: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9zZXJ2aWNlL2FkbWluLnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlMtxRCgxBZG1pblNlcnZpY2USbQoKQ3JlYXRlVGFzaxIhLmZseXRlaWRsLmFkbWluLlRhc2tDcmVhdGVSZXF1ZXN0GiIuZmx5dGVpZGwuYWRtaW4uVGFza0NyZWF0ZVJlc3BvbnNlIhiC0+STAhI6ASoiDS9hcGkvdjEvdGFza3MSiAEKB0dldFRhc2sSIC5mbHl0ZWlkbC5hZG1pbi5PYmplY3RHZXRSZXF1ZXN0GhQuZmx5dGVpZGwuYWRtaW4uVGFzayJFgtPkkwI/Ej0vYXBpL3YxL3Rhc2tzL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0ve2lkLnZlcnNpb259EpcBCgtMaXN0VGFza0lkcxIwLmZseXRlaWRsLmFkbWluLk5hbWVkRW50aXR5SWRlbnRpZmllckxpc3RSZXF1ZXN0GikuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyTGlzdCIrgtPkkwIlEiMvYXBpL3YxL3Rhc2tfaWRzL3twcm9qZWN0fS97ZG9tYWlufRKuAQoJTGlzdFRhc2tzEiMuZmx5dGVpZGwuYWRtaW4uUmVzb3VyY2VMaXN0UmVxdWVzdBoYLmZseXRlaWRsLmFkbWluLlRhc2tMaXN0ImKC0+STAlxaKBImL2FwaS92MS90YXNrcy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0SMC9hcGkvdjEvdGFza3Mve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfRJ9Cg5DcmVhdGVXb3JrZmxvdxIlLmZseXRlaWRsLmFkbWluLldvcmtmbG93Q3JlYXRlUmVxdWVzdBomLmZseXRlaWRsLmFkbWluLldvcmtmbG93Q3JlYXRlUmVzcG9uc2UiHILT5JMCFjoBKiIRL2FwaS92MS93b3JrZmxvd3MSlAEKC0dldFdvcmtmbG93EiAuZmx5dGVpZGwuYWRtaW4uT2JqZWN0R2V0UmVxdWVzdBoYLmZseXRlaWRsLmFkbWluLldvcmtmbG93IkmC0+STAkMSQS9hcGkvdjEvd29ya2Zsb3dzL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0ve2lkLnZlcnNpb259Ep8BCg9MaXN0V29ya2Zsb3dJZHMSMC5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXJMaXN0UmVxdWVzdBopLmZseXRlaWRsLmFkbWluLk5hbWVkRW50aXR5SWRlbnRpZmllckxpc3QiL4LT5JMCKRInL2FwaS92MS93b3JrZmxvd19pZHMve3Byb2plY3R9L3tkb21haW59Er4BCg1MaXN0V29ya2Zsb3dzEiMuZmx5dGVpZGwuYWRtaW4uUmVzb3VyY2VMaXN0UmVxdWVzdBocLmZseXRlaWRsLmFkbWluLldvcmtmbG93TGlzdCJqgtPkkwJkWiwSKi9hcGkvdjEvd29ya2Zsb3dzL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufRI0L2FwaS92MS93b3JrZmxvd3Mve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfRKGAQoQQ3JlYXRlTGF1bmNoUGxhbhInLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5DcmVhdGVSZXF1ZXN0GiguZmx5dGVpZGwuYWRtaW4uTGF1bmNoUGxhbkNyZWF0ZVJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvbGF1bmNoX3BsYW5zEpsBCg1HZXRMYXVuY2hQbGFuEiAuZmx5dGVpZGwuYWRtaW4uT2JqZWN0R2V0UmVxdWVzdBoaLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW4iTILT5JMCRhJEL2FwaS92MS9sYXVuY2hfcGxhbnMve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfS97aWQudmVyc2lvbn0SogEKE0dldEFjdGl2ZUxhdW5jaFBsYW4SJy5mbHl0ZWlkbC5hZG1pbi5BY3RpdmVMYXVuY2hQbGFuUmVxdWVzdBoaLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW4iRoLT5JMCQBI+L2FwaS92MS9hY3RpdmVfbGF1bmNoX3BsYW5zL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0SnAEKFUxpc3RBY3RpdmVMYXVuY2hQbGFucxIrLmZseXRlaWRsLmFkbWluLkFjdGl2ZUxhdW5jaFBsYW5MaXN0UmVxdWVzdBoeLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5MaXN0IjaC0+STAjASLi9hcGkvdjEvYWN0aXZlX2xhdW5jaF9wbGFucy97cHJvamVjdH0ve2RvbWFpbn0SpAEKEUxpc3RMYXVuY2hQbGFuSWRzEjAuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyTGlzdFJlcXVlc3QaKS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXJMaXN0IjKC0+STAiwSKi9hcGkvdjEvbGF1bmNoX3BsYW5faWRzL3twcm9qZWN0fS97ZG9tYWlufRLIAQoPTGlzdExhdW5jaFBsYW5zEiMuZmx5dGVpZGwuYWRtaW4uUmVzb3VyY2VMaXN0UmVxdWVzdBoeLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5MaXN0InCC0+STAmpaLxItL2FwaS92MS9sYXVuY2hfcGxhbnMve2lkLnByb2plY3R9L3tpZC5kb21haW59EjcvYXBpL3YxL2xhdW5jaF9wbGFucy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9ErYBChBVcGRhdGVMYXVuY2hQbGFuEicuZmx5dGVpZGwuYWRtaW4uTGF1bmNoUGxhblVwZGF0ZVJlcXVlc3QaKC5mbHl0ZWlkbC5hZG1pbi5MYXVuY2hQbGFuVXBkYXRlUmVzcG9uc2UiT4LT5JMCSToBKhpEL2FwaS92MS9sYXVuY2hfcGxhbnMve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfS97aWQudmVyc2lvbn0SgQEKD0NyZWF0ZUV4ZWN1dGlvbhImLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvbkNyZWF0ZVJlcXVlc3QaJy5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25DcmVhdGVSZXNwb25zZSIdgtPkkwIXOgEqIhIvYXBpL3YxL2V4ZWN1dGlvbnMSjgEKEVJlbGF1bmNoRXhlY3V0aW9uEiguZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uUmVsYXVuY2hSZXF1ZXN0GicuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uQ3JlYXRlUmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS9leGVjdXRpb25zL3JlbGF1bmNoEosBChBSZWNvdmVyRXhlY3V0aW9uEicuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uUmVjb3ZlclJlcXVlc3QaJy5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25DcmVhdGVSZXNwb25zZSIlgtPkkwIfOgEqIhovYXBpL3YxL2V4ZWN1dGlvbnMvcmVjb3ZlchKVAQoMR2V0RXhlY3V0aW9uEisuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dFeGVjdXRpb25HZXRSZXF1ZXN0GhkuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uIj2C0+STAjcSNS9hcGkvdjEvZXhlY3V0aW9ucy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9EqQBCg9VcGRhdGVFeGVjdXRpb24SJi5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25VcGRhdGVSZXF1ZXN0GicuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uVXBkYXRlUmVzcG9uc2UiQILT5JMCOjoBKho1L2FwaS92MS9leGVjdXRpb25zL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0SuQEKEEdldEV4ZWN1dGlvbkRhdGESLy5mbHl0ZWlkbC5hZG1pbi5Xb3JrZmxvd0V4ZWN1dGlvbkdldERhdGFSZXF1ZXN0GjAuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dFeGVjdXRpb25HZXREYXRhUmVzcG9uc2UiQoLT5JMCPBI6L2FwaS92MS9kYXRhL2V4ZWN1dGlvbnMve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfRKJAQoOTGlzdEV4ZWN1dGlvbnMSIy5mbHl0ZWlkbC5hZG1pbi5SZXNvdXJjZUxpc3RSZXF1ZXN0Gh0uZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uTGlzdCIzgtPkkwItEisvYXBpL3YxL2V4ZWN1dGlvbnMve2lkLnByb2plY3R9L3tpZC5kb21haW59Eq0BChJUZXJtaW5hdGVFeGVjdXRpb24SKS5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25UZXJtaW5hdGVSZXF1ZXN0GiouZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uVGVybWluYXRlUmVzcG9uc2UiQILT5JMCOjoBKio1L2FwaS92MS9leGVjdXRpb25zL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0S0gEKEEdldE5vZGVFeGVjdXRpb24SJy5mbHl0ZWlkbC5hZG1pbi5Ob2RlRXhlY3V0aW9uR2V0UmVxdWVzdBodLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb24idoLT5JMCcBJuL2FwaS92MS9ub2RlX2V4ZWN1dGlvbnMve2lkLmV4ZWN1dGlvbl9pZC5wcm9qZWN0fS97aWQuZXhlY3V0aW9uX2lkLmRvbWFpbn0ve2lkLmV4ZWN1dGlvbl9pZC5uYW1lfS97aWQubm9kZV9pZH0S/wEKFkdldER5bmFtaWNOb2RlV29ya2Zsb3cSLS5mbHl0ZWlkbC5hZG1pbi5HZXREeW5hbWljTm9kZVdvcmtmbG93UmVxdWVzdBorLmZseXRlaWRsLmFkbWluLkR5bmFtaWNOb2RlV29ya2Zsb3dSZXNwb25zZSKIAYLT5JMCgQESfy9hcGkvdjEvbm9kZV9leGVjdXRpb25zL3tpZC5leGVjdXRpb25faWQucHJvamVjdH0ve2lkLmV4ZWN1dGlvbl9pZC5kb21haW59L3tpZC5leGVjdXRpb25faWQubmFtZX0ve2lkLm5vZGVfaWR9L2R5bmFtaWNfd29ya2Zsb3cS3gEKEkxpc3ROb2RlRXhlY3V0aW9ucxIoLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb25MaXN0UmVxdWVzdBohLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb25MaXN0InuC0+STAnUScy9hcGkvdjEvbm9kZV9leGVjdXRpb25zL3t3b3JrZmxvd19leGVjdXRpb25faWQucHJvamVjdH0ve3dvcmtmbG93X2V4ZWN1dGlvbl9pZC5kb21haW59L3t3b3JrZmxvd19leGVjdXRpb25faWQubmFtZX0SpQQKGUxpc3ROb2RlRXhlY3V0aW9uc0ZvclRhc2sSLy5mbHl0ZWlkbC5hZG1pbi5Ob2RlRXhlY3V0aW9uRm9yVGFza0xpc3RSZXF1ZXN0GiEuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbkxpc3QiswOC0+STAqwDEqkDL2FwaS92MS9jaGlsZHJlbi90YXNrX2V4ZWN1dGlvbnMve3Rhc2tfZXhlY3V0aW9uX2lkLm5vZGVfZXhlY3V0aW9uX2lkLmV4ZWN1dGlvbl9pZC5wcm9qZWN0fS97dGFza19leGVjdXRpb25faWQubm9kZV9leGVjdXRpb25faWQuZXhlY3V0aW9uX2lkLmRvbWFpbn0ve3Rhc2tfZXhlY3V0aW9uX2lkLm5vZGVfZXhlY3V0aW9uX2lkLmV4ZWN1dGlvbl9pZC5uYW1lfS97dGFza19leGVjdXRpb25faWQubm9kZV9leGVjdXRpb25faWQubm9kZV9pZH0ve3Rhc2tfZXhlY3V0aW9uX2lkLnRhc2tfaWQucHJvamVjdH0ve3Rhc2tfZXhlY3V0aW9uX2lkLnRhc2tfaWQuZG9tYWlufS97dGFza19leGVjdXRpb25faWQudGFza19pZC5uYW1lfS97dGFza19leGVjdXRpb25faWQudGFza19pZC52ZXJzaW9ufS97dGFza19leGVjdXRpb25faWQucmV0cnlfYXR0ZW1wdH0S7gEKFEdldE5vZGVFeGVjdXRpb25EYXRhEisuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbkdldERhdGFSZXF1ZXN0GiwuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbkdldERhdGFSZXNwb25zZSJ7gtPkkwJ1EnMvYXBpL3YxL2RhdGEvbm9kZV9leGVjdXRpb25zL3tpZC5leGVjdXRpb25faWQucHJvamVjdH0ve2lkLmV4ZWN1dGlvbl9pZC5kb21haW59L3tpZC5leGVjdXRpb25faWQubmFtZX0ve2lkLm5vZGVfaWR9En8KD1JlZ2lzdGVyUHJvamVjdBImLmZseXRlaWRsLmFkbWluLlByb2plY3RSZWdpc3RlclJlcXVlc3QaJy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0UmVnaXN0ZXJSZXNwb25zZSIbgtPkkwIVOgEqIhAvYXBpL3YxL3Byb2plY3RzEnEKDVVwZGF0ZVByb2plY3QSFy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0GiUuZmx5dGVpZGwuYWRtaW4uUHJvamVjdFVwZGF0ZVJlc3BvbnNlIiCC0+STAho6ASoaFS9hcGkvdjEvcHJvamVjdHMve2lkfRJnCgpHZXRQcm9qZWN0EiEuZmx5dGVpZGwuYWRtaW4uUHJvamVjdEdldFJlcXVlc3QaFy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0Ih2C0+STAhcSFS9hcGkvdjEvcHJvamVjdHMve2lkfRJmCgxMaXN0UHJvamVjdHMSIi5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0TGlzdFJlcXVlc3QaGC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0cyIYgtPkkwISEhAvYXBpL3YxL3Byb2plY3RzEmsKCkdldERvbWFpbnMSIC5mbHl0ZWlkbC5hZG1pbi5HZXREb21haW5SZXF1ZXN0GiIuZmx5dGVpZGwuYWRtaW4uR2V0RG9tYWluc1Jlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvZG9tYWlucxKZAQoTQ3JlYXRlV29ya2Zsb3dFdmVudBItLmZseXRlaWRsLmFkbWluLldvcmtmbG93RXhlY3V0aW9uRXZlbnRSZXF1ZXN0Gi4uZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dFeGVjdXRpb25FdmVudFJlc3BvbnNlIiOC0+STAh06ASoiGC9hcGkvdjEvZXZlbnRzL3dvcmtmbG93cxKJAQoPQ3JlYXRlTm9kZUV2ZW50EikuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbkV2ZW50UmVxdWVzdBoqLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb25FdmVudFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvZXZlbnRzL25vZGVzEokBCg9DcmVhdGVUYXNrRXZlbnQSKS5mbHl0ZWlkbC5hZG1pbi5UYXNrRXhlY3V0aW9uRXZlbnRSZXF1ZXN0GiouZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbkV2ZW50UmVzcG9uc2UiH4LT5JMCGToBKiIUL2FwaS92MS9ldmVudHMvdGFza3MSgAMKEEdldFRhc2tFeGVjdXRpb24SJy5mbHl0ZWlkbC5hZG1pbi5UYXNrRXhlY3V0aW9uR2V0UmVxdWVzdBodLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb24iowKC0+STApwCEpkCL2FwaS92MS90YXNrX2V4ZWN1dGlvbnMve2lkLm5vZGVfZXhlY3V0aW9uX2lkLmV4ZWN1dGlvbl9pZC5wcm9qZWN0fS97aWQubm9kZV9leGVjdXRpb25faWQuZXhlY3V0aW9uX2lkLmRvbWFpbn0ve2lkLm5vZGVfZXhlY3V0aW9uX2lkLmV4ZWN1dGlvbl9pZC5uYW1lfS97aWQubm9kZV9leGVjdXRpb25faWQubm9kZV9pZH0ve2lkLnRhc2tfaWQucHJvamVjdH0ve2lkLnRhc2tfaWQuZG9tYWlufS97aWQudGFza19pZC5uYW1lfS97aWQudGFza19pZC52ZXJzaW9ufS97aWQucmV0cnlfYXR0ZW1wdH0SmAIKEkxpc3RUYXNrRXhlY3V0aW9ucxIoLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25MaXN0UmVxdWVzdBohLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25MaXN0IrQBgtPkkwKtARKqAS9hcGkvdjEvdGFza19leGVjdXRpb25zL3tub2RlX2V4ZWN1dGlvbl9pZC5leGVjdXRpb25faWQucHJvamVjdH0ve25vZGVfZXhlY3V0aW9uX2lkLmV4ZWN1dGlvbl9pZC5kb21haW59L3tub2RlX2V4ZWN1dGlvbl9pZC5leGVjdXRpb25faWQubmFtZX0ve25vZGVfZXhlY3V0aW9uX2lkLm5vZGVfaWR9EpwDChRHZXRUYXNrRXhlY3V0aW9uRGF0YRIrLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25HZXREYXRhUmVxdWVzdBosLmZseXRlaWRsLmFkbWluLlRhc2tFeGVjdXRpb25HZXREYXRhUmVzcG9uc2UiqAKC0+STAqECEp4CL2FwaS92MS9kYXRhL3Rhc2tfZXhlY3V0aW9ucy97aWQubm9kZV9leGVjdXRpb25faWQuZXhlY3V0aW9uX2lkLnByb2plY3R9L3tpZC5ub2RlX2V4ZWN1dGlvbl9pZC5leGVjdXRpb25faWQuZG9tYWlufS97aWQubm9kZV9leGVjdXRpb25faWQuZXhlY3V0aW9uX2lkLm5hbWV9L3tpZC5ub2RlX2V4ZWN1dGlvbl9pZC5ub2RlX2lkfS97aWQudGFza19pZC5wcm9qZWN0fS97aWQudGFza19pZC5kb21haW59L3tpZC50YXNrX2lkLm5hbWV9L3tpZC50YXNrX2lkLnZlcnNpb259L3tpZC5yZXRyeV9hdHRlbXB0fRLjAQodVXBkYXRlUHJvamVjdERvbWFpbkF0dHJpYnV0ZXMSNC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlc1VwZGF0ZVJlcXVlc3QaNS5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlIlWC0+STAk86ASoaSi9hcGkvdjEvcHJvamVjdF9kb21haW5fYXR0cmlidXRlcy97YXR0cmlidXRlcy5wcm9qZWN0fS97YXR0cmlidXRlcy5kb21haW59EsEBChpHZXRQcm9qZWN0RG9tYWluQXR0cmlidXRlcxIxLmZseXRlaWRsLmFkbWluLlByb2plY3REb21haW5BdHRyaWJ1dGVzR2V0UmVxdWVzdBoyLmZseXRlaWRsLmFkbWluLlByb2plY3REb21haW5BdHRyaWJ1dGVzR2V0UmVzcG9uc2UiPILT5JMCNhI0L2FwaS92MS9wcm9qZWN0X2RvbWFpbl9hdHRyaWJ1dGVzL3twcm9qZWN0fS97ZG9tYWlufRLNAQodRGVsZXRlUHJvamVjdERvbWFpbkF0dHJpYnV0ZXMSNC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlc0RlbGV0ZVJlcXVlc3QaNS5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlc0RlbGV0ZVJlc3BvbnNlIj+C0+STAjk6ASoqNC9hcGkvdjEvcHJvamVjdF9kb21haW5fYXR0cmlidXRlcy97cHJvamVjdH0ve2RvbWFpbn0StgEKF1VwZGF0ZVByb2plY3RBdHRyaWJ1dGVzEi4uZmx5dGVpZGwuYWRtaW4uUHJvamVjdEF0dHJpYnV0ZXNVcGRhdGVSZXF1ZXN0Gi8uZmx5dGVpZGwuYWRtaW4uUHJvamVjdEF0dHJpYnV0ZXNVcGRhdGVSZXNwb25zZSI6gtPkkwI0OgEqGi8vYXBpL3YxL3Byb2plY3RfYXR0cmlidXRlcy97YXR0cmlidXRlcy5wcm9qZWN0fRKfAQoUR2V0UHJvamVjdEF0dHJpYnV0ZXMSKy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlc0dldFJlcXVlc3QaLC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlc0dldFJlc3BvbnNlIiyC0+STAiYSJC9hcGkvdjEvcHJvamVjdF9hdHRyaWJ1dGVzL3twcm9qZWN0fRKrAQoXRGVsZXRlUHJvamVjdEF0dHJpYnV0ZXMSLi5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlc0RlbGV0ZVJlcXVlc3QaLy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlc0RlbGV0ZVJlc3BvbnNlIi+C0+STAik6ASoqJC9hcGkvdjEvcHJvamVjdF9hdHRyaWJ1dGVzL3twcm9qZWN0fRLkAQoYVXBkYXRlV29ya2Zsb3dBdHRyaWJ1dGVzEi8uZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dBdHRyaWJ1dGVzVXBkYXRlUmVxdWVzdBowLmZseXRlaWRsLmFkbWluLldvcmtmbG93QXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlImWC0+STAl86ASoaWi9hcGkvdjEvd29ya2Zsb3dfYXR0cmlidXRlcy97YXR0cmlidXRlcy5wcm9qZWN0fS97YXR0cmlidXRlcy5kb21haW59L3thdHRyaWJ1dGVzLndvcmtmbG93fRK3AQoVR2V0V29ya2Zsb3dBdHRyaWJ1dGVzEiwuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dBdHRyaWJ1dGVzR2V0UmVxdWVzdBotLmZseXRlaWRsLmFkbWluLldvcmtmbG93QXR0cmlidXRlc0dldFJlc3BvbnNlIkGC0+STAjsSOS9hcGkvdjEvd29ya2Zsb3dfYXR0cmlidXRlcy97cHJvamVjdH0ve2RvbWFpbn0ve3dvcmtmbG93fRLDAQoYRGVsZXRlV29ya2Zsb3dBdHRyaWJ1dGVzEi8uZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dBdHRyaWJ1dGVzRGVsZXRlUmVxdWVzdBowLmZseXRlaWRsLmFkbWluLldvcmtmbG93QXR0cmlidXRlc0RlbGV0ZVJlc3BvbnNlIkSC0+STAj46ASoqOS9hcGkvdjEvd29ya2Zsb3dfYXR0cmlidXRlcy97cHJvamVjdH0ve2RvbWFpbn0ve3dvcmtmbG93fRKgAQoXTGlzdE1hdGNoYWJsZUF0dHJpYnV0ZXMSLi5mbHl0ZWlkbC5hZG1pbi5MaXN0TWF0Y2hhYmxlQXR0cmlidXRlc1JlcXVlc3QaLy5mbHl0ZWlkbC5hZG1pbi5MaXN0TWF0Y2hhYmxlQXR0cmlidXRlc1Jlc3BvbnNlIiSC0+STAh4SHC9hcGkvdjEvbWF0Y2hhYmxlX2F0dHJpYnV0ZXMSnwEKEUxpc3ROYW1lZEVudGl0aWVzEiYuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlMaXN0UmVxdWVzdBofLmZseXRlaWRsLmFkbWluLk5hbWVkRW50aXR5TGlzdCJBgtPkkwI7EjkvYXBpL3YxL25hbWVkX2VudGl0aWVzL3tyZXNvdXJjZV90eXBlfS97cHJvamVjdH0ve2RvbWFpbn0SpwEKDkdldE5hbWVkRW50aXR5EiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlHZXRSZXF1ZXN0GhsuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHkiUYLT5JMCSxJJL2FwaS92MS9uYW1lZF9lbnRpdGllcy97cmVzb3VyY2VfdHlwZX0ve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfRK+AQoRVXBkYXRlTmFtZWRFbnRpdHkSKC5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eVVwZGF0ZVJlcXVlc3QaKS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eVVwZGF0ZVJlc3BvbnNlIlSC0+STAk46ASoaSS9hcGkvdjEvbmFtZWRfZW50aXRpZXMve3Jlc291cmNlX3R5cGV9L3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX0SbAoKR2V0VmVyc2lvbhIhLmZseXRlaWRsLmFkbWluLkdldFZlcnNpb25SZXF1ZXN0GiIuZmx5dGVpZGwuYWRtaW4uR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhLEAQoUR2V0RGVzY3JpcHRpb25FbnRpdHkSIC5mbHl0ZWlkbC5hZG1pbi5PYmplY3RHZXRSZXF1ZXN0GiEuZmx5dGVpZGwuYWRtaW4uRGVzY3JpcHRpb25FbnRpdHkiZ4LT5JMCYRJfL2FwaS92MS9kZXNjcmlwdGlvbl9lbnRpdGllcy97aWQucmVzb3VyY2VfdHlwZX0ve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfS97aWQudmVyc2lvbn0SkgIKF0xpc3REZXNjcmlwdGlvbkVudGl0aWVzEiwuZmx5dGVpZGwuYWRtaW4uRGVzY3JpcHRpb25FbnRpdHlMaXN0UmVxdWVzdBolLmZseXRlaWRsLmFkbWluLkRlc2NyaXB0aW9uRW50aXR5TGlzdCKhAYLT5JMCmgFaRxJFL2FwaS92MS9kZXNjcmlwdGlvbl9lbnRpdGllcy97cmVzb3VyY2VfdHlwZX0ve2lkLnByb2plY3R9L3tpZC5kb21haW59Ek8vYXBpL3YxL2Rlc2NyaXB0aW9uX2VudGl0aWVzL3tyZXNvdXJjZV90eXBlfS97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9EsUBChNHZXRFeGVjdXRpb25NZXRyaWNzEjIuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dFeGVjdXRpb25HZXRNZXRyaWNzUmVxdWVzdBozLmZseXRlaWRsLmFkbWluLldvcmtmbG93RXhlY3V0aW9uR2V0TWV0cmljc1Jlc3BvbnNlIkWC0+STAj8SPS9hcGkvdjEvbWV0cmljcy9leGVjdXRpb25zL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX1iBnByb3RvMw", [file_google_api_annotations, file_flyteidl_admin_project, file_flyteidl_admin_project_domain_attributes, file_flyteidl_admin_project_attributes, file_flyteidl_admin_task, file_flyteidl_admin_workflow, file_flyteidl_admin_workflow_attributes, file_flyteidl_admin_launch_plan, file_flyteidl_admin_event, file_flyteidl_admin_execution, file_flyteidl_admin_matchable_resource, file_flyteidl_admin_node_execution, file_flyteidl_admin_task_execution, file_flyteidl_admin_version, file_flyteidl_admin_common, file_flyteidl_admin_description_entity]);
 
 /**
- * The control plane: registered things, executions, and what is reported about them.
+ * Control plane: registered entities, executions and their events.
  *
  * @generated from service flyteidl.service.AdminService
  */
 export const AdminService: GenService<{
   /**
-   * Registers a version of a task. ALREADY_EXISTS when it is there with the same content,
-   * INVALID_ARGUMENT with another.
+   * Registers a version of a task. Returns ALREADY_EXISTS if it exists with the same content,
+   * INVALID_ARGUMENT if it exists with different content.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateTask
    */
@@ -60,7 +60,7 @@ export const AdminService: GenService<{
     output: typeof TaskCreateResponseSchema;
   },
   /**
-   * One version of a task.
+   * Returns a version of a task.
    *
    * @generated from rpc flyteidl.service.AdminService.GetTask
    */
@@ -70,7 +70,7 @@ export const AdminService: GenService<{
     output: typeof TaskSchema;
   },
   /**
-   * Names of tasks.
+   * Lists names of tasks.
    *
    * @generated from rpc flyteidl.service.AdminService.ListTaskIds
    */
@@ -80,7 +80,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntityIdentifierListSchema;
   },
   /**
-   * Versions of tasks, of one name or of all.
+   * Lists versions of tasks, of one name or of all.
    *
    * @generated from rpc flyteidl.service.AdminService.ListTasks
    */
@@ -90,8 +90,8 @@ export const AdminService: GenService<{
     output: typeof TaskListSchema;
   },
   /**
-   * Compiles and registers a version of a workflow. ALREADY_EXISTS when it is there with the same
-   * content, INVALID_ARGUMENT with another.
+   * Compiles and registers a version of a workflow. Returns ALREADY_EXISTS if it exists with the
+   * same content, INVALID_ARGUMENT if it exists with different content.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateWorkflow
    */
@@ -101,7 +101,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowCreateResponseSchema;
   },
   /**
-   * One version of a workflow, compiled.
+   * Returns a version of a workflow, compiled.
    *
    * @generated from rpc flyteidl.service.AdminService.GetWorkflow
    */
@@ -111,7 +111,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowSchema;
   },
   /**
-   * Names of workflows.
+   * Lists names of workflows.
    *
    * @generated from rpc flyteidl.service.AdminService.ListWorkflowIds
    */
@@ -121,7 +121,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntityIdentifierListSchema;
   },
   /**
-   * Versions of workflows, of one name or of all.
+   * Lists versions of workflows, of one name or of all.
    *
    * @generated from rpc flyteidl.service.AdminService.ListWorkflows
    */
@@ -131,8 +131,8 @@ export const AdminService: GenService<{
     output: typeof WorkflowListSchema;
   },
   /**
-   * Registers a version of a launch plan, inactive. ALREADY_EXISTS when it is there with the same
-   * content, INVALID_ARGUMENT with another.
+   * Registers a version of a launch plan, inactive. Returns ALREADY_EXISTS if it exists with the
+   * same content, INVALID_ARGUMENT if it exists with different content.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateLaunchPlan
    */
@@ -142,7 +142,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanCreateResponseSchema;
   },
   /**
-   * One version of a launch plan.
+   * Returns a version of a launch plan.
    *
    * @generated from rpc flyteidl.service.AdminService.GetLaunchPlan
    */
@@ -152,7 +152,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanSchema;
   },
   /**
-   * The active version of a launch plan; NOT_FOUND when none is.
+   * Returns the active version of a launch plan; NOT_FOUND if none is active.
    *
    * @generated from rpc flyteidl.service.AdminService.GetActiveLaunchPlan
    */
@@ -162,7 +162,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanSchema;
   },
   /**
-   * Active versions in a project and domain.
+   * Lists active versions in a project and domain.
    *
    * @generated from rpc flyteidl.service.AdminService.ListActiveLaunchPlans
    */
@@ -172,7 +172,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanListSchema;
   },
   /**
-   * Names of launch plans.
+   * Lists names of launch plans.
    *
    * @generated from rpc flyteidl.service.AdminService.ListLaunchPlanIds
    */
@@ -182,7 +182,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntityIdentifierListSchema;
   },
   /**
-   * Versions of launch plans, of one name or of all.
+   * Lists versions of launch plans, of one name or of all.
    *
    * @generated from rpc flyteidl.service.AdminService.ListLaunchPlans
    */
@@ -192,7 +192,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanListSchema;
   },
   /**
-   * Activates a version, which takes back the one active before, or takes it back.
+   * Activates or deactivates a version. Activation deactivates the previously active version.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateLaunchPlan
    */
@@ -202,7 +202,7 @@ export const AdminService: GenService<{
     output: typeof LaunchPlanUpdateResponseSchema;
   },
   /**
-   * Starts an execution; ALREADY_EXISTS when its name is taken.
+   * Starts an execution; returns ALREADY_EXISTS if its name is taken.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateExecution
    */
@@ -212,7 +212,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionCreateResponseSchema;
   },
   /**
-   * Starts an execution like another one.
+   * Starts a copy of an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.RelaunchExecution
    */
@@ -222,7 +222,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionCreateResponseSchema;
   },
   /**
-   * Starts an execution that takes what succeeded in another one.
+   * Starts an execution that reuses the succeeded nodes of another one.
    *
    * @generated from rpc flyteidl.service.AdminService.RecoverExecution
    */
@@ -232,7 +232,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionCreateResponseSchema;
   },
   /**
-   * One execution, without its data.
+   * Returns an execution without inputs and outputs.
    *
    * @generated from rpc flyteidl.service.AdminService.GetExecution
    */
@@ -242,7 +242,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionSchema;
   },
   /**
-   * Archives an execution, or takes it back.
+   * Archives or restores an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateExecution
    */
@@ -252,7 +252,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionUpdateResponseSchema;
   },
   /**
-   * Inputs and outputs of an execution.
+   * Returns inputs and outputs of an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.GetExecutionData
    */
@@ -262,7 +262,8 @@ export const AdminService: GenService<{
     output: typeof WorkflowExecutionGetDataResponseSchema;
   },
   /**
-   * Executions of a project and domain; archived ones only when a filter names their state.
+   * Lists executions of a project and domain; includes archived ones only if a filter names their
+   * state.
    *
    * @generated from rpc flyteidl.service.AdminService.ListExecutions
    */
@@ -272,7 +273,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionListSchema;
   },
   /**
-   * Ends an execution; FAILED_PRECONDITION when it has ended.
+   * Aborts an execution; returns FAILED_PRECONDITION if it has ended.
    *
    * @generated from rpc flyteidl.service.AdminService.TerminateExecution
    */
@@ -282,7 +283,7 @@ export const AdminService: GenService<{
     output: typeof ExecutionTerminateResponseSchema;
   },
   /**
-   * One node of an execution.
+   * Returns a node of an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.GetNodeExecution
    */
@@ -292,7 +293,7 @@ export const AdminService: GenService<{
     output: typeof NodeExecutionSchema;
   },
   /**
-   * The workflow that a dynamic node made.
+   * Returns the workflow that a dynamic node generated.
    *
    * @generated from rpc flyteidl.service.AdminService.GetDynamicNodeWorkflow
    */
@@ -302,7 +303,7 @@ export const AdminService: GenService<{
     output: typeof DynamicNodeWorkflowResponseSchema;
   },
   /**
-   * Nodes of an execution, on one level.
+   * Lists nodes of an execution, on one level.
    *
    * @generated from rpc flyteidl.service.AdminService.ListNodeExecutions
    */
@@ -312,7 +313,7 @@ export const AdminService: GenService<{
     output: typeof NodeExecutionListSchema;
   },
   /**
-   * Nodes that an attempt of a task made.
+   * Lists nodes that an attempt of a task created.
    *
    * @generated from rpc flyteidl.service.AdminService.ListNodeExecutionsForTask
    */
@@ -322,7 +323,7 @@ export const AdminService: GenService<{
     output: typeof NodeExecutionListSchema;
   },
   /**
-   * Inputs and outputs of a node.
+   * Returns inputs and outputs of a node.
    *
    * @generated from rpc flyteidl.service.AdminService.GetNodeExecutionData
    */
@@ -332,7 +333,7 @@ export const AdminService: GenService<{
     output: typeof NodeExecutionGetDataResponseSchema;
   },
   /**
-   * Makes a project.
+   * Creates a project.
    *
    * @generated from rpc flyteidl.service.AdminService.RegisterProject
    */
@@ -342,7 +343,7 @@ export const AdminService: GenService<{
     output: typeof ProjectRegisterResponseSchema;
   },
   /**
-   * Changes name, description, labels and state of a project.
+   * Updates name, description, labels and state of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateProject
    */
@@ -352,7 +353,7 @@ export const AdminService: GenService<{
     output: typeof ProjectUpdateResponseSchema;
   },
   /**
-   * One project.
+   * Returns a project.
    *
    * @generated from rpc flyteidl.service.AdminService.GetProject
    */
@@ -362,7 +363,7 @@ export const AdminService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Projects.
+   * Lists projects.
    *
    * @generated from rpc flyteidl.service.AdminService.ListProjects
    */
@@ -372,7 +373,7 @@ export const AdminService: GenService<{
     output: typeof ProjectsSchema;
   },
   /**
-   * Domains, as the platform is configured.
+   * Returns the domains of the platform's configuration.
    *
    * @generated from rpc flyteidl.service.AdminService.GetDomains
    */
@@ -382,7 +383,7 @@ export const AdminService: GenService<{
     output: typeof GetDomainsResponseSchema;
   },
   /**
-   * Takes a report about an execution.
+   * Records an event of an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateWorkflowEvent
    */
@@ -392,7 +393,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowExecutionEventResponseSchema;
   },
   /**
-   * Takes a report about a node.
+   * Records an event of a node.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateNodeEvent
    */
@@ -402,7 +403,7 @@ export const AdminService: GenService<{
     output: typeof NodeExecutionEventResponseSchema;
   },
   /**
-   * Takes a report about an attempt of a task.
+   * Records an event of an attempt of a task.
    *
    * @generated from rpc flyteidl.service.AdminService.CreateTaskEvent
    */
@@ -412,7 +413,7 @@ export const AdminService: GenService<{
     output: typeof TaskExecutionEventResponseSchema;
   },
   /**
-   * One attempt of a task.
+   * Returns an attempt of a task.
    *
    * @generated from rpc flyteidl.service.AdminService.GetTaskExecution
    */
@@ -422,7 +423,7 @@ export const AdminService: GenService<{
     output: typeof TaskExecutionSchema;
   },
   /**
-   * Attempts of a node's task.
+   * Lists attempts of a node's task.
    *
    * @generated from rpc flyteidl.service.AdminService.ListTaskExecutions
    */
@@ -432,7 +433,7 @@ export const AdminService: GenService<{
     output: typeof TaskExecutionListSchema;
   },
   /**
-   * Inputs and outputs of an attempt.
+   * Returns inputs and outputs of an attempt.
    *
    * @generated from rpc flyteidl.service.AdminService.GetTaskExecutionData
    */
@@ -442,7 +443,7 @@ export const AdminService: GenService<{
     output: typeof TaskExecutionGetDataResponseSchema;
   },
   /**
-   * Makes a setting for a domain of a project.
+   * Sets a setting of a domain of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateProjectDomainAttributes
    */
@@ -452,7 +453,7 @@ export const AdminService: GenService<{
     output: typeof ProjectDomainAttributesUpdateResponseSchema;
   },
   /**
-   * A setting of a domain of a project.
+   * Returns a setting of a domain of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.GetProjectDomainAttributes
    */
@@ -462,7 +463,7 @@ export const AdminService: GenService<{
     output: typeof ProjectDomainAttributesGetResponseSchema;
   },
   /**
-   * Takes back a setting of a domain of a project.
+   * Deletes a setting of a domain of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.DeleteProjectDomainAttributes
    */
@@ -472,7 +473,7 @@ export const AdminService: GenService<{
     output: typeof ProjectDomainAttributesDeleteResponseSchema;
   },
   /**
-   * Makes a setting for a project.
+   * Sets a setting of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateProjectAttributes
    */
@@ -482,7 +483,7 @@ export const AdminService: GenService<{
     output: typeof ProjectAttributesUpdateResponseSchema;
   },
   /**
-   * A setting of a project.
+   * Returns a setting of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.GetProjectAttributes
    */
@@ -492,7 +493,7 @@ export const AdminService: GenService<{
     output: typeof ProjectAttributesGetResponseSchema;
   },
   /**
-   * Takes back a setting of a project.
+   * Deletes a setting of a project.
    *
    * @generated from rpc flyteidl.service.AdminService.DeleteProjectAttributes
    */
@@ -502,7 +503,7 @@ export const AdminService: GenService<{
     output: typeof ProjectAttributesDeleteResponseSchema;
   },
   /**
-   * Makes a setting for a workflow.
+   * Sets a setting of a workflow.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateWorkflowAttributes
    */
@@ -512,7 +513,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowAttributesUpdateResponseSchema;
   },
   /**
-   * A setting of a workflow.
+   * Returns a setting of a workflow.
    *
    * @generated from rpc flyteidl.service.AdminService.GetWorkflowAttributes
    */
@@ -522,7 +523,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowAttributesGetResponseSchema;
   },
   /**
-   * Takes back a setting of a workflow.
+   * Deletes a setting of a workflow.
    *
    * @generated from rpc flyteidl.service.AdminService.DeleteWorkflowAttributes
    */
@@ -532,7 +533,7 @@ export const AdminService: GenService<{
     output: typeof WorkflowAttributesDeleteResponseSchema;
   },
   /**
-   * All settings of one kind.
+   * Lists all settings of one kind.
    *
    * @generated from rpc flyteidl.service.AdminService.ListMatchableAttributes
    */
@@ -542,7 +543,7 @@ export const AdminService: GenService<{
     output: typeof ListMatchableAttributesResponseSchema;
   },
   /**
-   * Names with what is kept for them.
+   * Lists names with their metadata.
    *
    * @generated from rpc flyteidl.service.AdminService.ListNamedEntities
    */
@@ -552,7 +553,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntityListSchema;
   },
   /**
-   * One name with what is kept for it.
+   * Returns a name with its metadata.
    *
    * @generated from rpc flyteidl.service.AdminService.GetNamedEntity
    */
@@ -562,7 +563,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntitySchema;
   },
   /**
-   * Changes description and state of a name.
+   * Updates description and state of a name.
    *
    * @generated from rpc flyteidl.service.AdminService.UpdateNamedEntity
    */
@@ -572,7 +573,7 @@ export const AdminService: GenService<{
     output: typeof NamedEntityUpdateResponseSchema;
   },
   /**
-   * Version of the server.
+   * Returns the version of the server.
    *
    * @generated from rpc flyteidl.service.AdminService.GetVersion
    */
@@ -582,7 +583,7 @@ export const AdminService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
-   * Documentation of a registered thing.
+   * Returns the documentation of a registered entity.
    *
    * @generated from rpc flyteidl.service.AdminService.GetDescriptionEntity
    */
@@ -592,7 +593,7 @@ export const AdminService: GenService<{
     output: typeof DescriptionEntitySchema;
   },
   /**
-   * Documentation of the versions of a name.
+   * Lists the documentation of the versions of a name.
    *
    * @generated from rpc flyteidl.service.AdminService.ListDescriptionEntities
    */
@@ -602,7 +603,7 @@ export const AdminService: GenService<{
     output: typeof DescriptionEntityListSchema;
   },
   /**
-   * Where an execution's time went.
+   * Returns the time spans of an execution.
    *
    * @generated from rpc flyteidl.service.AdminService.GetExecutionMetrics
    */

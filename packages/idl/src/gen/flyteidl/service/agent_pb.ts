@@ -15,7 +15,7 @@ export const file_flyteidl_service_agent: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9zZXJ2aWNlL2FnZW50LnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlMqEBChBTeW5jQWdlbnRTZXJ2aWNlEowBCg9FeGVjdXRlVGFza1N5bmMSJi5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRlVGFza1N5bmNSZXF1ZXN0GicuZmx5dGVpZGwuYWRtaW4uRXhlY3V0ZVRhc2tTeW5jUmVzcG9uc2UiJILT5JMCHjoBKiIZL2FwaS92MS9hZ2VudC90YXNrL3N0cmVhbSgBMAEy4wYKEUFzeW5jQWdlbnRTZXJ2aWNlEnIKCkNyZWF0ZVRhc2sSIS5mbHl0ZWlkbC5hZG1pbi5DcmVhdGVUYXNrUmVxdWVzdBoiLmZseXRlaWRsLmFkbWluLkNyZWF0ZVRhc2tSZXNwb25zZSIdgtPkkwIXOgEqIhIvYXBpL3YxL2FnZW50L3Rhc2sSowEKB0dldFRhc2sSHi5mbHl0ZWlkbC5hZG1pbi5HZXRUYXNrUmVxdWVzdBofLmZseXRlaWRsLmFkbWluLkdldFRhc2tSZXNwb25zZSJXgtPkkwJREk8vYXBpL3YxL2FnZW50L3Rhc2sve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9ErcBCgpEZWxldGVUYXNrEiEuZmx5dGVpZGwuYWRtaW4uRGVsZXRlVGFza1JlcXVlc3QaIi5mbHl0ZWlkbC5hZG1pbi5EZWxldGVUYXNrUmVzcG9uc2UiYoLT5JMCXCpaL2FwaS92MS9hZ2VudC90YXNrX2V4ZWN1dGlvbnMve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9EsABCg5HZXRUYXNrTWV0cmljcxIlLmZseXRlaWRsLmFkbWluLkdldFRhc2tNZXRyaWNzUmVxdWVzdBomLmZseXRlaWRsLmFkbWluLkdldFRhc2tNZXRyaWNzUmVzcG9uc2UiX4LT5JMCWRJXL2FwaS92MS9hZ2VudC90YXNrL21ldHJpY3Mve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9ErYBCgtHZXRUYXNrTG9ncxIiLmZseXRlaWRsLmFkbWluLkdldFRhc2tMb2dzUmVxdWVzdBojLmZseXRlaWRsLmFkbWluLkdldFRhc2tMb2dzUmVzcG9uc2UiXILT5JMCVhJUL2FwaS92MS9hZ2VudC90YXNrL2xvZ3Mve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9MAEy8AEKFEFnZW50TWV0YWRhdGFTZXJ2aWNlEmsKCEdldEFnZW50Eh8uZmx5dGVpZGwuYWRtaW4uR2V0QWdlbnRSZXF1ZXN0GiAuZmx5dGVpZGwuYWRtaW4uR2V0QWdlbnRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2FnZW50L3tuYW1lfRJrCgpMaXN0QWdlbnRzEiEuZmx5dGVpZGwuYWRtaW4uTGlzdEFnZW50c1JlcXVlc3QaIi5mbHl0ZWlkbC5hZG1pbi5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHNiBnByb3RvMw", [file_google_api_annotations, file_flyteidl_admin_agent]);
 
 /**
- * Connectors whose tasks run within one call.
+ * Connectors whose tasks run synchronously, within one call.
  *
  * @generated from service flyteidl.service.SyncAgentService
  */
@@ -34,7 +34,7 @@ export const SyncAgentService: GenService<{
   serviceDesc(file_flyteidl_service_agent, 0);
 
 /**
- * Connectors whose tasks outlast a call.
+ * Connectors whose tasks run asynchronously.
  *
  * @generated from service flyteidl.service.AsyncAgentService
  */
@@ -50,7 +50,7 @@ export const AsyncAgentService: GenService<{
     output: typeof CreateTaskResponseSchema;
   },
   /**
-   * How far a task is.
+   * Returns the state of a task.
    *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTask
    */
@@ -60,7 +60,7 @@ export const AsyncAgentService: GenService<{
     output: typeof GetTaskResponseSchema;
   },
   /**
-   * Stops a task; fine when it has ended.
+   * Stops a task; succeeds if it has ended.
    *
    * @generated from rpc flyteidl.service.AsyncAgentService.DeleteTask
    */
@@ -70,7 +70,7 @@ export const AsyncAgentService: GenService<{
     output: typeof DeleteTaskResponseSchema;
   },
   /**
-   * Figures of a running task.
+   * Returns metrics of a running task.
    *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTaskMetrics
    */
@@ -80,7 +80,7 @@ export const AsyncAgentService: GenService<{
     output: typeof GetTaskMetricsResponseSchema;
   },
   /**
-   * Logs of a task.
+   * Streams logs of a task.
    *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTaskLogs
    */
@@ -93,13 +93,13 @@ export const AsyncAgentService: GenService<{
   serviceDesc(file_flyteidl_service_agent, 1);
 
 /**
- * Tells what a connector can run.
+ * Describes the task types that connectors support.
  *
  * @generated from service flyteidl.service.AgentMetadataService
  */
 export const AgentMetadataService: GenService<{
   /**
-   * One connector.
+   * Returns a connector.
    *
    * @generated from rpc flyteidl.service.AgentMetadataService.GetAgent
    */
@@ -109,7 +109,7 @@ export const AgentMetadataService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
-   * All connectors.
+   * Lists all connectors.
    *
    * @generated from rpc flyteidl.service.AgentMetadataService.ListAgents
    */

@@ -14,7 +14,7 @@ export const file_flyteidl_service_auth: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9zZXJ2aWNlL2F1dGgucHJvdG8SEGZseXRlaWRsLnNlcnZpY2UiFwoVT0F1dGgyTWV0YWRhdGFSZXF1ZXN0Is0CChZPQXV0aDJNZXRhZGF0YVJlc3BvbnNlEg4KBmlzc3VlchgBIAEoCRIeChZhdXRob3JpemF0aW9uX2VuZHBvaW50GAIgASgJEhYKDnRva2VuX2VuZHBvaW50GAMgASgJEiAKGHJlc3BvbnNlX3R5cGVzX3N1cHBvcnRlZBgEIAMoCRIYChBzY29wZXNfc3VwcG9ydGVkGAUgAygJEi0KJXRva2VuX2VuZHBvaW50X2F1dGhfbWV0aG9kc19zdXBwb3J0ZWQYBiADKAkSEAoIandrc191cmkYByABKAkSKAogY29kZV9jaGFsbGVuZ2VfbWV0aG9kc19zdXBwb3J0ZWQYCCADKAkSHQoVZ3JhbnRfdHlwZXNfc3VwcG9ydGVkGAkgAygJEiUKHWRldmljZV9hdXRob3JpemF0aW9uX2VuZHBvaW50GAogASgJIh8KHVB1YmxpY0NsaWVudEF1dGhDb25maWdSZXF1ZXN0Iq4BCh5QdWJsaWNDbGllbnRBdXRoQ29uZmlnUmVzcG9uc2USEQoJY2xpZW50X2lkGAEgASgJEhQKDHJlZGlyZWN0X3VyaRgCIAEoCRIOCgZzY29wZXMYAyADKAkSIgoaYXV0aG9yaXphdGlvbl9tZXRhZGF0YV9rZXkYBCABKAkSHQoVc2VydmljZV9odHRwX2VuZHBvaW50GAUgASgJEhAKCGF1ZGllbmNlGAYgASgJMs0CChNBdXRoTWV0YWRhdGFTZXJ2aWNlEpcBChFHZXRPQXV0aDJNZXRhZGF0YRInLmZseXRlaWRsLnNlcnZpY2UuT0F1dGgyTWV0YWRhdGFSZXF1ZXN0GiguZmx5dGVpZGwuc2VydmljZS5PQXV0aDJNZXRhZGF0YVJlc3BvbnNlIi+C0+STAikSJy8ud2VsbC1rbm93bi9vYXV0aC1hdXRob3JpemF0aW9uLXNlcnZlchKbAQoVR2V0UHVibGljQ2xpZW50Q29uZmlnEi8uZmx5dGVpZGwuc2VydmljZS5QdWJsaWNDbGllbnRBdXRoQ29uZmlnUmVxdWVzdBowLmZseXRlaWRsLnNlcnZpY2UuUHVibGljQ2xpZW50QXV0aENvbmZpZ1Jlc3BvbnNlIh+C0+STAhkSFy9jb25maWcvdjEvZmx5dGVfY2xpZW50YgZwcm90bzM", [file_google_api_annotations]);
 
 /**
- * Empty: the call needs nothing.
+ * Empty request.
  *
  * @generated from message flyteidl.service.OAuth2MetadataRequest
  */
@@ -93,7 +93,7 @@ export const OAuth2MetadataResponseSchema: GenMessage<OAuth2MetadataResponse> = 
   messageDesc(file_flyteidl_service_auth, 1);
 
 /**
- * Empty: the call needs nothing.
+ * Empty request.
  *
  * @generated from message flyteidl.service.PublicClientAuthConfigRequest
  */
@@ -108,7 +108,7 @@ export const PublicClientAuthConfigRequestSchema: GenMessage<PublicClientAuthCon
   messageDesc(file_flyteidl_service_auth, 2);
 
 /**
- * How a command-line tool logs in.
+ * Login settings of command-line tools.
  *
  * @generated from message flyteidl.service.PublicClientAuthConfigResponse
  */
@@ -129,7 +129,7 @@ export type PublicClientAuthConfigResponse = Message<"flyteidl.service.PublicCli
   scopes: string[];
 
   /**
-   * Metadata that carries the token; authorization when empty.
+   * Name of the gRPC metadata that carries the token; default: authorization.
    *
    * @generated from field: string authorization_metadata_key = 4;
    */
@@ -154,13 +154,13 @@ export const PublicClientAuthConfigResponseSchema: GenMessage<PublicClientAuthCo
   messageDesc(file_flyteidl_service_auth, 3);
 
 /**
- * Tells clients how to log in; it needs no login itself.
+ * Login settings of clients; requires no login itself.
  *
  * @generated from service flyteidl.service.AuthMetadataService
  */
 export const AuthMetadataService: GenService<{
   /**
-   * Where the authorisation server is (RFC 8414).
+   * Returns the metadata of the authorisation server (RFC 8414).
    *
    * @generated from rpc flyteidl.service.AuthMetadataService.GetOAuth2Metadata
    */
@@ -170,7 +170,7 @@ export const AuthMetadataService: GenService<{
     output: typeof OAuth2MetadataResponseSchema;
   },
   /**
-   * The client that command-line tools log in as.
+   * Returns the OAuth2 client of command-line tools.
    *
    * @generated from rpc flyteidl.service.AuthMetadataService.GetPublicClientConfig
    */

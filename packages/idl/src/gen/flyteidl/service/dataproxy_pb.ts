@@ -20,7 +20,7 @@ export const file_flyteidl_service_dataproxy: GenFile = /*@__PURE__*/
   fileDesc("CiBmbHl0ZWlkbC9zZXJ2aWNlL2RhdGFwcm94eS5wcm90bxIQZmx5dGVpZGwuc2VydmljZSL0AQocQ3JlYXRlVXBsb2FkTG9jYXRpb25SZXNwb25zZRISCgpzaWduZWRfdXJsGAEgASgJEhIKCm5hdGl2ZV91cmwYAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASTAoHaGVhZGVycxgEIAMoCzI7LmZseXRlaWRsLnNlcnZpY2UuQ3JlYXRlVXBsb2FkTG9jYXRpb25SZXNwb25zZS5IZWFkZXJzRW50cnkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi2gEKG0NyZWF0ZVVwbG9hZExvY2F0aW9uUmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRItCgpleHBpcmVzX2luGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhMKC2NvbnRlbnRfbWQ1GAUgASgMEhUKDWZpbGVuYW1lX3Jvb3QYBiABKAkSIAoYYWRkX2NvbnRlbnRfbWQ1X21ldGFkYXRhGAcgASgIEgsKA29yZxgIIAEoCSJmCh1DcmVhdGVEb3dubG9hZExvY2F0aW9uUmVxdWVzdBISCgpuYXRpdmVfdXJsGAEgASgJEi0KCmV4cGlyZXNfaW4YAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb246AhgBImgKHkNyZWF0ZURvd25sb2FkTG9jYXRpb25SZXNwb25zZRISCgpzaWduZWRfdXJsGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOgIYASLQAQoZQ3JlYXRlRG93bmxvYWRMaW5rUmVxdWVzdBI1Cg1hcnRpZmFjdF90eXBlGAEgASgOMh4uZmx5dGVpZGwuc2VydmljZS5BcnRpZmFjdFR5cGUSLQoKZXhwaXJlc19pbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhJDChFub2RlX2V4ZWN1dGlvbl9pZBgDIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXJIAEIICgZzb3VyY2UiogEKGkNyZWF0ZURvd25sb2FkTGlua1Jlc3BvbnNlEhYKCnNpZ25lZF91cmwYASADKAlCAhgBEjIKCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgIYARI4Cg9wcmVfc2lnbmVkX3VybHMYAyABKAsyHy5mbHl0ZWlkbC5zZXJ2aWNlLlByZVNpZ25lZFVSTHMiUwoNUHJlU2lnbmVkVVJMcxISCgpzaWduZWRfdXJsGAEgAygJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiMKDkdldERhdGFSZXF1ZXN0EhEKCWZseXRlX3VybBgBIAEoCSKyAQoPR2V0RGF0YVJlc3BvbnNlEjAKC2xpdGVyYWxfbWFwGAEgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwSAASOgoPcHJlX3NpZ25lZF91cmxzGAIgASgLMh8uZmx5dGVpZGwuc2VydmljZS5QcmVTaWduZWRVUkxzSAASKQoHbGl0ZXJhbBgDIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbEgAQgYKBGRhdGEqQwoMQXJ0aWZhY3RUeXBlEhsKF0FSVElGQUNUX1RZUEVfVU5ERUZJTkVEEAASFgoSQVJUSUZBQ1RfVFlQRV9ERUNLEAEy4gQKEERhdGFQcm94eVNlcnZpY2USoAEKFENyZWF0ZVVwbG9hZExvY2F0aW9uEi0uZmx5dGVpZGwuc2VydmljZS5DcmVhdGVVcGxvYWRMb2NhdGlvblJlcXVlc3QaLi5mbHl0ZWlkbC5zZXJ2aWNlLkNyZWF0ZVVwbG9hZExvY2F0aW9uUmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS9kYXRhcHJveHkvYXJ0aWZhY3RfdXJuEqYBChZDcmVhdGVEb3dubG9hZExvY2F0aW9uEi8uZmx5dGVpZGwuc2VydmljZS5DcmVhdGVEb3dubG9hZExvY2F0aW9uUmVxdWVzdBowLmZseXRlaWRsLnNlcnZpY2UuQ3JlYXRlRG93bmxvYWRMb2NhdGlvblJlc3BvbnNlIimIAgGC0+STAiASHi9hcGkvdjEvZGF0YXByb3h5L2FydGlmYWN0X3VybhKbAQoSQ3JlYXRlRG93bmxvYWRMaW5rEisuZmx5dGVpZGwuc2VydmljZS5DcmVhdGVEb3dubG9hZExpbmtSZXF1ZXN0GiwuZmx5dGVpZGwuc2VydmljZS5DcmVhdGVEb3dubG9hZExpbmtSZXNwb25zZSIqgtPkkwIkOgEqIh8vYXBpL3YxL2RhdGFwcm94eS9hcnRpZmFjdF9saW5rEmQKB0dldERhdGESIC5mbHl0ZWlkbC5zZXJ2aWNlLkdldERhdGFSZXF1ZXN0GiEuZmx5dGVpZGwuc2VydmljZS5HZXREYXRhUmVzcG9uc2UiFILT5JMCDhIML2FwaS92MS9kYXRhYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_flyteidl_core_identifier, file_flyteidl_core_literals]);
 
 /**
- * An address to put a file at.
+ * Signed URL for the upload of a file.
  *
  * @generated from message flyteidl.service.CreateUploadLocationResponse
  */
@@ -31,7 +31,7 @@ export type CreateUploadLocationResponse = Message<"flyteidl.service.CreateUploa
   signedUrl: string;
 
   /**
-   * Where the file will be, for use in inputs.
+   * URI of the file after the upload, for use in inputs.
    *
    * @generated from field: string native_url = 2;
    */
@@ -43,7 +43,7 @@ export type CreateUploadLocationResponse = Message<"flyteidl.service.CreateUploa
   expiresAt?: Timestamp | undefined;
 
   /**
-   * To be sent with the file.
+   * HTTP headers that the client must send with the file.
    *
    * @generated from field: map<string, string> headers = 4;
    */
@@ -58,7 +58,7 @@ export const CreateUploadLocationResponseSchema: GenMessage<CreateUploadLocation
   messageDesc(file_flyteidl_service_dataproxy, 0);
 
 /**
- * Asks for an address to put a file at.
+ * Requests a signed URL for an upload.
  *
  * @generated from message flyteidl.service.CreateUploadLocationRequest
  */
@@ -74,42 +74,42 @@ export type CreateUploadLocationRequest = Message<"flyteidl.service.CreateUpload
   domain: string;
 
   /**
-   * Made up when empty.
+   * Name of the file; generated if empty.
    *
    * @generated from field: string filename = 3;
    */
   filename: string;
 
   /**
-   * The platform's limit when not set, and at most.
+   * Lifetime of the URL; default and maximum: the platform's limit.
    *
    * @generated from field: google.protobuf.Duration expires_in = 4;
    */
   expiresIn?: Duration | undefined;
 
   /**
-   * The file must have it; needed unless `filename_root` is given.
+   * MD5 of the file, which the upload must match; required unless `filename_root` is set.
    *
    * @generated from field: bytes content_md5 = 5;
    */
   contentMd5: Uint8Array;
 
   /**
-   * Folder of the file; derived from `content_md5` when empty.
+   * Folder of the file; default: derived from `content_md5`.
    *
    * @generated from field: string filename_root = 6;
    */
   filenameRoot: string;
 
   /**
-   * Keeps the sum with the file; the upload must then send `headers`.
+   * Stores the MD5 as metadata of the file; the upload must then send `headers`.
    *
    * @generated from field: bool add_content_md5_metadata = 7;
    */
   addContentMd5Metadata: boolean;
 
   /**
-   * Kept for control planes of several organisations; part of no key here.
+   * Organization, for control planes with several; not part of any key in this implementation.
    *
    * @generated from field: string org = 8;
    */
@@ -124,7 +124,7 @@ export const CreateUploadLocationRequestSchema: GenMessage<CreateUploadLocationR
   messageDesc(file_flyteidl_service_dataproxy, 1);
 
 /**
- * Asks for an address to get a file from.
+ * Requests a signed URL for a download.
  *
  * @generated from message flyteidl.service.CreateDownloadLocationRequest
  * @deprecated
@@ -150,7 +150,7 @@ export const CreateDownloadLocationRequestSchema: GenMessage<CreateDownloadLocat
   messageDesc(file_flyteidl_service_dataproxy, 2);
 
 /**
- * An address to get a file from.
+ * Signed URL for the download of a file.
  *
  * @generated from message flyteidl.service.CreateDownloadLocationResponse
  * @deprecated
@@ -176,7 +176,7 @@ export const CreateDownloadLocationResponseSchema: GenMessage<CreateDownloadLoca
   messageDesc(file_flyteidl_service_dataproxy, 3);
 
 /**
- * Asks for an address to get something from.
+ * Requests a signed URL for an artifact.
  *
  * @generated from message flyteidl.service.CreateDownloadLinkRequest
  */
@@ -211,7 +211,7 @@ export const CreateDownloadLinkRequestSchema: GenMessage<CreateDownloadLinkReque
   messageDesc(file_flyteidl_service_dataproxy, 4);
 
 /**
- * Addresses to get something from.
+ * Signed URLs of an artifact.
  *
  * @generated from message flyteidl.service.CreateDownloadLinkResponse
  */
@@ -242,7 +242,7 @@ export const CreateDownloadLinkResponseSchema: GenMessage<CreateDownloadLinkResp
   messageDesc(file_flyteidl_service_dataproxy, 5);
 
 /**
- * Addresses that need no login until they expire.
+ * Signed URLs, which require no login until they expire.
  *
  * @generated from message flyteidl.service.PreSignedURLs
  */
@@ -266,7 +266,7 @@ export const PreSignedURLsSchema: GenMessage<PreSignedURLs> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_dataproxy, 6);
 
 /**
- * Asks for the data behind a flyte:// address.
+ * Requests the data behind a flyte:// URI.
  *
  * @generated from message flyteidl.service.GetDataRequest
  */
@@ -285,7 +285,7 @@ export const GetDataRequestSchema: GenMessage<GetDataRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_dataproxy, 7);
 
 /**
- * The data, by what the address names.
+ * Data that the URI names.
  *
  * @generated from message flyteidl.service.GetDataResponse
  */
@@ -328,7 +328,7 @@ export const GetDataResponseSchema: GenMessage<GetDataResponse> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_dataproxy, 8);
 
 /**
- * Kinds of things that can be got.
+ * Kinds of downloadable artifacts.
  *
  * @generated from enum flyteidl.service.ArtifactType
  */
@@ -339,7 +339,7 @@ export enum ArtifactType {
   UNDEFINED = 0,
 
   /**
-   * Page that a task wrote about itself.
+   * Deck that a task wrote.
    *
    * @generated from enum value: ARTIFACT_TYPE_DECK = 1;
    */
@@ -353,13 +353,13 @@ export const ArtifactTypeSchema: GenEnum<ArtifactType> = /*@__PURE__*/
   enumDesc(file_flyteidl_service_dataproxy, 0);
 
 /**
- * Signed addresses, by which clients reach the blob store without keys of their own.
+ * Signed URLs, with which clients access the blob store without credentials of their own.
  *
  * @generated from service flyteidl.service.DataProxyService
  */
 export const DataProxyService: GenService<{
   /**
-   * An address to put a file at. ALREADY_EXISTS when another file is there.
+   * Returns a signed URL for an upload; ALREADY_EXISTS if a different file exists there.
    *
    * @generated from rpc flyteidl.service.DataProxyService.CreateUploadLocation
    */
@@ -369,7 +369,7 @@ export const DataProxyService: GenService<{
     output: typeof CreateUploadLocationResponseSchema;
   },
   /**
-   * An address to get a file from; CreateDownloadLink has taken its place.
+   * Returns a signed URL for a download; superseded by CreateDownloadLink.
    *
    * @generated from rpc flyteidl.service.DataProxyService.CreateDownloadLocation
    * @deprecated
@@ -380,7 +380,7 @@ export const DataProxyService: GenService<{
     output: typeof CreateDownloadLocationResponseSchema;
   },
   /**
-   * An address to get something from that an execution made.
+   * Returns a signed URL for an artifact of an execution.
    *
    * @generated from rpc flyteidl.service.DataProxyService.CreateDownloadLink
    */
@@ -390,7 +390,7 @@ export const DataProxyService: GenService<{
     output: typeof CreateDownloadLinkResponseSchema;
   },
   /**
-   * The data behind a flyte:// address.
+   * Returns the data behind a flyte:// URI.
    *
    * @generated from rpc flyteidl.service.DataProxyService.GetData
    */

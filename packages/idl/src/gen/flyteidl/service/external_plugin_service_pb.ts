@@ -34,7 +34,7 @@ export type TaskCreateRequest = Message<"flyteidl.service.TaskCreateRequest"> & 
   template?: TaskTemplate | undefined;
 
   /**
-   * Where outputs.pb belongs.
+   * Prefix of the URI of outputs.pb.
    *
    * @generated from field: string output_prefix = 3;
    */
@@ -50,7 +50,7 @@ export const TaskCreateRequestSchema: GenMessage<TaskCreateRequest> = /*@__PURE_
   messageDesc(file_flyteidl_service_external_plugin_service, 0);
 
 /**
- * The started task.
+ * Started task.
  *
  * @generated from message flyteidl.service.TaskCreateResponse
  * @deprecated
@@ -71,7 +71,7 @@ export const TaskCreateResponseSchema: GenMessage<TaskCreateResponse> = /*@__PUR
   messageDesc(file_flyteidl_service_external_plugin_service, 1);
 
 /**
- * Asks how far a task is.
+ * Requests the state of a task.
  *
  * @generated from message flyteidl.service.TaskGetRequest
  * @deprecated
@@ -97,7 +97,7 @@ export const TaskGetRequestSchema: GenMessage<TaskGetRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_external_plugin_service, 2);
 
 /**
- * How far a task is.
+ * State of a task.
  *
  * @generated from message flyteidl.service.TaskGetResponse
  * @deprecated
@@ -149,7 +149,7 @@ export const TaskDeleteRequestSchema: GenMessage<TaskDeleteRequest> = /*@__PURE_
   messageDesc(file_flyteidl_service_external_plugin_service, 4);
 
 /**
- * Empty: the call has no answer but its success.
+ * Empty response.
  *
  * @generated from message flyteidl.service.TaskDeleteResponse
  * @deprecated
@@ -166,7 +166,7 @@ export const TaskDeleteResponseSchema: GenMessage<TaskDeleteResponse> = /*@__PUR
   messageDesc(file_flyteidl_service_external_plugin_service, 5);
 
 /**
- * How far a task is.
+ * State of a task.
  *
  * @generated from enum flyteidl.service.State
  * @deprecated
@@ -206,7 +206,7 @@ export const StateSchema: GenEnum<State> = /*@__PURE__*/
   enumDesc(file_flyteidl_service_external_plugin_service, 0);
 
 /**
- * Forerunner of the connector services.
+ * Predecessor of the connector services.
  *
  * @generated from service flyteidl.service.ExternalPluginService
  */
@@ -223,7 +223,7 @@ export const ExternalPluginService: GenService<{
     output: typeof TaskCreateResponseSchema;
   },
   /**
-   * How far a task is.
+   * State of a task.
    *
    * @generated from rpc flyteidl.service.ExternalPluginService.GetTask
    * @deprecated

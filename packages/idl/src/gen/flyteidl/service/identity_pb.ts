@@ -15,7 +15,7 @@ export const file_flyteidl_service_identity: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9zZXJ2aWNlL2lkZW50aXR5LnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlIhEKD1VzZXJJbmZvUmVxdWVzdCLKAQoQVXNlckluZm9SZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEgwKBG5hbWUYAiABKAkSGgoScHJlZmVycmVkX3VzZXJuYW1lGAMgASgJEhIKCmdpdmVuX25hbWUYBCABKAkSEwoLZmFtaWx5X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDwoHcGljdHVyZRgHIAEoCRIyChFhZGRpdGlvbmFsX2NsYWltcxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QycQoPSWRlbnRpdHlTZXJ2aWNlEl4KCFVzZXJJbmZvEiEuZmx5dGVpZGwuc2VydmljZS5Vc2VySW5mb1JlcXVlc3QaIi5mbHl0ZWlkbC5zZXJ2aWNlLlVzZXJJbmZvUmVzcG9uc2UiC4LT5JMCBRIDL21lYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * Empty: the call needs nothing.
+ * Empty request.
  *
  * @generated from message flyteidl.service.UserInfoRequest
  */
@@ -71,7 +71,7 @@ export type UserInfoResponse = Message<"flyteidl.service.UserInfoResponse"> & {
   picture: string;
 
   /**
-   * All that have no field here.
+   * Claims without a field of their own.
    *
    * @generated from field: google.protobuf.Struct additional_claims = 8;
    */
@@ -86,13 +86,13 @@ export const UserInfoResponseSchema: GenMessage<UserInfoResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_service_identity, 1);
 
 /**
- * Tells a user who they are.
+ * Returns the identity of the caller.
  *
  * @generated from service flyteidl.service.IdentityService
  */
 export const IdentityService: GenService<{
   /**
-   * The user who calls.
+   * Returns the claims of the caller.
    *
    * @generated from rpc flyteidl.service.IdentityService.UserInfo
    */

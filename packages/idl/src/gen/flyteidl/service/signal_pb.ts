@@ -21,7 +21,7 @@ export const file_flyteidl_service_signal: GenFile = /*@__PURE__*/
  */
 export const SignalService: GenService<{
   /**
-   * A signal, made when it is not there.
+   * Returns a signal; creates it if it does not exist.
    *
    * @generated from rpc flyteidl.service.SignalService.GetOrCreateSignal
    */
@@ -31,7 +31,7 @@ export const SignalService: GenService<{
     output: typeof SignalSchema;
   },
   /**
-   * Signals of an execution.
+   * Lists signals of an execution.
    *
    * @generated from rpc flyteidl.service.SignalService.ListSignals
    */
@@ -41,7 +41,7 @@ export const SignalService: GenService<{
     output: typeof SignalListSchema;
   },
   /**
-   * Gives a signal its value.
+   * Sets the value of a signal.
    *
    * @generated from rpc flyteidl.service.SignalService.SetSignal
    */

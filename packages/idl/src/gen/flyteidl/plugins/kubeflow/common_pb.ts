@@ -14,7 +14,7 @@ export const file_flyteidl_plugins_kubeflow_common: GenFile = /*@__PURE__*/
   fileDesc("CiZmbHl0ZWlkbC9wbHVnaW5zL2t1YmVmbG93L2NvbW1vbi5wcm90bxIZZmx5dGVpZGwucGx1Z2lucy5rdWJlZmxvdyKsAQoJUnVuUG9saWN5EkMKEGNsZWFuX3BvZF9wb2xpY3kYASABKA4yKS5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkNsZWFuUG9kUG9saWN5EiIKGnR0bF9zZWNvbmRzX2FmdGVyX2ZpbmlzaGVkGAIgASgFEh8KF2FjdGl2ZV9kZWFkbGluZV9zZWNvbmRzGAMgASgFEhUKDWJhY2tvZmZfbGltaXQYBCABKAUqYAoOQ2xlYW5Qb2RQb2xpY3kSGAoUQ0xFQU5QT0RfUE9MSUNZX05PTkUQABIbChdDTEVBTlBPRF9QT0xJQ1lfUlVOTklORxABEhcKE0NMRUFOUE9EX1BPTElDWV9BTEwQAlAAYgZwcm90bzM", [file_flyteidl_plugins_common]);
 
 /**
- * How a job as a whole is run.
+ * Settings of a job.
  *
  * @generated from message flyteidl.plugins.kubeflow.RunPolicy
  */
@@ -25,21 +25,21 @@ export type RunPolicy = Message<"flyteidl.plugins.kubeflow.RunPolicy"> & {
   cleanPodPolicy: CleanPodPolicy;
 
   /**
-   * How long the job stays after its end.
+   * Time in seconds to keep the job after its end.
    *
    * @generated from field: int32 ttl_seconds_after_finished = 2;
    */
   ttlSecondsAfterFinished: number;
 
   /**
-   * The job fails when it takes longer.
+   * Deadline in seconds after the start; the job fails if it runs longer.
    *
    * @generated from field: int32 active_deadline_seconds = 3;
    */
   activeDeadlineSeconds: number;
 
   /**
-   * Restarts before the job fails.
+   * Number of restarts before the job fails.
    *
    * @generated from field: int32 backoff_limit = 4;
    */
@@ -54,7 +54,7 @@ export const RunPolicySchema: GenMessage<RunPolicy> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_kubeflow_common, 0);
 
 /**
- * Which pods are removed when a job ends.
+ * Policy for the deletion of pods at the end of a job.
  *
  * @generated from enum flyteidl.plugins.kubeflow.CleanPodPolicy
  */

@@ -39,7 +39,7 @@ export type DistributedMPITrainingTask = Message<"flyteidl.plugins.kubeflow.Dist
   runPolicy?: RunPolicy | undefined;
 
   /**
-   * Processes on each worker.
+   * Number of processes per worker.
    *
    * @generated from field: int32 slots = 4;
    */

@@ -24,7 +24,7 @@ export const file_flyteidl_plugins_kubeflow_pytorch: GenFile = /*@__PURE__*/
  */
 export type ElasticConfig = Message<"flyteidl.plugins.kubeflow.ElasticConfig"> & {
   /**
-   * How workers find each other.
+   * Configuration of the rendezvous of workers.
    *
    * @generated from field: string rdzv_backend = 1;
    */
@@ -41,7 +41,7 @@ export type ElasticConfig = Message<"flyteidl.plugins.kubeflow.ElasticConfig"> &
   maxReplicas: number;
 
   /**
-   * Processes on each worker.
+   * Number of processes per worker.
    *
    * @generated from field: int32 nproc_per_node = 4;
    */
