@@ -10,12 +10,17 @@ const COMMENT_LINE = /^\s*(\/\/|\/\*\*?|\*) /;
 /** Lines of directives, tables and single long words such as URLs. */
 const UNBREAKABLE = /biome-|oxlint-|@ts-|\* \||^\s*(\/\/|\*) \S+$/;
 const OPENING = /^(?:@(?:param\s+\S+|returns?|throws)\s+)?["'`(]*(What|Who|Whose|Whoever|Of|Whether|So|That)\b/i;
+/** Definitions of other projects, with their own comments. */
+const FOREIGN = /^idl\/(google|grpc)\//;
+/** Strings, which are skipped, and comments of Protocol Buffers. */
+const PROTO_TOKEN = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/(?<line>.*)|\/\*(?<block>[^]*?)\*\//g;
 const UNNAMED = /\b(nobody|somebody|likes|whoever)\b/i;
 
 // Arguments name folders to check instead of the whole repository.
 const folders = process.argv.length > 2 ? process.argv.slice(2) : ["."];
 const problems = [];
-for (const folder of folders) for (const file of sourceFiles(resolve(root, folder))) check(file);
+for (const folder of folders)
+  for (const file of sourceFiles(resolve(root, folder), /\.(ts|mjs|proto)$/)) if (!FOREIGN.test(relative(root, file))) check(file);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
@@ -42,7 +47,7 @@ function check(file) {
 function commentsOf(file, text) {
   const found = [];
   let lineEnd;
-  for (const { type, value, start, end } of parseSync(file, text).comments) {
+  for (const { type, value, start, end } of file.endsWith(".proto") ? protoComments(text) : parseSync(file, text).comments) {
     const lines = type === "Block" ? value.split("\n").map((line) => line.replace(/^\s*\*/, "")) : [value];
     const body = lines
       .map((line) => line.trim())
@@ -54,4 +59,13 @@ function commentsOf(file, text) {
     lineEnd = type === "Line" ? end : undefined;
   }
   return found;
+}
+
+/** Lists the comments of a `.proto` file in the form that oxc uses. */
+function protoComments(text) {
+  return [...text.matchAll(PROTO_TOKEN)].flatMap(({ 0: token, index: start, groups: { line, block } }) => {
+    const value = line ?? block;
+    if (value === undefined) return [];
+    return [{ type: line === undefined ? "Block" : "Line", value, start, end: start + token.length }];
+  });
 }

@@ -5,12 +5,15 @@ import { join } from "node:path";
 /** Folders without hand-written code. */
 const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
 
-/** Yields the paths of the hand-written TypeScript and JavaScript modules below a folder. */
-export function* sourceFiles(folder) {
+/**
+ * Yields the paths of the hand-written files below a folder whose names match; by default, of
+ * TypeScript and JavaScript modules.
+ */
+export function* sourceFiles(folder, names = /\.(ts|mjs)$/) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith(".")) yield* sourceFiles(path);
-    else if (entry.isFile() && /\.(ts|mjs)$/.test(entry.name)) yield path;
+    if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith(".")) yield* sourceFiles(path, names);
+    else if (entry.isFile() && names.test(entry.name)) yield path;
   }
 }
 

@@ -73,20 +73,24 @@ test("comments open with a verb or a noun and name the actor", () => {
 });
 
 test.each([
-  ["// Whether it is.", 'opens with "Whether"'],
-  ["/**\n * What it gives.\n */", 'opens with "What"'],
-  ["/** Returns it.\n * @param x of the thing */", 'opens with "of"'],
-  ["// Runs when\n// somebody asks.", 'says "somebody"'],
-])("the check of comments finds %j", (comment, problem) => {
+  ["planted.ts", "// Whether it is.", 'a comment opens with "Whether"'],
+  ["planted.ts", "/**\n * What it gives.\n */", 'a comment opens with "What"'],
+  ["planted.ts", "/** Returns it.\n * @param x of the thing */", 'a comment opens with "of"'],
+  ["planted.ts", "// Runs when\n// somebody asks.", 'a comment says "somebody"'],
+  ["planted.proto", "// Of the last look.", 'a comment opens with "Of"'],
+  ["planted.proto", "/* Runs as whoever made it. */", 'a comment says "whoever"'],
+  ["planted.proto", `// Names ${"it ".repeat(32)}`, "a line of a comment has 105 columns"],
+])("the check of comments finds in %s %j", (name, comment, problem) => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-comments-"));
-  const planted = (text: string) => writeFileSync(join(folder, "planted.ts"), `${text}\nexport const x = "// What is text";\n`);
+  const text = name.endsWith(".proto") ? 'option go_package = "x// What is text";' : 'export const x = "// What is text";';
+  const planted = (comments: string) => writeFileSync(join(folder, name), `${comments}\n${text}\n`);
   planted("// Answers what is asked,\n// that is, all, as user `nobody`.");
   const before = run("check-comments.mjs", folder);
   planted(comment);
   const { status, output } = run("check-comments.mjs", folder);
   rmSync(folder, { recursive: true });
   expect(before).toEqual({ status: 0, output: "" });
-  expect([status, output]).toEqual([1, expect.stringContaining(`planted.ts:1: a comment ${problem}`)]);
+  expect([status, output]).toEqual([1, expect.stringContaining(`${name}:1: ${problem}`)]);
 });
 
 test("each package index shows at most 60 names, and packages/async has no dependencies and no clock", () => {
