@@ -78,8 +78,9 @@ export type Cluster = Message<"flytets.admin.v1.Cluster"> & {
   pools: string[];
 
   /**
-   * State of the circuit breaker. `closed`: admin assigns work. `open`: the data plane is down and
-   * gets none. `half-open`: admin probes whether it has recovered.
+   * State of the circuit breaker. `closed`: the data plane gets new work. `open`: several probes
+   * failed in succession, and it gets none. `half-open`: it responds again, and gets work after
+   * further successes.
    *
    * @generated from field: string state = 5;
    */
@@ -93,7 +94,7 @@ export type Cluster = Message<"flytets.admin.v1.Cluster"> & {
   since?: Timestamp | undefined;
 
   /**
-   * Error of the last response; empty after a success.
+   * Error of the last failed probe; empty if `state` is `closed` and the last probe succeeded.
    *
    * @generated from field: string reason = 7;
    */

@@ -365,7 +365,7 @@ export type DeleteExecutionResponse = Message<"flytets.admin.v1.DeleteExecutionR
   deletion?: Deletion | undefined;
 
   /**
-   * Time at which the deletion of blobs and rows begins.
+   * Time at which the deletion of blobs and rows begins; unset for a dry run.
    *
    * @generated from field: google.protobuf.Timestamp begins_at = 2;
    */
