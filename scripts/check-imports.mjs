@@ -1,5 +1,5 @@
 // Checks which package may import which. Imports go downward only; a service never imports another.
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import { servicePaths } from "./deploy/manifests.mjs";
@@ -84,7 +84,7 @@ const TABLE = {
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   "services/local-cluster": anyPackage.concat("host"),
   bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "host", "local-servers", "test-servers"),
+  conformance: anyPackage.concat("testing", "host", "local-servers", "local-stack", "test-servers"),
 };
 
 /** Packages that contain nothing but tests. */

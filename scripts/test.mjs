@@ -25,12 +25,16 @@ const { status } = spawnSync("vitest", ["run", ...reporters, ...files, ...vitest
 });
 const { numPassedTests: passed = 0, numFailedTests = 0, testResults = [] } = read();
 rmSync(folder, { recursive: true, force: true });
-// Print failures last, where readers of a report look first.
-for (const file of testResults.filter(({ status: verdict }) => verdict === "failed")) {
-  console.log(`FAILED ${relative(root, file.name)} ${file.message ?? ""}`);
-  for (const test of file.assertionResults.filter(({ status: verdict }) => verdict === "failed")) {
-    console.log(`  ${test.fullName}\n    ${test.failureMessages.join("\n").slice(0, 4000).replaceAll("\n", "\n    ")}`);
-  }
+const failedFiles = testResults.filter(({ status: verdict }) => verdict === "failed").map(failuresOf);
+for (const { path, message, tests } of failedFiles) {
+  console.log(`FAILED ${path} ${message}`);
+  for (const { name, error } of tests) console.log(`  ${name}\n    ${error.slice(0, 4000).replaceAll("\n", "\n    ")}`);
+}
+// Print a line per failure last, where readers of a report look first.
+if (failedFiles.length > 0) console.log("Failed tests:");
+for (const { path, message, tests } of failedFiles) {
+  const summaries = tests.map(({ name, error }) => `${name}: ${firstLine(error)}`);
+  for (const summary of summaries.length > 0 ? summaries : [firstLine(message)]) console.log(`  ${path} > ${summary}`);
 }
 // A file that fails to load contains no failed test, but counts as a failure.
 const unloaded = testResults.filter(
@@ -48,6 +52,18 @@ async function changedTests(ref) {
   const tests = selectTests(root, names);
   console.log(`  ${names.length} changed files select ${tests.length} test files`);
   return tests;
+}
+
+/** Returns the path of a file, its error while loading, and names and errors of failed tests. */
+function failuresOf({ name, message, assertionResults }) {
+  const tests = assertionResults
+    .filter(({ status: verdict }) => verdict === "failed")
+    .map((test) => ({ name: test.fullName, error: test.failureMessages.join("\n") }));
+  return { path: relative(root, name), message: message ?? "", tests };
+}
+
+function firstLine(text) {
+  return text.split("\n", 1)[0].slice(0, 200);
 }
 
 function read() {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { ensurePythonEnvironment } from "@flyte-ts/local-stack";
 import { createPool, type Database } from "@flyte-ts/postgres";
 import { type Channel, codeName, createClient, openChannel, RpcError } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
@@ -126,7 +126,7 @@ test.each(writingMethods.map((method): [string, DescMethod] => [method.name, met
 });
 
 test("a call that flytekit retries after a lost response has the same result as without the loss", async () => {
-  const { bin } = await pythonEnvironment();
+  const { bin } = await ensurePythonEnvironment({ onInstall: () => undefined });
   const proxy = await startResponseDropProxy(admin.api);
   const folder = join(root, "conformance", "python");
   const executionId = { project: "flytesnacks", domain: "development", name: "broken-line" };
@@ -164,11 +164,4 @@ function runScript(program: string, args: readonly string[], cut: (nth: number) 
     child.once("error", fail);
     child.once("close", (code) => (code === 0 ? done(printed) : fail(new Error(`${printed}${errors}`))));
   });
-}
-
-/** Returns the stack's Python environment with flytekit. */
-async function pythonEnvironment(): Promise<{ bin: string }> {
-  const module = pathToFileURL(join(root, "packages", "cli", "dist", "stack", "python-environment.js")).href;
-  const { ensurePythonEnvironment } = (await import(module)) as { ensurePythonEnvironment: (told: () => void) => Promise<{ bin: string }> };
-  return ensurePythonEnvironment(() => undefined);
 }

@@ -2,9 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient } from "@flyte-ts/client";
+import { ensurePythonEnvironment } from "@flyte-ts/local-stack";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { executionRequest, identifier, launchPlanRequest, taskRequest, workflowRequest } from "../api/valid-requests.js";
@@ -20,11 +20,7 @@ const secretsFolder = join(folder, "secrets");
 let admin: RunningAdmin;
 let python = "";
 beforeAll(async () => {
-  const environment = pathToFileURL(join(root, "packages", "cli", "dist", "stack", "python-environment.js")).href;
-  const { ensurePythonEnvironment } = (await import(environment)) as {
-    ensurePythonEnvironment: (told: () => void) => Promise<{ bin: string }>;
-  };
-  python = join((await ensurePythonEnvironment(() => undefined)).bin, "python");
+  python = join((await ensurePythonEnvironment({ onInstall: () => undefined })).bin, "python");
   admin = await startAdmin((api) => ({
     auth: {
       mode: "required",

@@ -154,7 +154,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
   ];
   if (makeEnvironment().invalidRequest !== undefined) {
     cases.push(
-      scenario("fails permanently for an invalid template", async (scenario) => {
+      testCase("fails permanently for an invalid template", async (scenario) => {
         await scenario.send(DesiredState.RUN, scenario.environment.invalidRequest?.());
         await scenario.settleTimers();
         scenario.expectLast(Phase.FAILED);
