@@ -1,5 +1,5 @@
-export type { AccessOptions } from "./access.js";
-export type { ApplyOptions, KubeApplier } from "./applier.js";
+export type { AccessOptions } from "./client/access.js";
+export type { ApplyOptions, KubeApplier } from "./client/applier.js";
 export {
   createKubeClient,
   type DeleteOptions,
@@ -11,8 +11,8 @@ export {
   type PodLogOptions,
   type WatchEvent,
   type WatchOptions,
-} from "./client.js";
-export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, wasNotApplied, KubeError } from "./errors.js";
+} from "./client/client.js";
+export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, wasNotApplied, KubeError } from "./client/errors.js";
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 export {
   BINDINGS,
@@ -32,9 +32,9 @@ export {
   type ResourceRef,
   SECRETS,
   SERVICE_ACCOUNTS,
-} from "./resources.js";
-export { WorkQueue } from "./work-queue.js";
-export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
+} from "./client/resources.js";
+export { WorkQueue } from "./queue/work-queue.js";
+export { WorkerPool, type WorkerPoolOptions } from "./queue/worker-pool.js";
 export { ShardAllocator, type ShardAllocatorOptions, type LeaseAction } from "./shard-lease/shard-allocator.js";
 export { type LeaderElection, type LeaderElectionOptions, runLeaderElection } from "./shard-lease/leader-election.js";
 export { ShardLeases, type ShardLeasesOptions } from "./shard-lease/shard-leases.js";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { KubeClient, WatchEvent } from "./client.js";
-import { isGone, KubeError } from "./errors.js";
-import { type KubeObject, objectKey, type ResourceRef } from "./resources.js";
+import type { KubeClient, WatchEvent } from "./client/client.js";
+import { isGone, KubeError } from "./client/errors.js";
+import { type KubeObject, objectKey, type ResourceRef } from "./client/resources.js";
 
 export interface InformerOptions<T extends KubeObject> {
   readonly client: Pick<KubeClient, "list" | "watch">;

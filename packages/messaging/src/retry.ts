@@ -1,7 +1,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { type Backoff, retry as retryWithBackoff } from "@flyte-ts/async";
-import { PublishCancelled } from "./batch-publisher.js";
+import { PublishCancelled } from "./publish/batch-publisher.js";
 
 export class BusClosed extends Error {
   override readonly name = "BusClosed";

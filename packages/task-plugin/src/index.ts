@@ -14,14 +14,14 @@ export {
   type Succeeded,
   type TaskStatus,
 } from "./status.js";
-export { attemptKey } from "./attempt-key.js";
-export { eventFields } from "./event-fields.js";
+export { attemptKey } from "./attempt/attempt-key.js";
+export { eventFields } from "./event/event-fields.js";
 export { inputsForFile, inputsFromFile } from "./item-inputs.js";
 
 // For plugin services
-export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
-export type { PluginBus } from "./plugin-bus.js";
+export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./service/run-plugin.js";
+export type { PluginBus } from "./service/plugin-bus.js";
 
 // For clients of plugin services
-export { decodeHeartbeat, encodeHeartbeat, HEARTBEAT_INTERVAL_MS, type PluginHeartbeat } from "./heartbeat.js";
-export { buildTaskEvent, type TaskEventOptions } from "./build-event.js";
+export { decodeHeartbeat, encodeHeartbeat, HEARTBEAT_INTERVAL_MS, type PluginHeartbeat } from "./service/heartbeat.js";
+export { buildTaskEvent, type TaskEventOptions } from "./event/build-event.js";

@@ -17,9 +17,9 @@ export {
   TERMINATION_STATUS_LABEL,
   WORKFLOW_NAME_LABEL,
   type FlyteWorkflowResource,
-} from "./resource.js";
-export { hasOnlyUpdateManagers } from "./managed-fields.js";
-export { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
+} from "./resource/resource.js";
+export { hasOnlyUpdateManagers } from "./resource/managed-fields.js";
+export { FLYTE_WORKFLOW_CRD } from "./resource/custom-resource-definition.js";
 
 // Building
 export { buildFlyteWorkflow } from "./build/workflow.js";
@@ -35,16 +35,16 @@ export {
   type OffloadedParts,
   type WorkflowReferences,
 } from "./parse/workflow.js";
-export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/closure.js";
-export { isWrappedClosure, wrapClosure } from "./closure-blob.js";
-export { decodeWithoutNodes } from "./parse/stream-closure.js";
+export { parseClosure, parseEncodedClosure, type ClosureModel } from "./graph/closure.js";
+export { isWrappedClosure, wrapClosure } from "./graph/closure-blob.js";
+export { decodeWithoutNodes } from "./graph/stream-closure.js";
 export { WorkflowFormatError } from "./parse/field.js";
 export { checkIdentity } from "./parse/identity.js";
 export { readMalformed, type MalformedResource } from "./parse/malformed-resource.js";
 export { StatusTooNewError } from "./parse/status-version.js";
 
 // Messages as bytes
-export { fieldValues, mapField } from "./parse/encoded-fields.js";
+export { fieldValues, mapField } from "./graph/encoded-fields.js";
 
 // The model
 export type {
@@ -57,10 +57,10 @@ export type {
   ResourceQuantities,
   TaskPluginOverride,
   WorkflowModel,
-} from "./model.js";
-export { modelExpansion } from "./expansion.js";
-export { ListInterner } from "./list-interner.js";
+} from "./model/model.js";
+export { modelExpansion } from "./model/expansion.js";
+export { ListInterner } from "./graph/list-interner.js";
 
 // Patches
-export { applyMergePatch } from "./merge-patch.js";
-export { ownField, setOwnField } from "./own-field.js";
+export { applyMergePatch } from "./resource/merge-patch.js";
+export { ownField, setOwnField } from "./resource/own-field.js";

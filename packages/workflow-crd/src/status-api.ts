@@ -9,7 +9,7 @@ export {
   type SliceRoot,
   type TaskNodeStatus,
   type WorkflowStatus,
-} from "./status.js";
+} from "./model/status.js";
 export { assembleSlices } from "./slice/assemble.js";
 export { decodeSlice, encodeSlice, sliceNotFound, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
 export { sliceUri, type SliceReference } from "./slice/references.js";

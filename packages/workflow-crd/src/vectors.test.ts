@@ -13,8 +13,8 @@ import { expect, test } from "vitest";
 import type { BuildInput } from "./build/input.js";
 import { applyPlatformResources } from "./build/task-resources.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
-import type { BranchModel } from "./model.js";
-import type { FlyteWorkflowResource } from "./resource.js";
+import type { BranchModel } from "./model/model.js";
+import type { FlyteWorkflowResource } from "./resource/resource.js";
 import { parseFlyteWorkflow } from "./parse/workflow.js";
 
 interface Texts {

@@ -5,7 +5,7 @@ import type { ErrorCollector } from "../error/collector.js";
 import { duplicateAlias, notBound } from "../error/errors.js";
 import { Graph, START_NODE } from "./graph.js";
 import type { LaunchPlanInterface } from "./source.js";
-import type { SubWorkflowIndex } from "./sub-workflows.js";
+import type { SubWorkflowIndex } from "../references/sub-workflows.js";
 
 export type Variables = ReadonlyMap<string, Variable>;
 

@@ -6,7 +6,7 @@ import { NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyt
 import { cycle, noNodes, unreachable } from "../error/errors.js";
 import { NO_VARIABLES, type CompileContext, WorkflowBuilder } from "./builder.js";
 import { END_NODE, START_NODE } from "./graph.js";
-import { identifierText } from "./identifier.js";
+import { identifierText } from "../references/identifier.js";
 import { checkNode, linkNode } from "./node.js";
 import { checkVariables } from "./node-interface.js";
 

@@ -14,10 +14,10 @@ import { MAX_OBJECT_NESTING, nestingTooDeep } from "../nesting.js";
 import { InterfaceCache, type CompileContext } from "./builder.js";
 import { compileTemplate } from "./compile-template.js";
 import { START_NODE } from "./graph.js";
-import { identifierText, keyOf } from "./identifier.js";
-import { idsOf } from "./dependencies.js";
+import { identifierText, keyOf } from "../references/identifier.js";
+import { idsOf } from "../references/dependencies.js";
 import type { WorkflowCompilation, WorkflowSource } from "./source.js";
-import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
+import { indexSubWorkflows, type ReachableWorkflows, reachableFrom, type SubWorkflowIndex } from "../references/sub-workflows.js";
 
 /**
  * Checks a workflow with everything that it references and links its graph. Returns all errors at

@@ -6,8 +6,8 @@ import type { ArrayNode, BranchNode, GateNode, Node, WorkflowNode } from "@flyte
 import { mismatchingTypes, noGateCondition, taskNotFound, valueRequired, workflowNotFound } from "../error/errors.js";
 import { checkBindings } from "./bindings.js";
 import { type Interface, NO_VARIABLES, type NodeBuilder, type Variables, type WorkflowBuilder } from "./builder.js";
-import { identifierText, keyOf } from "./identifier.js";
-import { armsOf } from "./nodes.js";
+import { identifierText, keyOf } from "../references/identifier.js";
+import { armsOf } from "../references/nodes.js";
 
 /**
  * Returns a node's interface: its task's, its launch plan's, its sub-workflow's, or that of its

@@ -6,7 +6,7 @@ import type { NodeBuilder, WorkflowBuilder } from "./builder.js";
 import { checkCondition } from "./condition.js";
 import { END_NODE, START_NODE } from "./graph.js";
 import { interfaceOf } from "./node-interface.js";
-import { armsOf } from "./nodes.js";
+import { armsOf } from "../references/nodes.js";
 
 /**
  * Checks a node on its own: id, interface, aliases; for a branch also its conditions and its inner

@@ -1,4 +1,4 @@
-import { type KubeObject, LEASES } from "../resources.js";
+import { type KubeObject, LEASES } from "../client/resources.js";
 
 /** A Lease, as far as shards need it. */
 export interface Lease extends KubeObject {

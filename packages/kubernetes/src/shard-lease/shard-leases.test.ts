@@ -1,9 +1,9 @@
 import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKubeClient, type KubeClient } from "../client.js";
-import { KubeError } from "../errors.js";
-import { NAMESPACES } from "../resources.js";
+import { createKubeClient, type KubeClient } from "../client/client.js";
+import { KubeError } from "../client/errors.js";
+import { NAMESPACES } from "../client/resources.js";
 import { LEASES, memberLease, shardLease } from "./lease-object.js";
 import { ShardLeases } from "./shard-leases.js";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { KubeClient } from "../client.js";
-import { isAlreadyExists, isConflict, isNotFound } from "../errors.js";
+import type { KubeClient } from "../client/client.js";
+import { isAlreadyExists, isConflict, isNotFound } from "../client/errors.js";
 import { createInformer, type Informer } from "../informer.js";
 import {
   GROUP_LABEL,

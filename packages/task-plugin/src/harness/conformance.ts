@@ -6,7 +6,7 @@ import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
-import { type RunningPlugin, runPlugin } from "../run-plugin.js";
+import { type RunningPlugin, runPlugin } from "../service/run-plugin.js";
 import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */

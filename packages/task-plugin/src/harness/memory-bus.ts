@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { BusMessage, PluginBus, Subscription } from "../plugin-bus.js";
+import type { BusMessage, PluginBus, Subscription } from "../service/plugin-bus.js";
 
 type Handler = (messages: readonly BusMessage[]) => Promise<void> | void;
 

@@ -8,7 +8,7 @@ import { buildGraph, type GraphFields, graphFields } from "./graph.js";
 import type { BindingForm } from "./node.js";
 import { protobufJson } from "./protobuf-json.js";
 import { stripInterface } from "./strip-interface.js";
-import type { PlatformResources } from "../model.js";
+import type { PlatformResources } from "../model/model.js";
 import { applyPlatformResources } from "./task-resources.js";
 
 /**

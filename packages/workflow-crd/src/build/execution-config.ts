@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { ResourceQuantities } from "../model.js";
+import type { ResourceQuantities } from "../model/model.js";
 import { quantityOrZero } from "./quantity-or-zero.js";
 import type { BuildInput } from "./input.js";
 import { goStructJson } from "./protobuf-json.js";

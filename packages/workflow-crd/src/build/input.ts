@@ -4,7 +4,7 @@ import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compil
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { KeyValuePair, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { SecurityContext } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import type { PlatformResources } from "../model.js";
+import type { PlatformResources } from "../model/model.js";
 
 /** Source of a FlyteWorkflow resource: one execution, its settings merged, its inputs complete. */
 export interface BuildInput {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { compareQuantities } from "@flyte-ts/domain/quantity";
 import { ResourcesSchema, Resources_ResourceName as Name, type Resources, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { PlatformResources, ResourceQuantities } from "../model.js";
+import type { PlatformResources, ResourceQuantities } from "../model/model.js";
 import { quantityOrZero } from "./quantity-or-zero.js";
 
 const KINDS = [

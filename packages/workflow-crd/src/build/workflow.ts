@@ -4,8 +4,8 @@ import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_p
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import { API_VERSION, FINALIZER, KIND, SHARD_KEY_LABEL, SYSTEM_LABELS, type FlyteWorkflowResource } from "../resource.js";
-import { identityLabels } from "../identity-labels.js";
+import { API_VERSION, FINALIZER, KIND, SHARD_KEY_LABEL, SYSTEM_LABELS, type FlyteWorkflowResource } from "../resource/resource.js";
+import { identityLabels } from "../resource/identity-labels.js";
 import { buildClosure } from "./closure.js";
 import { buildExecutionConfig } from "./execution-config.js";
 import type { BuildInput } from "./input.js";

@@ -2,7 +2,7 @@ import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/i
 import { create } from "@bufbuild/protobuf";
 import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import type { ExecutionOptions, ResourceQuantities, TaskPluginOverride } from "../model.js";
+import type { ExecutionOptions, ResourceQuantities, TaskPluginOverride } from "../model/model.js";
 import { Field } from "./field.js";
 
 /** Settings of the execution, from the top of the resource and its `executionConfig`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { STATUS_VERSION } from "../status.js";
+import { STATUS_VERSION } from "../model/status.js";
 import { StatusTooNewError } from "./status-version.js";
 import { Field } from "./field.js";
 import { parseStatus } from "./status.js";

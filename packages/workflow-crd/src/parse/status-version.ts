@@ -1,4 +1,4 @@
-import { STATUS_VERSION } from "../status.js";
+import { STATUS_VERSION } from "../model/status.js";
 import type { Field } from "./field.js";
 
 /**

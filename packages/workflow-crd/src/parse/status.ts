@@ -1,5 +1,5 @@
 import { nodePhases, workflowPhases } from "@flyte-ts/domain/phase";
-import type { NodeStatus, WorkflowStatus } from "../status.js";
+import type { NodeStatus, WorkflowStatus } from "../model/status.js";
 import type { Field } from "./field.js";
 
 const WORKFLOW_PHASES: ReadonlySet<number> = new Set(workflowPhases.map(({ phase }) => phase));

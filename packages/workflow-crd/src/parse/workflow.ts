@@ -6,19 +6,19 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
-import { hasOnlyUpdateManagers } from "../managed-fields.js";
-import { identityLabels } from "../identity-labels.js";
-import type { ParsedWorkflow, PlatformResources } from "../model.js";
-import { type ClosureModel, parseGraphs } from "./closure.js";
-import { graphFromResource } from "./graph.js";
-import { runToCompletion } from "./run-to-completion.js";
+import { hasOnlyUpdateManagers } from "../resource/managed-fields.js";
+import { identityLabels } from "../resource/identity-labels.js";
+import type { ParsedWorkflow, PlatformResources } from "../model/model.js";
+import { type ClosureModel, parseGraphs } from "../graph/closure.js";
+import { graphFromResource } from "../graph/graph.js";
+import { runToCompletion } from "../graph/run-to-completion.js";
 import { checkStatusVersion } from "./status-version.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./field.js";
 import { assembleSlices } from "../slice/assemble.js";
 import type { LoadedSlice } from "../slice/codec.js";
 import { sliceReferences, type SliceReference } from "../slice/references.js";
-import type { WorkflowStatus } from "../status.js";
+import type { WorkflowStatus } from "../model/status.js";
 import { parseStatus } from "./status.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { NodeStatus } from "../status.js";
+import type { NodeStatus } from "../model/status.js";
 import type { LoadedSlice } from "./codec.js";
 
 type Statuses = Record<string, NodeStatus>;

@@ -3,7 +3,7 @@ import { maxInflatedBytes, type Limits, scanJson, violationText } from "@flyte-t
 import { checkVersion } from "../parse/status-version.js";
 import { Field, type WorkflowFormatError } from "../parse/field.js";
 import { parseNodeStatus } from "../parse/status.js";
-import { SLICE_VERSION, type NodeStatus } from "../status.js";
+import { SLICE_VERSION, type NodeStatus } from "../model/status.js";
 
 /**
  * A node in a slice: its path of ids from the top, and its status without those of its descendants.

@@ -1,6 +1,6 @@
 import { checkVersion } from "../parse/status-version.js";
 import type { Field } from "../parse/field.js";
-import { SLICE_VERSION } from "../status.js";
+import { SLICE_VERSION } from "../model/status.js";
 
 export interface SliceReference {
   readonly key: string;

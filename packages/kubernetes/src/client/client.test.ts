@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { createKubeClient, isTransient, wasNotApplied, type KubeClient, NAMESPACES } from "../index.js";
+
+const { signal } = new AbortController();
+
+/** Consumes the stream. */
+async function all(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}
+
+describe("against a stub server", () => {
+  const folder = mkdtempSync(join(tmpdir(), "cut-answers-"));
+  let server: Server;
+  let client: KubeClient;
+  let answer: (response: ServerResponse, asked: URLSearchParams) => void;
+  beforeAll(async () => {
+    server = createServer(({ url = "" }, response) => answer(response, new URL(url, "http://here").searchParams));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const cluster = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const contexts = [{ name: "here", context: { cluster: "c", user: "u" } }];
+    const content = { "current-context": "here", contexts, clusters: [{ name: "c", cluster }], users: [{ name: "u", user: {} }] };
+    const kubeconfig = join(folder, "kubeconfig");
+    writeFileSync(kubeconfig, stringify(content));
+    client = await createKubeClient({ kubeconfig });
+  });
+  afterAll(async () => {
+    await client.close();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("a list joins its pages, and a limited list is one request", async () => {
+    const asked: string[] = [];
+    answer = (response, query) => {
+      const [from, most] = [Number(query.get("continue") ?? 0), Number(query.get("limit"))];
+      asked.push(`${most} from ${from}`);
+      const items = Array.from({ length: Math.min(most, 1_200 - from) }, (_, index) => ({ metadata: { name: `ns${from + index}` } }));
+      const rest = from + most < 1_200 ? { continue: String(from + most) } : {};
+      response.end(JSON.stringify({ metadata: { resourceVersion: "7", ...rest }, items }));
+    };
+    expect((await client.list(NAMESPACES)).items).toHaveLength(1_200);
+    expect((await client.list(NAMESPACES, { maxItems: 1 })).items).toHaveLength(1);
+    expect(asked).toEqual(["500 from 0", "500 from 500", "500 from 1000", "1 from 0"]);
+  });
+
+  const calls: readonly { readonly what: string; readonly call: () => Promise<unknown> }[] = [
+    { what: "get", call: () => client.get(NAMESPACES, { name: "a" }) },
+    { what: "list", call: () => client.list(NAMESPACES) },
+    { what: "create", call: () => client.create(NAMESPACES, { metadata: { name: "a" } }) },
+    { what: "delete", call: () => client.delete(NAMESPACES, { name: "a" }) },
+    { what: "watch", call: () => all(client.watch(NAMESPACES, { resourceVersion: "1", signal })) },
+    { what: "podLog", call: () => all(client.podLog({ namespace: "a", name: "b", container: "c", follow: true, signal })) },
+  ];
+
+  test.each(calls)("$what: an answer that breaks off may pass, and may have changed something", async ({ call }) => {
+    answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"metadata":', () => response.destroy());
+    };
+    const error = await call().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "KubeError", status: 0 });
+    expect(isTransient(error)).toBe(true);
+    expect(wasNotApplied(error)).toBe(false);
+  });
+
+  test("a response that is no JSON is an error of an intermediary", async () => {
+    answer = (response) => response.end("<html>starting</html>");
+    const error = await client.get(NAMESPACES, { name: "a" }).catch((thrown: unknown) => thrown);
+    expect(isTransient(error)).toBe(true);
+    expect(error).toMatchObject({ message: expect.stringContaining("GET /api/v1/namespaces/a") });
+  });
+});

@@ -1,0 +1,137 @@
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+
+import type { StreamHealth } from "../server/stream-health.js";
+
+interface PendingAck {
+  readonly subject: string;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly deadlineMs: number;
+}
+
+/** A message as sent. */
+export interface OutgoingMessage {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers?: MsgHdrs | undefined;
+}
+
+/** The server did not acknowledge storing the message in time. */
+export class PublishNotAcknowledged extends Error {
+  override readonly name = "PublishNotAcknowledged";
+}
+
+/** The subject has no stream: it was not created yet, or the server has lost it. */
+export class NoStreamError extends Error {
+  override readonly name = "NoStreamError";
+
+  constructor() {
+    super("no stream has the subject of the message");
+  }
+}
+
+const EXPIRY_CHECK_MS = 500;
+
+export interface AckedPublisherOptions {
+  readonly timeoutMs: number;
+  /** Subject prefix of answers. */
+  readonly inbox: string;
+  readonly health: StreamHealth;
+}
+
+/**
+ * Publishes to streams and awaits their acknowledgements. One subscription and one timer serve all:
+ * the client's own requests create a timer and two errors with stacks for each message, a third of
+ * a publisher's time.
+ */
+export class AckedPublisher {
+  readonly #pending = new Map<string, PendingAck>();
+  readonly #inbox: string;
+  readonly #timeoutMs: number;
+  readonly #health: StreamHealth;
+  #lastToken = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    { timeoutMs, inbox, health }: AckedPublisherOptions,
+  ) {
+    this.#health = health;
+    this.#timeoutMs = timeoutMs;
+    this.#inbox = createInbox(inbox);
+    connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => {
+        if (error === null) this.#onAck(message);
+      },
+    });
+  }
+
+  /**
+   * Resolves when a stream has stored the message.
+   *
+   * @throws PublishNotAcknowledged without an acknowledgement in time, NoStreamError,
+   *   JetStreamApiError when the server rejected it.
+   */
+  publish({ subject, data, headers }: OutgoingMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const token = (++this.#lastToken).toString(36);
+      const reply = `${this.#inbox}.${token}`;
+      this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
+      this.#pending.set(token, { subject, resolve, reject, deadlineMs: performance.now() + this.#timeoutMs });
+      this.#timer ??= setInterval(() => this.#expireOverdue(), EXPIRY_CHECK_MS);
+    });
+  }
+
+  #onAck(message: Msg): void {
+    const token = message.subject.slice(this.#inbox.length + 1);
+    const pending = this.#pending.get(token);
+    if (pending === undefined) return;
+    this.#pending.delete(token);
+    const error = ackError(message);
+    if (error === undefined) {
+      this.#health.recordStored(pending.subject);
+      pending.resolve();
+      return;
+    }
+    if (!(error instanceof NoStreamError)) this.#health.recordFailure(pending.subject, error.message);
+    pending.reject(error);
+  }
+
+  /** Entries are in sending order: the first that has time left ends the check. */
+  #expireOverdue(): void {
+    const now = performance.now();
+    const closed = this.connection.isClosed();
+    for (const [token, { subject, deadlineMs, reject }] of this.#pending) {
+      if (deadlineMs > now && !closed) return;
+      this.#pending.delete(token);
+      const error = new PublishNotAcknowledged("the message bus did not acknowledge the message in time");
+      this.#health.recordFailure(subject, error.message);
+      reject(error);
+    }
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/**
+ * Error in the answer, if any. An unreadable answer counts as none: an exception in a callback
+ * closes the connection.
+ */
+function ackError(message: Msg): Error | undefined {
+  try {
+    return parseAckError(message);
+  } catch (cause) {
+    return new PublishNotAcknowledged("the message bus sent a malformed acknowledgement", { cause });
+  }
+}
+
+function parseAckError(message: Msg): Error | undefined {
+  if (message.data.length === 0) return new NoStreamError();
+  const ack = message.json<{ stream?: string; seq?: number; error?: { code: number; err_code: number; description: string } } | null>();
+  if (ack?.error) return new JetStreamApiError(ack.error);
+  if (typeof ack?.stream !== "string") return new PublishNotAcknowledged("the message bus acknowledged the message without a stream");
+  // A stream whose store fails acknowledges unstored messages with 0; streams count from 1.
+  if (!(Number(ack.seq) > 0)) return new PublishNotAcknowledged(`stream ${ack.stream} acknowledged the message without storing it`);
+  return undefined;
+}

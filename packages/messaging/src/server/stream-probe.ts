@@ -1,0 +1,77 @@
+import { PermissionViolationError } from "@nats-io/transport-node";
+import type { Logger } from "@flyte-ts/telemetry";
+import { NoStreamError, type OutgoingMessage } from "../publish/acked-publisher.js";
+import type { Streams, StreamSpec } from "./streams.js";
+
+/** Small messages by which each service checks that the server stores messages. */
+const PROBE_STREAM: StreamSpec = {
+  name: "FLYTE_PROBES",
+  subjects: ["flyte.probe.>"],
+  retention: "limits",
+  maxAgeMs: 60_000,
+  maxMessagesPerSubject: 1,
+};
+
+const PROBE_INTERVAL_MS = 5_000;
+
+interface StreamProbeDeps {
+  readonly streams: Streams;
+  readonly publish: (message: OutgoingMessage) => Promise<void>;
+  readonly logger: Logger;
+  /** Name of the service. */
+  readonly name: string;
+}
+
+/**
+ * Stores a small message at intervals. A service that mostly consumes would otherwise not notice
+ * that the server stores nothing any more. The publisher records failures; this only triggers a
+ * publish.
+ */
+export class StreamProbe {
+  readonly subject: string;
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #streamReady = false;
+  #notPermitted = false;
+
+  constructor(private readonly deps: StreamProbeDeps) {
+    this.subject = `flyte.probe.${deps.name}`;
+  }
+
+  /** Starts once. */
+  start(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** A user without the permission for this subject runs without the probe. */
+  onPermissionError(error: unknown): void {
+    if (!(error instanceof PermissionViolationError) || this.#notPermitted) return;
+    if (error.subject !== this.subject && !error.subject.endsWith(`.${PROBE_STREAM.name}`)) return;
+    this.#notPermitted = true;
+    this.stop();
+    this.deps.logger.warn(
+      { subject: error.subject },
+      "the user of this service lacks the permission to probe the message bus; storage failures show only when it publishes",
+    );
+  }
+
+  async #probe(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      if (!this.#streamReady) await this.deps.streams.ensure(PROBE_STREAM);
+      this.#streamReady = true;
+      if (!this.#notPermitted) await this.deps.publish({ subject: this.subject, data: new Uint8Array() });
+    } catch (error) {
+      if (error instanceof NoStreamError) this.#streamReady = false;
+    } finally {
+      this.#running = false;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import type { Logger } from "@flyte-ts/telemetry";
+import { retry } from "../retry.js";
+
+export interface StreamSpec {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  /**
+   * `workqueue`: a message is deleted when its one consumer acknowledged it; `interest`: when every
+   * durable consumer of that time did; `limits`: after `maxAgeMs`.
+   */
+  readonly retention: "workqueue" | "interest" | "limits";
+  /** Maximum age of a message, acknowledged or not. Default 0: no limit. */
+  readonly maxAgeMs?: number;
+  /** Size above which the oldest messages are deleted, bytes. Default: no limit. */
+  readonly maxBytes?: number;
+  /** Messages kept per subject. Default: no limit. */
+  readonly maxMessagesPerSubject?: number;
+}
+
+const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
+
+/** API error: the stream exists with another configuration. */
+const STREAM_NAME_IN_USE = 10058;
+
+interface StreamsDeps {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly logger: Logger;
+  /** False for a user that may not create or change streams: it waits until another service has. */
+  readonly createsStreams: boolean;
+}
+
+/**
+ * The streams that this process needs. After a server lost its data, they are recreated once a
+ * publisher or consumer misses one.
+ */
+export class Streams {
+  readonly #ensured = new Map<string, StreamSpec>();
+  #recreating: Promise<void> | undefined;
+
+  constructor(private readonly deps: StreamsDeps) {}
+
+  /** Creates or updates the stream, or waits for it; retries while the server is unreachable. */
+  async ensure(spec: StreamSpec): Promise<void> {
+    const { createsStreams, manager, connection } = this.deps;
+    if (!createsStreams) {
+      await retry(() => manager.streams.info(spec.name), connection);
+      return;
+    }
+    await retry(() => this.#createOrUpdate(spec), connection);
+    this.#ensured.set(spec.name, spec);
+  }
+
+  /** Recreates all missing streams. Failures are logged: the caller that missed one tries again. */
+  recreateMissing(): Promise<void> {
+    this.#recreating ??= this.#recreateMissing().finally(() => {
+      this.#recreating = undefined;
+    });
+    return this.#recreating;
+  }
+
+  async #recreateMissing(): Promise<void> {
+    for (const spec of this.#ensured.values()) {
+      try {
+        await this.#createOrUpdate(spec);
+        this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
+      } catch (error) {
+        this.deps.logger.warn({ stream: spec.name, error: String(error) }, "cannot recreate a missing stream");
+      }
+    }
+  }
+
+  async #createOrUpdate(spec: StreamSpec): Promise<void> {
+    const { streams } = this.deps.manager;
+    const config = {
+      name: spec.name,
+      subjects: [...spec.subjects],
+      retention: RETENTION[spec.retention],
+      max_age: nanos(spec.maxAgeMs ?? 0),
+      max_bytes: spec.maxBytes ?? -1,
+      max_msgs_per_subject: spec.maxMessagesPerSubject ?? -1,
+      storage: StorageType.File,
+    };
+    try {
+      await streams.add(config);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
+      await streams.update(spec.name, config);
+    }
+  }
+}

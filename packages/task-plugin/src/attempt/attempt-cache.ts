@@ -1,0 +1,96 @@
+import { BoundedMap } from "@flyte-ts/async";
+import type { BusMessage } from "../service/plugin-bus.js";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { TaskStatus } from "../status.js";
+
+/** A request to handle. */
+export interface Delivery {
+  readonly request: TaskRequest;
+  /** Its message; undefined once it is acknowledged and only this process holds the request. */
+  readonly message: BusMessage | undefined;
+  /** Number of earlier attempts to process it. */
+  readonly retries: number;
+}
+
+/** The newest published event of an attempt. */
+export interface PublishedStatus {
+  readonly phase: TaskStatus["phase"];
+  readonly phaseVersion: number;
+  readonly fingerprint: string;
+  readonly subject: string;
+  /** The encoded event, for exact repetition. */
+  readonly data: Uint8Array;
+}
+
+/** State of one attempt in this process. */
+export interface AttemptRecord {
+  readonly key: string;
+  /** Highest `desiredRank` of the requests seen; 0 before any. */
+  desiredRank: number;
+  lastPublished: PublishedStatus | undefined;
+  /** The first event with phase RUNNING: propeller may have missed it. */
+  firstRunning: PublishedStatus | undefined;
+  /** True while a request is processed. */
+  inProgress: boolean;
+  /** The newest request that arrived meanwhile. */
+  pendingDelivery: Delivery | undefined;
+  /** Cancels the next retry of a requeued request. */
+  cancelRetry: (() => void) | undefined;
+}
+
+export interface AttemptCacheOptions {
+  /** Maximum number of cached terminal attempts; beyond it the oldest are dropped. */
+  readonly maxTerminal: number;
+  /** Maximum size of a terminal attempt's last event to keep for a repetition, bytes. */
+  readonly maxEventBytes: number;
+}
+
+/**
+ * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe
+ * for plugins that can report its end again.
+ */
+export class AttemptCache {
+  readonly #active = new Map<string, AttemptRecord>();
+  // In order of their end.
+  readonly #terminal: BoundedMap<string, AttemptRecord>;
+
+  constructor(private readonly options: AttemptCacheOptions) {
+    this.#terminal = new BoundedMap(options.maxTerminal);
+  }
+
+  get activeCount(): number {
+    return this.#active.size;
+  }
+
+  find(key: string): AttemptRecord | undefined {
+    return this.#active.get(key) ?? this.#terminal.get(key);
+  }
+
+  findOrAdd(key: string): AttemptRecord {
+    const known = this.find(key);
+    if (known !== undefined) return known;
+    const added: AttemptRecord = {
+      key,
+      desiredRank: 0,
+      lastPublished: undefined,
+      firstRunning: undefined,
+      inProgress: false,
+      pendingDelivery: undefined,
+      cancelRetry: undefined,
+    };
+    this.#active.set(key, added);
+    return added;
+  }
+
+  get active(): Iterable<AttemptRecord> {
+    return this.#active.values();
+  }
+
+  /** Marks an attempt as terminal, which may be dropped. */
+  markTerminal(record: AttemptRecord): void {
+    if ((record.lastPublished?.data.length ?? 0) > this.options.maxEventBytes) record.lastPublished = undefined;
+    if ((record.firstRunning?.data.length ?? 0) > this.options.maxEventBytes) record.firstRunning = undefined;
+    this.#active.delete(record.key);
+    this.#terminal.set(record.key, record);
+  }
+}
