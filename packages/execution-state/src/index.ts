@@ -13,4 +13,11 @@ export { sanitizeText } from "./event/sanitize-text.js";
 export { taskKey } from "./event/task-key.js";
 export { isPartOfHistory, foldTask, type TaskState } from "./fold/task-state.js";
 export { durationOf, isTime, nanosOf, nanosOfDate, notBefore, clampNanos, timestampOf } from "./event/time.js";
-export { initialWorkflowState, elapsed, foldWorkflow, nextWorkflowSeq, type WorkflowResult, type WorkflowState } from "./fold/workflow-state.js";
+export {
+  initialWorkflowState,
+  elapsed,
+  foldWorkflow,
+  nextWorkflowSeq,
+  type WorkflowResult,
+  type WorkflowState,
+} from "./fold/workflow-state.js";

@@ -1,143 +1,16 @@
 import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import {
+  gracePeriodSettings,
+  logArchiveSettings,
+  logLinkSettings,
+  podSettings,
+  podTemplateSettings,
+  resultLimitSettings,
+} from "@flyte-ts/pod-task";
 import { z } from "zod";
-import type { PodConfig } from "./build/build-pod.js";
-import type { JsonMap } from "./kube/pod-types.js";
 import { manifest } from "./manifest.js";
 
-const stringMap = z.record(z.string(), z.string()).default({});
-const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
-const toleration = z.strictObject({
-  key: z.string().optional(),
-  operator: z.string().optional(),
-  value: z.string().optional(),
-  effect: z.string().optional(),
-  tolerationSeconds: z.number().optional(),
-});
-const tolerations = z.array(toleration).default([]);
-const requirement = z.strictObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() });
-
-/** Additions to every pod. Defaults are Go Flyte's (`plugins.k8s`). */
-export const podConfig: z.ZodType<PodConfig> = z.strictObject({
-  metadata: z
-    .strictObject({
-      /** Labels of every pod. */
-      labels: stringMap,
-      /** Annotations of every pod. */
-      annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
-    })
-    .prefault({}),
-  environment: z
-    .strictObject({
-      /** Variables of every container. */
-      env: stringMap,
-      /**
-       * Variable of the container → variable of this service whose value it gets; unset ones are
-       * omitted.
-       */
-      envFromService: stringMap,
-      /** Secrets whose keys become variables. */
-      envFromSecrets: z.array(z.string()).default([]),
-      /** ConfigMaps whose keys become variables. */
-      envFromConfigMaps: z.array(z.string()).default([]),
-      /** Sizes between which flytekit writes literals beside outputs.pb, MB; absent: never. */
-      literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
-    })
-    .prefault({}),
-  scheduling: z
-    .strictObject({
-      /** Scheduler of pods that name none; empty: the default of the cluster. */
-      schedulerName: z.string().default(""),
-      /** Node selector of every pod. */
-      nodeSelector: stringMap,
-      /** Tolerations of every pod. */
-      tolerations,
-      /** Affinity of pods that state none. */
-      affinity: json.optional(),
-      /** Resource → tolerations of pods that request it. */
-      resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
-      /**
-       * Resources whose nodes have a taint of the resource's name: pods that request one tolerate
-       * it.
-       */
-      tolerateResources: z.array(z.string()).default([]),
-      /** Tolerations of interruptible pods. */
-      interruptibleTolerations: tolerations,
-      /** Node selector of interruptible pods. */
-      interruptibleNodeSelector: stringMap,
-      /** Node affinity that interruptible pods require. */
-      interruptibleRequirement: requirement.optional(),
-      /** Node affinity that other pods require. */
-      nonInterruptibleRequirement: requirement.optional(),
-      /** Security context of pods that state none. */
-      podSecurityContext: json.optional(),
-      /** DNS configuration of pods that state none. */
-      dnsConfig: json.optional(),
-      /** Use the network of the node. */
-      hostNetwork: z.boolean().optional(),
-      gpu: z
-        .strictObject({
-          /** Resource that a request of a GPU becomes. */
-          resourceName: z.string().default("nvidia.com/gpu"),
-          /** Node label (and taint) that names the device. */
-          deviceLabel: z.string().default("k8s.amazonaws.com/accelerator"),
-          /** Node label that names the size of a partition. */
-          partitionSizeLabel: z.string().default("k8s.amazonaws.com/gpu-partition-size"),
-          /**
-           * Node affinity of pods that request a whole device; absent: the label of the size does
-           * not exist.
-           */
-          unpartitionedRequirement: requirement.optional(),
-          /** Toleration of pods that request a whole device. */
-          unpartitionedToleration: toleration.optional(),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  /** Requests of containers that neither task nor admin sets. */
-  fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
-  /** Pull policy of every container; empty: the default of Kubernetes. */
-  imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
-  /** Security context of containers that state none. */
-  containerSecurityContext: json.optional(),
-  /**
-   * Source of secrets: `kubernetes` for Secrets of the namespace, `webhook` for Flyte's webhook.
-   */
-  secrets: z.enum(["kubernetes", "webhook"]).default("kubernetes"),
-  /**
-   * Moves inputs and outputs of raw containers. Reaches the blob store with the variables of
-   * `environment`.
-   */
-  copilot: z
-    .strictObject({
-      image: z.string().default("flyte-ts/copilot"),
-      command: z.array(z.string()).min(1).default(["/usr/local/bin/node", "/app/main.mjs"]),
-      namePrefix: z.string().default("flyte-copilot-"),
-      cpu: z.string().default("500m"),
-      memory: z.string().default("256Mi"),
-      timeoutSeconds: z.int().min(0).default(3_600),
-      inputPath: z.string().default("/var/flyte/inputs"),
-      outputPath: z.string().default("/var/flyte/outputs"),
-      inputVolume: z.string().default("flyte-inputs"),
-      outputVolume: z.string().default("flyte-outputs"),
-      securityContext: json.default({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-        seccompProfile: { type: "RuntimeDefault" },
-      }),
-    })
-    .prefault({}),
-}) as unknown as z.ZodType<PodConfig>;
-
 const minutes = (count: number) => count * 60_000;
-
-const logLink = z.strictObject({
-  name: z.string(),
-  uris: z.array(z.string()),
-  showWhilePending: z.boolean().default(false),
-  hideOnceFinished: z.boolean().default(false),
-  linkType: z.string().optional(),
-});
 
 export const podServiceConfig = z.strictObject({
   nats: natsSettings,
@@ -164,50 +37,15 @@ export const podServiceConfig = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .default([...manifest.taskTypes]),
-  pods: podConfig.prefault({}),
+  pods: podSettings.prefault({}),
   /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
-  graces: z
-    .strictObject({
-      /** Time for which a pod may be in CreateContainerError, ms. */
-      createContainerErrorMs: z.int().min(0).default(minutes(3)),
-      /** Time for which a pod may be in CreateContainerConfigError, ms. */
-      createContainerConfigErrorMs: z.int().min(0).default(0),
-      /** Time for which a pod may be in ImagePullBackOff, ms. */
-      imagePullBackOffMs: z.int().min(0).default(minutes(3)),
-      /** 0: no limit for pending pods. */
-      podPendingMs: z.int().min(0).default(0),
-    })
-    .prefault({}),
-  limits: z
-    .strictObject({
-      /** Maximum size of outputs.pb or error.pb, bytes. */
-      maxOutputBytes: z
-        .int()
-        .min(1)
-        .default(10 * 1024 * 1024),
-      /** Maximum size of outputs passed by value, bytes. */
-      inlineBytes: z
-        .int()
-        .min(0)
-        .default(8 * 1024),
-    })
-    .prefault({}),
+  graces: gracePeriodSettings,
+  limits: resultLimitSettings,
   /** Links to logs; none by default, since the stack has no page of logs. */
-  logLinks: z.array(logLink).default([]),
+  logLinks: logLinkSettings,
   /** Copies of the logs of ended pods, in the blob store beside the attempt's outputs. */
-  logArchive: z
-    .strictObject({
-      enabled: z.boolean().default(false),
-      maxBytes: z
-        .int()
-        .min(1)
-        .default(8 * 1024 * 1024),
-    })
-    .prefault({}),
-  /** PodTemplate for tasks that name none; empty: none. */
-  defaultPodTemplate: z.string().default(""),
-  /** Namespace of PodTemplates for all namespaces; empty: none. */
-  templateNamespace: z.string().default(""),
+  logArchive: logArchiveSettings,
+  ...podTemplateSettings,
   /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
   /** Maximum wait for the deletion of a pod before an abort is retried, ms. */

@@ -5,16 +5,15 @@ import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { addServiceVariables, LogArchive } from "@flyte-ts/pod-task";
 import { serviceNames } from "@flyte-ts/service-manifest";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
-import { addServiceVariables } from "./build/environment.js";
 import { controllerSettings, podServiceConfig } from "./config.js";
-import { LogArchive } from "./logs/log-archive.js";
 import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
-import { PodController } from "./pods/pod-controller.js";
+import { PodController } from "./pod-controller.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(podServiceConfig, manifest.id, process);

@@ -1,5 +1,5 @@
 import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
-import type { PodController } from "./pods/pod-controller.js";
+import type { PodController } from "./pod-controller.js";
 
 /**
  * Runs tasks of several types as pods; `plugin_identifier` has the names of Go Flyte's two plugins.

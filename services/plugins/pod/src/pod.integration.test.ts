@@ -30,9 +30,9 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { controllerSettings, podServiceConfig } from "./config.js";
-import { LogArchive } from "./logs/log-archive.js";
+import { LogArchive } from "@flyte-ts/pod-task";
 import { podPlugin } from "./plugin.js";
-import { PodController } from "./pods/pod-controller.js";
+import { PodController } from "./pod-controller.js";
 
 // Real pods: processes of the local cluster, a real bus, and files for blobs.
 const clusterProgram = fileURLToPath(new URL("../../../local-cluster/dist/main.js", import.meta.url));

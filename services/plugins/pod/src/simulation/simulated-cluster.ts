@@ -9,7 +9,7 @@ import {
   type ResourceRef,
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
-import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
+import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
 
 /**
  * Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both

@@ -1,0 +1,36 @@
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { isAlreadyExists, type KubeClient, type KubeObject, type ResourceRef } from "@flyte-ts/kubernetes";
+import { RetryLater } from "@flyte-ts/task-plugin";
+import { annotateAttempt } from "./attempt-annotation.js";
+import { asRetryLater, toCreateError } from "./create-error.js";
+import { describeObject, requireAttemptObject } from "./ownership.js";
+
+export interface CreateObjectOptions {
+  readonly client: Pick<KubeClient, "get" | "create">;
+  readonly ref: ResourceRef;
+  /** Such as `Pod`. */
+  readonly kind: string;
+}
+
+/**
+ * Creates the attempt's object with the annotation that identifies the attempt. If an object of its
+ * name exists, adopts it when an earlier try created it for this attempt.
+ * @throws PermanentFailure, RetryableFailure, RetryLater
+ */
+export async function createAttemptObject<T extends KubeObject>(
+  object: T,
+  request: TaskRequest,
+  { client, ref, kind }: CreateObjectOptions,
+): Promise<T> {
+  try {
+    return await client.create<T>(ref, annotateAttempt(object, request));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw toCreateError(error);
+  }
+  const { namespace, generatedName: name } = request;
+  const existing = await client.get<T>(ref, { namespace, name }).catch((error: unknown) => {
+    throw asRetryLater(error);
+  });
+  if (existing === undefined) throw new RetryLater(`waiting for the deletion of an older ${describeObject(kind, request)}`);
+  return requireAttemptObject(existing, request, kind);
+}

@@ -1,0 +1,2 @@
+// For tests of plugins that run pods
+export { MemoryStore } from "./harness/memory-store.js";

@@ -1,0 +1,94 @@
+import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
+import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { createLogger } from "@flyte-ts/telemetry";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Pod } from "../pod-types.js";
+import { MemoryStore } from "../harness/memory-store.js";
+import { tailBytes } from "./tail-bytes.js";
+import { LogArchive } from "./log-archive.js";
+
+const request = sampleRequest("python-task");
+const status = (name: string, over: boolean) => ({ name, state: over ? { terminated: { exitCode: 0 } } : { running: {} } });
+const pod: Pod = {
+  metadata: { name: "x-n0-0", namespace: "p-d" },
+  spec: { containers: [{ name: "main" }, { name: "side" }] },
+  status: { phase: "Running", containerStatuses: [status("main", true), status("side", false)] },
+};
+const uri = `${request.outputPrefix}/logs/main.log`;
+
+describe("LogArchive", () => {
+  const clock = new ManualTime();
+  let store: MemoryStore;
+  let failures: KubeError[];
+  const asked: PodLogOptions[] = [];
+  const archive = (enabled = true) => {
+    const client = {
+      async *podLog(options: PodLogOptions) {
+        asked.push(options);
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+        yield await Promise.resolve(Buffer.from("2026-01-02T03:04:05.000000001Z hello\n"));
+      },
+    };
+    return new LogArchive({
+      client,
+      store,
+      clock,
+      logger: createLogger({ service: "test", level: "silent" }),
+      config: { enabled, maxBytes: 1_000 },
+    });
+  };
+  const kept = () => Buffer.from(store.blobs.get(uri) ?? []).toString();
+
+  beforeEach(() => {
+    store = new MemoryStore();
+    failures = [];
+    asked.length = 0;
+  });
+
+  it("copies the log of each terminated container and links to the copies", async () => {
+    const logs = archive();
+    expect(logs.archive(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
+    await logs.waitUntilArchived(request);
+    expect(kept()).toBe("2026-01-02T03:04:05.000000001Z hello\n");
+    expect(asked).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
+  });
+
+  it("retries transient errors and stops when the log does not exist", async () => {
+    const logs = archive();
+    failures = [new KubeError("away", { status: 503 }), new KubeError("away", { status: 503 })];
+    logs.archive(pod, request);
+    await settlePromises();
+    await clock.advance(1_000);
+    await clock.advance(2_000);
+    await logs.waitUntilArchived(request);
+    expect(kept()).toContain("hello");
+    failures = [new KubeError("pods not found", { status: 404 })];
+    store.blobs.clear();
+    logs.archive(pod, request);
+    await logs.waitUntilArchived(request);
+    expect(kept()).toBe("");
+  });
+
+  it("copies nothing while it is disabled", () => {
+    expect(archive(false).archive(pod, request)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("tailBytes", () => {
+  async function* parts(...texts: string[]) {
+    for (const text of texts) yield await Promise.resolve(Buffer.from(text));
+  }
+  it.each([
+    [["a\nb\n"], 100, "a\nb\n"],
+    [["a\n", "b\n", "c\n"], 4, "c\n"],
+    [["aaa\nbb\ncc\n"], 7, "bb\ncc\n"],
+    [["aaa\nbb\ncc\n"], 5, "cc\n"],
+    [["x".repeat(20)], 5, "xxxxx"],
+    [[], 5, ""],
+  ])("%j within %i bytes", async (texts, most, expected) => {
+    expect(Buffer.from(await tailBytes(parts(...texts), most)).toString()).toBe(expected);
+  });
+});

@@ -1,0 +1,120 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { attemptKey, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
+import type { PodConfig } from "./build/pod-config.js";
+import { downloadFailed } from "./copilot/copilot-container.js";
+import type { DataStore } from "./result/data-store.js";
+import { readErrorDocument, readResult, type ResultLimits } from "./result/read-result.js";
+import { readOrRetryLater, resultStatus } from "./result/result-status.js";
+import { asSystemFailure, mayBeStoreOutage, OutageTrackingStore } from "./result/store-outages.js";
+import type { Pod } from "./pod-types.js";
+import type { LogArchive } from "./logs/log-archive.js";
+import { type LogLink, logLinks } from "./logs/log-links.js";
+import { derivePodState } from "./status/derive-pod-state.js";
+import type { PodState, GracePeriods } from "./status/pod-state.js";
+
+export interface PodStatusDeps {
+  readonly store: DataStore;
+  readonly clock: Time;
+  readonly gracePeriods: GracePeriods;
+  readonly limits: ResultLimits;
+  readonly logLinks: readonly LogLink[];
+  readonly config: PodConfig;
+  readonly archive: Pick<LogArchive, "archive">;
+}
+
+export interface PodObservation {
+  /** Undefined: submitted, and nothing else is known. */
+  readonly status: TaskStatus | undefined;
+  /** Time of the next check even without a change. */
+  readonly recheckAt?: Date | undefined;
+}
+
+/** Plugin state: a pod of the attempt was created. */
+export const POD_CREATED_STATE = new Uint8Array([1]);
+
+// Each may hold outputs of some KiB.
+const MAX_CACHED_RESULTS = 2_000;
+
+/**
+ * Derives the status of an attempt from its pod and, once that has ended, from its output files.
+ * Reads an end once.
+ */
+export class PodStatusReader {
+  readonly #resultCache = new BoundedMap<string, { readonly uid: string | undefined; readonly status: TerminalStatus }>(MAX_CACHED_RESULTS);
+
+  readonly #store: OutageTrackingStore;
+
+  constructor(private readonly deps: PodStatusDeps) {
+    this.#store = new OutageTrackingStore(deps.store, deps.clock);
+  }
+
+  /** @throws RetryLater when the end cannot be read now. */
+  async read(pod: Pod, request: TaskRequest): Promise<PodObservation> {
+    const { clock, logLinks: configuredLinks } = this.deps;
+    const key = attemptKey(request);
+    const cached = this.#resultCache.get(key);
+    if (cached !== undefined && cached.uid === pod.metadata.uid) return { status: cached.status };
+    const now = new Date(clock.now());
+    const state = this.podState(pod);
+    if (state.kind === "waiting") return { status: undefined };
+    const logs = logLinks(configuredLinks, { pod, request, now });
+    const whilePending = logs.filter(({ ShowWhilePending }) => ShowWhilePending);
+    if (state.kind === "progress") {
+      const { phase, reason, occurredAt, recheckAt } = state;
+      const shown = phase === "RUNNING" ? logs : whilePending;
+      const details = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
+      return { status: { phase, logs: shown, pluginState: POD_CREATED_STATE, ...details }, recheckAt };
+    }
+    // A pod that never ran has no log to link to.
+    const shown = pod.status?.phase === "Pending" ? whilePending : logs;
+    const status: TerminalStatus = {
+      ...(await this.#terminalStatus(state, pod, request)),
+      logs: [...shown, ...this.deps.archive.archive(pod, request)],
+      pluginState: POD_CREATED_STATE,
+      occurredAt: state.occurredAt,
+    };
+    this.#resultCache.set(key, { uid: pod.metadata.uid, status });
+    return { status };
+  }
+
+  podState(pod: Pod): PodState {
+    return derivePodState(pod, { gracePeriods: this.deps.gracePeriods, now: new Date(this.deps.clock.now()) });
+  }
+
+  /** True when the end of this very pod was read. */
+  hasResult(key: string, pod: Pod): boolean {
+    return this.#resultCache.get(key)?.uid === pod.metadata.uid;
+  }
+
+  invalidate(key: string): void {
+    this.#resultCache.delete(key);
+  }
+
+  async #terminalStatus(state: PodState & { kind: "succeeded" | "failed" }, pod: Pod, request: TaskRequest): Promise<TerminalStatus> {
+    const { limits, config } = this.deps;
+    const store = this.#store;
+    if (state.kind === "failed") {
+      const reported = downloadFailed(pod, config.copilot)
+        ? await readOrRetryLater(() => readErrorDocument(store, request, limits), POD_CREATED_STATE)
+        : undefined;
+      return { phase: "FAILED", failure: await this.#attributeToStore(reported ?? state.failure, pod, request) };
+    }
+    return resultStatus(await readOrRetryLater(() => readResult(store, request, limits), POD_CREATED_STATE));
+  }
+
+  /**
+   * Counts the failure as the system's when the store was unavailable during the attempt. While it
+   * is unavailable the end is not reported: the next attempt would fail as well.
+   */
+  async #attributeToStore(failure: Failure, pod: Pod, request: TaskRequest): Promise<Failure> {
+    if (!mayBeStoreOutage(pod, failure)) return failure;
+    await readOrRetryLater(() => this.#store.head(`${request.outputPrefix}/error.pb`), POD_CREATED_STATE);
+    const { creationTimestamp } = pod.metadata;
+    return creationTimestamp !== undefined && this.#store.wasUnavailableSince(new Date(creationTimestamp))
+      ? asSystemFailure(failure)
+      : failure;
+  }
+}
+
+type Failure = (PodState & { kind: "failed" })["failure"];

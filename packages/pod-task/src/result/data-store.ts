@@ -1,0 +1,4 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+
+/** The part of the blob store that plugins use. */
+export type DataStore = Pick<BlobStore, "get" | "put" | "head">;

@@ -1,0 +1,331 @@
+import { BoundedMap } from "@flyte-ts/async";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import {
+  belongsToAttempt,
+  createPod,
+  type CreatePodDeps,
+  decodeAttemptAnnotation,
+  isOwnedBy,
+  asRetryLater,
+  kubeUnavailable,
+  type LogArchive,
+  minimalAttempt,
+  type Pod,
+  podMissingFailure,
+  POD_CREATED_STATE,
+  type PodStatusDeps,
+  PodStatusReader,
+  reduceRequest,
+  requireAttemptObject,
+} from "@flyte-ts/pod-task";
+import {
+  type Aborted,
+  attemptKey,
+  type TerminalStatus,
+  isTerminalStatus,
+  RetryLater,
+  type OwningWorkflow,
+  type PluginHost,
+  type RetryableFailure,
+  type TaskStatus,
+} from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import { DeletionWaiter } from "./deletion-waiter.js";
+import { trimPod } from "./trim-pod.js";
+
+export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
+  readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  /**
+   * Seconds between SIGTERM and SIGKILL for a container of an aborted attempt. Short, since its
+   * result is not needed; not 0, with which Kubernetes forgets the pod before its processes have
+   * ended, so that two attempts could run at once.
+   */
+  readonly terminationGraceSeconds: number;
+  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
+  readonly deletionTimeoutMs: number;
+  /** Number of pods observed concurrently. */
+  readonly workers: number;
+  /** At start, earlier ends of pods than this are not reported, ms; propeller asks for them. */
+  readonly reportEndedWithinMs: number;
+}
+
+// Selects every pod of a Flyte task; those of other propellers have no record of the attempt.
+const POD_SELECTOR = "execution-id,node-id";
+const MAX_REMEMBERED = 10_000;
+/** Maximum wait for the first list of pods before a request is requeued, ms. */
+const SYNC_WAIT_MS = 5_000;
+/** Time for which a pod created here may be missing from the watch, ms. */
+const WATCH_LAG_MS = 5_000;
+const RETRY_MS = 1_000;
+
+/**
+ * Runs one pod per attempt and follows all with one watch. State that must outlive the process is
+ * in Kubernetes: the pod's name derives from the attempt, and its annotation identifies it.
+ */
+export class PodController {
+  #host: PluginHost | undefined;
+  #informer: Informer<Pod> | undefined;
+  #pool: WorkerPool | undefined;
+  readonly #queue: WorkQueue;
+  readonly #reader: PodStatusReader;
+  readonly #deletions: DeletionWaiter;
+  /** Pods being created: their changes in the watch are reported after the submission. */
+  readonly #creating = new Set<string>();
+  /** Created here and not yet in the watch. */
+  readonly #awaitingWatch = new Map<string, { readonly pod: Pod; readonly at: number }>();
+  /** Requests of pods that have no record. */
+  readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
+  /** Last state of pods that disappeared before their end was reported. */
+  readonly #deletedUnreported = new Map<string, Pod>();
+  /** Attempts that are aborted or finalized: changes of their pods are ignored. */
+  readonly #finishedAttempts = new BoundedMap<string, true>(MAX_REMEMBERED);
+  #startedAt = 0;
+
+  constructor(private readonly deps: PodControllerDeps) {
+    this.#queue = new WorkQueue(deps.clock);
+    this.#reader = new PodStatusReader(deps);
+    this.#deletions = new DeletionWaiter(deps.clock);
+  }
+
+  start(host: PluginHost): void {
+    const { client, logger, workers } = this.deps;
+    this.#host = host;
+    this.#startedAt = this.#now();
+    this.#pool = new WorkerPool({
+      queue: this.#queue,
+      workers,
+      logger,
+      reconcile: (key) => this.#reconcilePod(key),
+      onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
+    });
+    const onEvent = (event: InformerEvent<Pod>) => this.#onPodEvent(event);
+    this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: POD_SELECTOR, logger, transform: trimPod, onEvent });
+  }
+
+  /** Reason why pods cannot be followed now. */
+  notReadyReason(): string | undefined {
+    return this.#informer?.lagMs() === undefined ? "the first list of pods is not complete" : undefined;
+  }
+
+  async stop(): Promise<void> {
+    await this.#informer?.stop();
+    await this.#pool?.stop();
+  }
+
+  async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    await this.#waitForSync();
+    const { pod, created } = await this.#findOrCreate(request);
+    if (decodeAttemptAnnotation(pod) === undefined) this.#unannotated.set(attemptKey(request), reduceRequest(request));
+    const submitted = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: POD_CREATED_STATE } as const;
+    if (created) {
+      // The submission is reported first, and changes in the watch right after it.
+      this.#queue.addAt(attemptKey(request), this.#now() + 1);
+      return submitted;
+    }
+    const { status, recheckAt } = await this.#reader.read(pod, request);
+    if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
+    return status ?? submitted;
+  }
+
+  /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
+  async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    this.#finishedAttempts.set(attemptKey(request), true);
+    const pod = await this.#getPod(request);
+    if (pod === undefined || !belongsToAttempt(pod, request)) return { phase: "ABORTED" };
+    // An abort may contain only the attempt's names; the pod's own record has the URIs of its
+    // outputs.
+    const annotated = decodeAttemptAnnotation(pod) ?? request;
+    const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, annotated) : { status: undefined };
+    const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
+    if (terminal === undefined || !hasExited(pod)) await this.#deleteAndWait(request, pod.metadata.uid);
+    return terminal ?? { phase: "ABORTED" };
+  }
+
+  /** Lists attempts whose pods the resource owns, by its uid: labels and names can be forged. */
+  async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
+    await this.#waitForSync();
+    const pods = new Map([...this.#awaitingWatch].map(([key, { pod }]) => [key, pod]));
+    for (const pod of this.#informer?.list() ?? []) pods.set(podKey(pod), pod);
+    return [...pods].flatMap(([key, pod]) =>
+      isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasExited(pod)
+        ? { ...(this.#requestFor(key, pod) ?? minimalAttempt(pod, workflowKey)), owner }
+        : [],
+    );
+  }
+
+  async finalize(request: TaskRequest): Promise<void> {
+    const key = attemptKey(request);
+    this.#finishedAttempts.set(key, true);
+    this.#queue.cancelDelayed(key);
+    this.#unannotated.delete(key);
+    this.#reader.invalidate(key);
+    this.#deletedUnreported.delete(key);
+    this.#awaitingWatch.delete(key);
+    const known = this.#informer?.get(key);
+    if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
+    await this.deps.archive.waitUntilArchived(request);
+    await this.#delete(request, known?.metadata.uid);
+  }
+
+  async #findOrCreate(request: TaskRequest): Promise<{ readonly pod: Pod; readonly created: boolean }> {
+    const key = attemptKey(request);
+    const known = this.#informer?.get(key);
+    if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
+    const created = this.#awaitingWatch.get(key);
+    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: created.pod, created: false };
+    if (created !== undefined || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
+      const current = await this.#getPod(request);
+      if (current === undefined) throw deletedExternally(request);
+      return { pod: requireAttemptObject(current, request, "Pod"), created: false };
+    }
+    this.#creating.add(key);
+    try {
+      const pod = await createPod(request, this.deps);
+      if (this.#informer?.get(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
+      return { pod, created: true };
+    } finally {
+      this.#creating.delete(key);
+    }
+  }
+
+  /** Handles a change of a pod from the watch. */
+  #onPodEvent({ type, key, object }: InformerEvent<Pod>): void {
+    this.#awaitingWatch.delete(key);
+    if (type === "deleted") {
+      this.#deletions.onDeleted(key);
+      this.#queue.cancelDelayed(key);
+    }
+    if (this.#requestFor(key, object) === undefined || this.#finishedAttempts.get(key)) return;
+    if (type === "deleted") {
+      // Reported ends are finally garbage-collected: no news.
+      if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
+      this.#deletedUnreported.set(key, object);
+    } else {
+      this.#deletedUnreported.delete(key);
+      if (type === "added" && this.#endedBefore(object, this.#startedAt - this.deps.reportEndedWithinMs)) return;
+    }
+    this.#queue.add(key);
+  }
+
+  /** Reports the state that follows from a pod's change. */
+  async #reconcilePod(key: string): Promise<void> {
+    if (this.#finishedAttempts.get(key) || this.#creating.has(key)) return;
+    const pod = this.#informer?.get(key);
+    const deletedPod = this.#deletedUnreported.get(key);
+    const request = this.#requestFor(key, pod ?? deletedPod);
+    if (request === undefined) return;
+    try {
+      if (pod !== undefined) await this.#publish(pod, request);
+      else if (deletedPod !== undefined) await this.#publishDeleted(deletedPod, request);
+    } catch (error) {
+      if (!(error instanceof RetryLater)) throw error;
+      if (error.status !== undefined) await this.#host?.publishStatus(request, error.status);
+      this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
+    }
+  }
+
+  async #publish(pod: Pod, request: TaskRequest): Promise<void> {
+    const { status, recheckAt } = await this.#reader.read(pod, request);
+    if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
+    if (status !== undefined) await this.#host?.publishStatus(request, status);
+  }
+
+  async #publishDeleted(pod: Pod, request: TaskRequest): Promise<void> {
+    // A pod that ended before its deletion has a result of its own.
+    const { status } = hasExited(pod) ? await this.#reader.read(pod, request) : { status: undefined };
+    const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
+    await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: deletedExternally(request) });
+    this.#deletedUnreported.delete(attemptKey(request));
+  }
+
+  /**
+   * Deletes the pod and waits until it is gone. Since the watch may be interrupted, Kubernetes is
+   * polled as well.
+   */
+  async #deleteAndWait(request: TaskRequest, uid: string | undefined): Promise<void> {
+    const key = attemptKey(request);
+    const deletion = this.#deletions.watch(key);
+    try {
+      if (!(await this.#delete(request, uid))) return;
+      const deadline = this.#now() + this.deps.deletionTimeoutMs;
+      while (this.#now() < deadline) {
+        if (await deletion.waitFor(1_000)) return;
+        const current = await this.#getPod(request);
+        if (current === undefined || current.metadata.uid !== uid) return;
+      }
+      throw new RetryLater(`pod ${key} still exists after its deletion`);
+    } finally {
+      deletion.cancel();
+    }
+  }
+
+  async #delete({ namespace, generatedName: name }: TaskRequest, uid: string | undefined): Promise<boolean> {
+    const { client, terminationGraceSeconds } = this.deps;
+    try {
+      return await client.delete(PODS, { namespace, name, gracePeriodSeconds: terminationGraceSeconds, uid });
+    } catch (error) {
+      throw asRetryLater(error);
+    }
+  }
+
+  async #getPod({ namespace, generatedName: name }: TaskRequest): Promise<Pod | undefined> {
+    try {
+      return await this.deps.client.get<Pod>(PODS, { namespace, name });
+    } catch (error) {
+      throw asRetryLater(error);
+    }
+  }
+
+  async #waitForSync(): Promise<void> {
+    let cancelTimer: () => void = () => undefined;
+    const late = new Promise<"late">((resolve) => {
+      cancelTimer = this.deps.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
+    });
+    const first = await Promise.race([this.#informer?.synced, late]);
+    cancelTimer();
+    if (first === "late") throw kubeUnavailable("the first list of pods is not complete");
+  }
+
+  #requestFor(key: string, pod: Pod | undefined): TaskRequest | undefined {
+    return (pod === undefined ? undefined : decodeAttemptAnnotation(pod)) ?? this.#unannotated.get(key);
+  }
+
+  #endedBefore(pod: Pod, time: number): boolean {
+    const state = this.#reader.podState(pod);
+    return (state.kind === "succeeded" || state.kind === "failed") && state.occurredAt.getTime() < time;
+  }
+
+  #now(): number {
+    return this.deps.clock.now();
+  }
+}
+
+/** The key of a pod's attempt. */
+function podKey({ metadata: { namespace = "", name } }: Pod): string {
+  return attemptKey({ namespace, generatedName: name });
+}
+
+/** True when an earlier process, as far as propeller knows, has created the pod. */
+function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
+  return (
+    pluginState[0] === POD_CREATED_STATE[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING
+  );
+}
+
+function deletedExternally({ namespace, generatedName: name }: TaskRequest): RetryableFailure {
+  return podMissingFailure({ namespace, name });
+}
+
+/**
+ * True when no process of the task runs in the pod any more. An unavailable image is an end too,
+ * but then the pod still exists.
+ */
+function hasExited({ status }: Pod): boolean {
+  if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
+  const containers = status?.containerStatuses ?? [];
+  return containers.length > 0 && containers.every(({ state }) => state?.terminated !== undefined);
+}

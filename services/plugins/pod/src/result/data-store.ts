@@ -1,4 +1,0 @@
-import type { BlobStore } from "@flyte-ts/blobstore";
-
-/** The part of the blob store that the plugin uses. */
-export type DataStore = Pick<BlobStore, "get" | "put" | "head">;
