@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
+import { parse } from "yaml";
 import { type Additions, buildOverlay } from "../manifests.js";
 import { type Permission, grantedPermissions } from "./granted-permissions.js";
 
@@ -60,7 +61,7 @@ export class AuditedCluster {
       execFileSync("kubectl", ["--kubeconfig", kubernetes.kubeconfig, ...args], { encoding: "utf8", input });
     kubectl(["apply", "-f", "-"], needed.map((object) => JSON.stringify(object)).join("\n"));
     const accounts = needed.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name);
-    const config = JSON.parse(readFileSync(kubernetes.kubeconfig, "utf8")) as { users: object[]; contexts: object[] };
+    const config = parse(readFileSync(kubernetes.kubeconfig, "utf8")) as { users: object[]; contexts: object[] };
     for (const name of accounts) {
       const token = kubectl(["-n", "flyte", "create", "token", name, "--duration=2h"]).trim();
       config.users.push({ name, user: { token } });

@@ -35,7 +35,7 @@ test.each([
   ["no number", '{"stream":"TASKS"}', "acknowledged the message without storing it"],
   ["no stream", '{"seq":4}', "the message bus acknowledged the message without a stream"],
   ["null", "null", "the message bus acknowledged the message without a stream"],
-  ["no JSON", "+OK", "no acknowledgement"],
+  ["no JSON", "+OK", "malformed acknowledgement"],
   [
     "an error",
     '{"stream":"TASKS","error":{"code":503,"err_code":10077,"description":"no space left on device"}}',

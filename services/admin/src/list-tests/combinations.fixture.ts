@@ -10,7 +10,7 @@ export interface Listed {
   /** Selected columns. */
   readonly select: string;
   /** The request without filters and order. */
-  readonly request: Pick<ListRequest, "equal" | "where" | "known">;
+  readonly request: Pick<ListRequest, "equal" | "where" | "constants">;
   readonly plan: (request: ListRequest) => Promise<ListPlan>;
   /** True for combinations that docs/reference/list-queries.md documents as slow. */
   readonly slow?: (combination: Combination) => boolean;

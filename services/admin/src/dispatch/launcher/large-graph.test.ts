@@ -96,7 +96,7 @@ test("a large graph stands in the blob store, and while that is away the executi
     const { closure } = await served.admin.getExecution({ id: execution });
     return closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
   };
-  await vi.waitFor(async () => expect(await error()).toMatch(/blob store .*connection refused/), { timeout: 60_000, interval: 100 });
+  await vi.waitFor(async () => expect(await error()).toMatch(/blob store.*connection refused/), { timeout: 60_000, interval: 100 });
   const resource = () => kube.objects.get("flytesnacks-development/waits");
   expect(resource()).toBeUndefined();
   away = false;

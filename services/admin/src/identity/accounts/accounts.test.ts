@@ -49,10 +49,10 @@ test("services get a secret that is shown once; users and clients share their na
   const client = await findClient(database.db, "robot");
   expect(secretMatches(client?.secretHash ?? "", secret)).toBe(true);
   expect(client?.secretHash).not.toBe(secret);
-  await expect(run("user robot")).rejects.toThrow(/taken/);
+  await expect(run("user robot")).rejects.toThrow(/is in use/);
   await run("user bob");
-  await expect(run("service bob")).rejects.toThrow(/taken/);
-  await expect(run("client bob http://localhost:1/callback")).rejects.toThrow(/taken/);
+  await expect(run("service bob")).rejects.toThrow(/is in use/);
+  await expect(run("client bob http://localhost:1/callback")).rejects.toThrow(/is in use/);
 });
 
 test("roles are given and taken", async () => {

@@ -194,7 +194,7 @@ describe("bodies in YAML", () => {
   test.each([
     ["aliases", bomb.join("\n"), "must not contain aliases"],
     ["brackets without end", "[".repeat(50_000), "nested more than"],
-    ["nothing that is YAML", "a: b: c: {", "not YAML"],
+    ["nothing that is YAML", "a: b: c: {", "not supported YAML"],
   ])("%s are the sender's fault", async (_what, body, message) => {
     for (const [method, path, type] of [
       ["POST", CM, "application/yaml"],

@@ -57,7 +57,7 @@ function expectWritten(stored: Stored, slices: StatusSlices): void {
     stored.blobs.set(uri, encodeSlice(entries));
   }
   stored.status = applyMergePatch(stored.status as never, changes.patch as never) as never;
-  for (const uri of changes.obsolete) stored.blobs.delete(uri);
+  for (const uri of changes.obsoleteSlices) stored.blobs.delete(uri);
   expect([...stored.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
 }
 
@@ -121,7 +121,7 @@ describe("slices", () => {
     slices.set(["n4321"], { phase: 2 });
     const changes = slices.collectChanges();
     expect(changes?.blobs.map(({ entries }) => entries.length)).toEqual([100]);
-    expect(changes?.obsolete).toHaveLength(1);
+    expect(changes?.obsoleteSlices).toHaveLength(1);
     expect(changes?.patch).toEqual({
       slices: { generation: 2, names: { 43: "43.2.n" } },
       nodeCounts: { Queued: 9_999, Running: 1 },

@@ -11,7 +11,7 @@ export interface SliceChanges {
   readonly patch: Readonly<Record<string, unknown>>;
   readonly blobs: readonly SliceBlob[];
   /** Blobs that are unreferenced once the patch is durable. */
-  readonly obsolete: readonly string[];
+  readonly obsoleteSlices: readonly string[];
 }
 
 export interface SlicesInput {
@@ -137,9 +137,9 @@ export class StatusSlices {
     this.#generation++;
     const names = { ...this.#persisted.slices?.names };
     const blobs: SliceBlob[] = [];
-    const obsolete: string[] = [];
+    const obsoleteSlices: string[] = [];
     for (const slice of this.#changed) {
-      if (slice.name !== undefined) obsolete.push(sliceUri(this.input.prefix, slice.name));
+      if (slice.name !== undefined) obsoleteSlices.push(sliceUri(this.input.prefix, slice.name));
       delete names[slice.key];
       if (slice.entries.size === 0) {
         this.#removeSlice(slice);
@@ -154,7 +154,7 @@ export class StatusSlices {
     const next = { slices: root, nodeCounts: this.#namedCounts() };
     const patch = mergeDiff(this.#persisted, next) ?? {};
     this.#persisted = next;
-    return { patch, blobs, obsolete };
+    return { patch, blobs, obsoleteSlices };
   }
 
   /** Addresses of all slices that the status names, as of the last taken changes. */
