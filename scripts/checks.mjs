@@ -15,6 +15,7 @@ export function checks() {
     ["names and exports", ...script("check-names.mjs")],
     ["indexes of packages, purity of packages/async", ...script("check-packages.mjs")],
     ["comments", ...script("check-comments.mjs")],
+    ["settings have descriptions", ...script("check-settings.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],
     ["deployments are current", ...script("generate-deploy.mjs", "--check")],

@@ -5,6 +5,12 @@ const MAX_DEPTH = 6;
 /** Names of formats of texts. */
 const FORMATS = { uri: "URL", ipv4: "IPv4 address", ipv6: "IPv6 address", cidrv4: "IPv4 network", cidrv6: "IPv6 network" };
 
+/** Returns the paths of settings without a description; a group of settings needs none. */
+export function settingsWithoutDescription(schema) {
+  const rows = Object.entries(schema.properties).flatMap(([name, each]) => rowsOf(name, each, { depth: 0, required: false }));
+  return rows.filter(({ text }) => text === "").map(({ path }) => path);
+}
+
 /** Renders the page of a service: a table of settings for each top-level object. */
 export function settingsPage({ title, prefix, schema }) {
   const sections = Object.entries(schema.properties).map(([name, each]) => ({

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -92,6 +92,43 @@ test.each([
   expect(before).toEqual({ status: 0, output: "" });
   expect([status, output]).toEqual([1, expect.stringContaining(`${name}:1: ${problem}`)]);
 });
+
+test("settings have descriptions", () => {
+  expect(run("check-settings.mjs")).toEqual({ status: 0, output: "" });
+}, 60_000);
+
+test.each([
+  ["port: z.number(),", "port"],
+  ["/** Retries. */ retries: z.strictObject({ limit: z.number() }),", "retries.limit"],
+  ["/** Peers. */ peers: z.array(z.strictObject({ host: z.string() })),", "peers[].host"],
+  ["/** Roles by name. */ roles: z.record(z.string(), z.strictObject({ scope: z.string() })),", "roles.NAME.scope"],
+])(
+  "the check of settings finds a setting without a description: %s",
+  (line, setting) => {
+    const folder = mkdtempSync(join(tmpdir(), "flyte-ts-settings-"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const program = join(folder, "dist", "main.js");
+    mkdirSync(dirname(program));
+    const planted = (settings: string) =>
+      writeFileSync(
+        program,
+        `import { z } from "zod";
+const schema = z.object({ /** Address. */ host: z.string(), group: z.object({ /** Size, bytes. */ size: z.number() }), ${settings} });
+console.log(JSON.stringify(z.toJSONSchema(schema)));\n`,
+      );
+    planted("");
+    const before = run("check-settings.mjs", program);
+    planted(line);
+    const { status, output } = run("check-settings.mjs", program);
+    rmSync(folder, { recursive: true });
+    expect(before).toEqual({ status: 0, output: "" });
+    expect([status, output]).toEqual([
+      1,
+      `${program}: the setting ${setting} has no description: add a documentation comment to its property\n`,
+    ]);
+  },
+  60_000,
+);
 
 test("each package index shows at most 60 names, and packages/async has no dependencies and no clock", () => {
   expect(run("check-packages.mjs")).toEqual({ status: 0, output: "" });

@@ -14,6 +14,7 @@ export const kubernetesSettings = {
   inCluster: z.boolean().default(false),
   /** Address of the API, such as https://10.0.0.1:6443; `auth` then holds the credentials. */
   endpoint: z.string().optional(),
+  /** Credentials for `endpoint`. */
   auth: z
     .strictObject({
       /** File with a bearer token; read again every minute, since tokens are renewed. */

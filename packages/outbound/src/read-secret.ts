@@ -3,7 +3,12 @@ import { z } from "zod";
 
 /** Source of a secret: a file that holds nothing else, or an environment variable. */
 export const secretSourceSchema = z
-  .strictObject({ file: z.string().min(1).optional(), env: z.string().min(1).optional() })
+  .strictObject({
+    /** File that holds only the secret; it is read for every use. */
+    file: z.string().min(1).optional(),
+    /** Environment variable with the secret. */
+    env: z.string().min(1).optional(),
+  })
   .refine(({ file, env }) => (file === undefined) !== (env === undefined), { message: "give either file or env" });
 
 export type SecretSource = z.infer<typeof secretSourceSchema>;

@@ -5,14 +5,26 @@ import type { JsonMap } from "./pod-types.js";
 const stringMap = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
 const toleration = z.strictObject({
+  /** Key of the tolerated taint; absent with `operator: Exists`: every taint. */
   key: z.string().optional(),
+  /** `Equal`, the default of Kubernetes, or `Exists`. */
   operator: z.string().optional(),
+  /** Value of the tolerated taint, for `Equal`. */
   value: z.string().optional(),
+  /** `NoSchedule`, `PreferNoSchedule` or `NoExecute`; absent: all. */
   effect: z.string().optional(),
+  /** Time for which a running pod tolerates a NoExecute taint, seconds; absent: forever. */
   tolerationSeconds: z.number().optional(),
 });
 const tolerations = z.array(toleration).default([]);
-const requirement = z.strictObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() });
+const requirement = z.strictObject({
+  /** Label of the node. */
+  key: z.string(),
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`. */
+  operator: z.string(),
+  /** Values to compare the label with; none for `Exists` and `DoesNotExist`. */
+  values: z.array(z.string()).optional(),
+});
 
 /** Additions to every pod. Defaults are Go Flyte's (`plugins.k8s`). */
 export const podSettings: z.ZodType<PodConfig> = z.strictObject({
@@ -38,7 +50,14 @@ export const podSettings: z.ZodType<PodConfig> = z.strictObject({
       /** ConfigMaps whose keys become variables. */
       envFromConfigMaps: z.array(z.string()).default([]),
       /** Sizes between which flytekit writes literals beside outputs.pb, MB; absent: never. */
-      literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
+      literalOffloading: z
+        .strictObject({
+          /** Size from which a literal is offloaded, MB. */
+          minSizeMb: z.int(),
+          /** Maximum size of an offloaded literal, MB; flytekit fails the task beyond it. */
+          maxSizeMb: z.int(),
+        })
+        .optional(),
     })
     .prefault({}),
   scheduling: z
@@ -92,7 +111,14 @@ export const podSettings: z.ZodType<PodConfig> = z.strictObject({
     })
     .prefault({}),
   /** Requests of containers that neither task nor admin sets. */
-  fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
+  fallbackResources: z
+    .strictObject({
+      /** CPUs, as a Kubernetes quantity. */
+      cpu: z.string().default("1"),
+      /** Memory, as a Kubernetes quantity. */
+      memory: z.string().default("1Gi"),
+    })
+    .prefault({}),
   /** Pull policy of every container; empty: the default of Kubernetes. */
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
   /** Security context of containers that state none. */
@@ -107,16 +133,33 @@ export const podSettings: z.ZodType<PodConfig> = z.strictObject({
    */
   copilot: z
     .strictObject({
+      /** Image of the copilot's containers. */
       image: z.string().default("flyte-ts/copilot"),
+      /** Program in that image, with its first arguments. */
       command: z.array(z.string()).min(1).default(["/usr/local/bin/node", "/app/main.mjs"]),
+      /** Prefix of the names of its containers: `downloader` and `uploader` follow. */
       namePrefix: z.string().default("flyte-copilot-"),
+      /** CPU request and limit of each of its containers. */
       cpu: z.string().default("500m"),
+      /** Memory request and limit of each of its containers. */
       memory: z.string().default("256Mi"),
+      /**
+       * Timeout of a download, and of an upload, seconds; also the grace period of a pod with
+       * outputs.
+       */
       timeoutSeconds: z.int().min(0).default(3_600),
+      /** Folder of the inputs in the task's container, unless the task names one. */
       inputPath: z.string().default("/var/flyte/inputs"),
+      /** Folder of the outputs in the task's container, unless the task names one. */
       outputPath: z.string().default("/var/flyte/outputs"),
+      /** Name of the pod's volume for the inputs. */
       inputVolume: z.string().default("flyte-inputs"),
+      /** Name of the pod's volume for the outputs. */
       outputVolume: z.string().default("flyte-outputs"),
+      /**
+       * Security context of its containers; the default drops all capabilities and makes the file
+       * system read-only.
+       */
       securityContext: json.default({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -160,10 +203,21 @@ export const resultLimitSettings = z
   .prefault({});
 
 const logLink = z.strictObject({
+  /** Name of the link in the console; it may contain the variables of `uris`. */
   name: z.string(),
+  /**
+   * Addresses; `{{ .podName }}`, `{{ .namespace }}` and further variables of Flyte's log templates
+   * are replaced.
+   */
   uris: z.array(z.string()),
+  /** Show the link before the task runs. */
   showWhilePending: z.boolean().default(false),
+  /** Hide the link once the task has ended. */
   hideOnceFinished: z.boolean().default(false),
+  /**
+   * Show the link only for tasks that name this type in their config's `link_type`; absent: for
+   * all.
+   */
   linkType: z.string().optional(),
 });
 
@@ -173,7 +227,9 @@ export const logLinkSettings = z.array(logLink).default([]);
 /** Copies of the logs of ended pods. */
 export const logArchiveSettings = z
   .strictObject({
+    /** Copy the logs. */
     enabled: z.boolean().default(false),
+    /** Maximum size of a copy, bytes; of a longer log the end is kept. */
     maxBytes: z
       .int()
       .min(1)

@@ -25,6 +25,7 @@ const settings = z.strictObject({
   logLevel,
   server: z
     .strictObject({
+      /** Address on which the gRPC and HTTP ports listen; `0.0.0.0` is every IPv4 interface. */
       host: z.string().default("127.0.0.1"),
       /** Port for gRPC. */
       grpcPort: port.default(8089),

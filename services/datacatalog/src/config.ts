@@ -16,10 +16,18 @@ import { z } from "zod";
  * of the dataset.
  */
 const authSchema = z.strictObject({
+  /**
+   * `open`: callers are not authenticated. `required`: every call needs a token whose holder has
+   * the role `engine`.
+   */
   mode: z.enum(["open", "required"]).default("open"),
+  /** Metadata key that may carry the token besides `authorization`. */
   headerKey: headerKeySchema,
   /** Accepted issuers; admin's built-in issuer is named by admin's `auth.publicUrl`. */
   providers: z.array(providerSchema).default([]),
+  /**
+   * Role bindings of the holders of tokens. Default: propeller may read and write every dataset.
+   */
   roles: z.array(roleSchema).prefault([{ subject: "flytepropeller", role: "engine" }]),
 });
 
@@ -30,7 +38,9 @@ const settings = z.strictObject({
   logLevel,
   server: z
     .strictObject({
+      /** Address on which the gRPC port listens; `0.0.0.0` is every IPv4 interface. */
       host: z.string().default("127.0.0.1"),
+      /** Port for gRPC. */
       grpcPort: port.default(8081),
       /** Maximum size of a request, which carries outputs, bytes. */
       maxMessageBytes: z
@@ -56,6 +66,7 @@ const settings = z.strictObject({
        * `file:///folder`.
        */
       container: z.string().default("s3://my-s3-bucket"),
+      /** Folder of large outputs below `container`. */
       prefix: z.string().default("metadata"),
       /** Maximum size of outputs in the database, bytes; larger ones go to the blob store. */
       inlineBytes: z

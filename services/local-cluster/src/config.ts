@@ -7,6 +7,7 @@ const folder = join(homedir(), ".flyte-ts", "cluster");
 
 /** Settings of the pods on this machine. */
 export const podSettings = {
+  /** Name of the one node that runs the pods. */
   nodeName: z.string().default("local"),
   /**
    * Resources that pods may request in total. Default: four CPUs per core, and twice the machine's
@@ -19,6 +20,9 @@ export const podSettings = {
   podEnv: z.record(z.string(), z.string()).default({}),
   /** Directories prepended to PATH in every container, such as the one of `pyflyte-execute`. */
   podPath: z.array(z.string()).default([]),
+  /**
+   * Simulated pulls of images: containers run as processes of this machine, and no image is pulled.
+   */
   imagePolicy: z
     .strictObject({
       /** Patterns of images that cannot be pulled; `*` matches any text. */
@@ -38,6 +42,7 @@ export const podSettings = {
    */
   warmPython: z
     .strictObject({
+      /** Use the fork server. */
       enabled: z.boolean().default(true),
       /** Start it with the service instead of for the first container. */
       ahead: z.boolean().default(false),
@@ -86,10 +91,12 @@ export const configSchema = z.strictObject({
   /** Kubeconfig file to write. Default: `kubeconfig` in the data directory. */
   kubeconfig: z.string().optional(),
   logLevel,
+  /** Maximum size of a request's body, bytes, as of a Kubernetes API server. */
   maxRequestBytes: z
     .int()
     .positive()
     .default(3 << 20),
+  /** Maximum size of a stored object, bytes of JSON, as of etcd. */
   maxObjectBytes: z.int().positive().default(1_572_864),
   /** Retention of events, seconds. */
   eventTTL: z.number().positive().default(3600),

@@ -27,6 +27,7 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** Address of its gRPC API: `host:port`, `http://host:port` or `https://host:port`. */
       endpoint: z.string().default("127.0.0.1:30080"),
+      /** Timeout of one call, ms. */
       timeoutMs: milliseconds.min(100).default(15_000),
       /** Maximum of concurrent calls. */
       concurrency: z.number().int().positive().default(64),
@@ -66,6 +67,7 @@ export const propellerConfigSchema = z.strictObject({
        * catalog does not publish it.
        */
       auth: serviceAuthSchema.required({ tokenEndpoint: true }).optional(),
+      /** Timeout of one call, ms. */
       timeoutMs: milliseconds.min(100).default(5_000),
       /** Maximum of concurrent calls. */
       concurrency: z.number().int().positive().default(64),
@@ -85,9 +87,11 @@ export const propellerConfigSchema = z.strictObject({
   /** Kubernetes events on FlyteWorkflows, which `kubectl describe` shows. */
   kubernetesEvents: z
     .strictObject({
+      /** Write these events. */
       enabled: z.boolean().default(true),
       /** Rate limit over all workflows, events per second; further events are dropped. */
       perSecond: z.number().positive().default(20),
+      /** Events that may be written at once after a quiet time. */
       burst: z.number().int().positive().default(200),
     })
     .prefault({}),
@@ -103,6 +107,7 @@ export const propellerConfigSchema = z.strictObject({
         .strictObject({
           /** Default: `admin.endpoint`. */
           endpoint: z.string().optional(),
+          /** Timeout of one call, ms; it is then repeated. */
           timeoutMs: milliseconds.min(100).default(15_000),
           /** Maximum of concurrent calls; the events of one execution are sent in sequence. */
           concurrency: z.number().int().positive().default(64),
@@ -133,6 +138,9 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** Prefix of the data of executions. */
       metadataPrefix: z.string().default("s3://my-s3-bucket/metadata/propeller"),
+      /**
+       * Prefix of task outputs that are larger than a literal, unless the execution sets another.
+       */
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
       ...blobStoreSettings,
     })
@@ -145,7 +153,12 @@ export const propellerConfigSchema = z.strictObject({
   workers: z.number().int().positive().default(100),
   /** Maximum of concurrent requests to the Kubernetes API, whatever the number of workers. */
   concurrency: z
-    .strictObject({ reads: z.number().int().positive().default(32), writes: z.number().int().positive().default(64) })
+    .strictObject({
+      /** Maximum of concurrent reads. */
+      reads: z.number().int().positive().default(32),
+      /** Maximum of concurrent writes. */
+      writes: z.number().int().positive().default(64),
+    })
     .prefault({}),
   /** Interval of each run's resync, ms. */
   resyncMs: milliseconds.default(60_000),
@@ -180,6 +193,9 @@ export const propellerConfigSchema = z.strictObject({
         .int()
         .min(0)
         .default(23 * 60),
+      /**
+       * Average interval between deletions, ms; each wait is between half and one and a half of it.
+       */
       intervalMs: milliseconds.min(1_000).default(30 * 60_000),
     })
     .prefault({}),

@@ -11,7 +11,9 @@ export const schedulerConfigSchema = z
     /** Address of admin, which holds the schedules and creates executions. */
     admin: z
       .strictObject({
+        /** Address of admin's gRPC API: `host:port`, `http://host:port` or `https://host:port`. */
         endpoint: z.string().default("127.0.0.1:8089"),
+        /** Timeout of one call, ms. */
         timeoutMs: z.number().int().positive().default(10_000),
         /** Credentials for admin, if it requires authentication. */
         auth: serviceAuthSchema.optional(),

@@ -6,12 +6,15 @@ import { createClientToken } from "./client-token.js";
 
 /** Credentials of a service for calls to others; without them it calls without a token. */
 export const serviceAuthSchema = z.strictObject({
+  /** Client id of this service at the issuer of tokens. */
   clientId: z.string().min(1),
   /** File that holds only the client's secret; it is read again for every token. */
   clientSecretFile: z.string().min(1),
   /** Address of the token endpoint; absent: discovered from the called service. */
   tokenEndpoint: z.url().optional(),
+  /** Requested scopes. */
   scopes: z.array(z.string().min(1)).default(["all"]),
+  /** Value of `audience`, where the issuer needs it; absent: none is sent. */
   audience: z.string().optional(),
 });
 

@@ -3,6 +3,9 @@ import { z } from "zod";
 
 const cluster = z
   .strictObject({
+    /**
+     * Name of the data plane, unique; propeller and the plugin services there have it as `cluster`.
+     */
     name: z.string().min(1),
     ...kubernetesSettings,
     /**
@@ -35,12 +38,32 @@ export const placementSchema = z.strictObject({
    * equal.
    */
   labelClusterMap: z
-    .record(z.string(), z.array(z.strictObject({ id: z.string().min(1), weight: z.number().min(0).default(0) })).min(1))
+    .record(
+      z.string(),
+      z
+        .array(
+          z.strictObject({
+            /** Name of a cluster in `clusters`. */
+            id: z.string().min(1),
+            /** Share of the label's executions, relative to the weights of its other clusters. */
+            weight: z.number().min(0).default(0),
+          }),
+        )
+        .min(1),
+    )
     .default({}),
   /** Label of executions without one, or with one that is not in the map. */
   defaultExecutionLabel: z.string().default(""),
   /** Pool of a domain's executions, unless an attribute of the project sets another. */
-  clusterPoolAssignments: z.record(z.string(), z.strictObject({ pool: z.string().min(1) })).default({}),
+  clusterPoolAssignments: z
+    .record(
+      z.string(),
+      z.strictObject({
+        /** Cluster pool, one of `clusters[].pools`. */
+        pool: z.string().min(1),
+      }),
+    )
+    .default({}),
 });
 
 /** Limits of the circuit breaker of a cluster. */

@@ -4,6 +4,7 @@ import { clusterHealthSchema, clustersSchema, placementSchema } from "./config-s
 import { clusterResourcesSchema } from "./resources/config-schema.js";
 
 const settings = z.strictObject({
+  /** Data planes that run executions. Without any, executions wait. */
   clusters: clustersSchema,
   placement: placementSchema.prefault({}),
   clusterHealth: clusterHealthSchema.prefault({}),

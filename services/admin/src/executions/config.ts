@@ -27,7 +27,12 @@ const settings = z.strictObject({
     .strictObject({
       signedUrls: z
         .strictObject({
+          /**
+           * Adds signed URLs of inputs and outputs to the answers of `GetExecutionData` and its
+           * like for nodes and tasks.
+           */
           enabled: z.boolean().default(false),
+          /** Validity of those URLs, minutes. */
           durationMinutes: z
             .number()
             .positive()

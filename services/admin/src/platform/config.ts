@@ -27,12 +27,20 @@ const settings = z.strictObject({
     .strictObject({
       upload: z
         .strictObject({
+          /** Maximum validity of an upload link, seconds; the default of requests without one. */
           maxExpiresInSeconds,
+          /** Length, in characters, of the random name of an upload whose request names no file. */
           defaultFileNameLength: z.number().int().positive().default(20),
+          /** Folder of uploads below `storage.container`; empty: the container itself. */
           storagePrefix: z.string().default(""),
         })
         .prefault({}),
-      download: z.strictObject({ maxExpiresInSeconds }).prefault({}),
+      download: z
+        .strictObject({
+          /** Maximum validity of a download link, seconds; the default of requests without one. */
+          maxExpiresInSeconds,
+        })
+        .prefault({}),
     })
     .prefault({}),
   /** Connectors that admin lists for clients. */

@@ -13,6 +13,7 @@ const webhookSchema = z
      * incoming webhooks of Slack.
      */
     kind: z.enum(["signed", "slack"]).default("signed"),
+    /** Address that receives the request; give this or `urlFrom`. */
     url: z.url().optional(),
     /** Source of a URL that is itself a secret, such as Slack's. */
     urlFrom: secretSourceSchema.optional(),
@@ -20,6 +21,7 @@ const webhookSchema = z
     secret: secretSourceSchema.optional(),
     /** Projects whose executions it may receive; empty: all. */
     projects: z.array(name).default([]),
+    /** Domains whose executions it may receive; empty: all. */
     domains: z.array(name).default([]),
     /** Phases that it receives without being named as a recipient. */
     phases: z.array(z.enum(["SUCCEEDED", "FAILED", "ABORTED", "TIMED_OUT"])).default([]),
@@ -35,21 +37,31 @@ export const notificationsSchema = z
   .strictObject({
     emailer: z
       .strictObject({
-        /** Templates with Flyte's placeholders. */
+        /** Template of the subject; this and the other templates have Flyte's placeholders. */
         subject: template.default("Flyte: {{ project }}/{{ domain }}/{{ name }} has {{ phase }}"),
+        /** Template of the body, HTML, for notifications that bring none. */
         body: template.default(
           "<p>Execution <b>{{ name }}</b> of {{ workflow.name }} ({{ project }}, {{ domain }}) has {{ phase }}.{{ error }}</p>",
         ),
+        /** Mail address in `From`. */
         sender: z.string().refine(isMailAddress, "must be a mail address").default("flyte-notifications@localhost"),
         /** Default: no mail server; mails then fail with this reason in the list of deliveries. */
         smtp: z
           .strictObject({
+            /** Host name or address of the mail server. */
             host: name,
+            /** Port of the mail server. */
             port: z.number().int().min(1).max(65535).default(587),
             /** `implicit` is for port 465. */
             tls: z.enum(["implicit", "starttls", "opportunistic", "none"]).default("starttls"),
+            /**
+             * False accepts any certificate of the mail server, so another server may read the
+             * mails and the password.
+             */
             verifyCertificate: z.boolean().default(true),
+            /** User name at the mail server; absent: no login. */
             user: name.optional(),
+            /** Password of that user. */
             password: secretSourceSchema.optional(),
           })
           .refine(({ user, password }) => (user === undefined) === (password === undefined), {
@@ -60,11 +72,15 @@ export const notificationsSchema = z
       .prefault({}),
     slack: z
       .strictObject({
+        /**
+         * Template of the message, with Flyte's placeholders, for notifications that bring none.
+         */
         text: template.default("Execution `{{ name }}` of {{ workflow.name }} ({{ project }}, {{ domain }}) has {{ phase }}.{{ error }}"),
         /** Permits Slack notifications that name the URL of an incoming webhook themselves. */
         allowUrls: z.boolean().default(true),
       })
       .prefault({}),
+    /** Receivers of HTTP requests about the ends of executions. */
     webhooks: z
       .array(webhookSchema)
       .default([])
@@ -77,11 +93,13 @@ export const notificationsSchema = z
     allowHttp: z.boolean().default(false),
     /** Maximum of redirects (307 and 308) that are followed. */
     maxRedirects: z.number().int().min(0).max(5).default(0),
-    /** Timeout of one attempt. */
+    /** Timeout of one attempt, seconds. */
     timeoutSeconds: z.number().positive().max(60).default(15),
-    /** Delay before the second attempt; doubles for each further one. */
+    /** Delay before the second attempt, seconds; doubles for each further one. */
     firstDelaySeconds: z.number().positive().default(5),
+    /** Maximum delay between attempts, seconds, also where the receiver requests more. */
     maxDelaySeconds: z.number().positive().default(3600),
+    /** Time after the first attempt from which a failed delivery is not retried, seconds. */
     giveUpAfterSeconds: z
       .number()
       .positive()

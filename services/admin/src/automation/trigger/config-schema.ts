@@ -22,6 +22,7 @@ export const triggersSchema = z
         key: secretSourceSchema.optional(),
         /** Maximum difference between a webhook's timestamp and admin's clock, seconds. */
         toleranceSeconds: z.number().positive().default(300),
+        /** Maximum size of a webhook's body, bytes; larger ones are rejected. */
         maxBodyBytes: z
           .number()
           .int()

@@ -5,8 +5,17 @@ export const RESERVED_VARIABLES: ReadonlySet<string> = new Set(["namespace", "pr
 
 const dataSource = z
   .strictObject({
+    /** The value itself. */
     value: z.string().min(1).optional(),
-    valueFrom: z.strictObject({ env: z.string().min(1).optional(), filePath: z.string().min(1).optional() }).optional(),
+    /** Source of a value that does not belong into the configuration, such as a secret. */
+    valueFrom: z
+      .strictObject({
+        /** Environment variable of admin with the value. */
+        env: z.string().min(1).optional(),
+        /** File with the value. */
+        filePath: z.string().min(1).optional(),
+      })
+      .optional(),
   })
   .refine(({ value, valueFrom }) => [value, valueFrom?.env, valueFrom?.filePath].filter((each) => each !== undefined).length === 1, {
     message: "set exactly one of value, valueFrom.env and valueFrom.filePath",

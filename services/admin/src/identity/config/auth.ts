@@ -39,13 +39,18 @@ export const authSchema = z.strictObject({
    * sent to it before all others.
    */
   builtIn: issuerSchema.optional(),
+  /** Browser login, for the console. */
   browser: browserSchema.prefault({}),
   /** Settings that command-line clients get from the API. */
   publicClient: z
     .strictObject({
+      /** Client id with which command-line clients log in; the built-in issuer knows it. */
       clientId: name.default("flytectl"),
+      /** Address on the user's machine that the issuer redirects the browser to after a login. */
       redirectUri: z.url().default("http://localhost:53593/callback"),
+      /** Scopes that command-line clients request. */
       scopes: z.array(name).default(["all", "offline"]),
+      /** Value of `audience` in their requests; empty: none is sent. */
       audience: z.string().default(""),
     })
     .prefault({}),

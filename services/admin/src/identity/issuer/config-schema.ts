@@ -12,6 +12,7 @@ export const issuerSchema = z.strictObject({
    * creates one and shows it.
    */
   secretsFolder: z.string().optional(),
+  /** Lifetime of access and ID tokens, seconds. */
   accessTokenSeconds: z.number().int().positive().default(1_800),
   /**
    * Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted; wrong
