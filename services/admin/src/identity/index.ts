@@ -1,6 +1,8 @@
 export { createBindings } from "./access/bindings.js";
 export type { Access } from "./access/start.js";
 export { triggerPermissions } from "./access/trigger-permissions.js";
+export { ACCOUNTS_HELP } from "./accounts/help.js";
+export { AccountsUsageError, parseAccountsCommand } from "./accounts/parse-command.js";
 export { runAccounts } from "./accounts/run.js";
 export { type IdentityConfig, identitySettings } from "./config.js";
 export { isOrigin } from "./config/auth.js";

@@ -1,10 +1,10 @@
 import { deleteRoleBinding, insertRoleBinding } from "../store/role-bindings.js";
 import { deleteGrantsOf } from "../store/issuer-state.js";
-import { type Role, ROLES, WILDCARD } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { isClient, putPublicClient, putServiceClient } from "../store/issuer-clients.js";
 import { addSigningKey, dropSigningKeys } from "../store/issuer-keys.js";
 import { hashPassword } from "../issuer/password.js";
+import type { AccountsCommand, RoleCommand, UserCommand } from "./parse-command.js";
 import { disableUser, isUser, storeUser } from "../store/issuer-users.js";
 
 export interface AccountsDeps {
@@ -17,50 +17,35 @@ export interface AccountsDeps {
   readonly readPassword: () => Promise<string>;
 }
 
-export const USAGE = `usage: accounts COMMAND [--config FILE]
-  user NAME [DISPLAY NAME] [EMAIL] [GROUP,GROUP…]  creates or changes a user; reads the password from standard input
-  disable NAME                                     disables the login of a user
-  service NAME                                     creates a client with a new secret and prints it once
-  client NAME REDIRECT-URI…                        creates a client for users who log in
-  grant subject|group NAME ROLE [PROJECT [DOMAIN]] grants a role; default: in all projects and domains
-  revoke subject|group NAME ROLE [PROJECT [DOMAIN]] revokes it
-  rotate-key                                       creates a signing key; earlier ones stay valid
-  drop-keys DAYS                                   deletes older signing keys, except the newest`;
-
 const MIN_PASSWORD = 12;
 
-/** Runs one command. @returns its output. @throws Error with the usage for an unknown command. */
-export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [command, ...args]: readonly string[]): Promise<string> {
-  const [name = "", ...more] = args;
-  if (command !== "rotate-key" && name === "") throw new Error(USAGE);
-  switch (command) {
+/** Runs one command. Returns its output. @throws Error with the reason in one line. */
+export async function runAccounts({ db, clock, readPassword }: AccountsDeps, command: AccountsCommand): Promise<string> {
+  switch (command.action) {
     case "user":
-      return putUser({ db, clock }, { name, password: await readPassword(), more });
+      return putUser({ db, clock }, { ...command, password: await readPassword() });
     case "disable": {
+      const { name } = command;
       if (!(await disableUser(db, name))) throw new Error(`there is no user ${name}`);
       await deleteGrantsOf(db, name);
       return `${name} can no longer log in; issued tokens stay valid until they expire`;
     }
     case "service":
+      await requireFree(isUser(db, command.name), command.name);
+      return putServiceClient(db, command.name, clock);
+    case "client": {
+      const { name, redirectUris } = command;
       await requireFree(isUser(db, name), name);
-      return putServiceClient(db, name, clock);
-    case "client":
-      if (more.length === 0) throw new Error(USAGE);
-      await requireFree(isUser(db, name), name);
-      await putPublicClient(db, { clientId: name, redirectUris: more }, clock);
+      await putPublicClient(db, { clientId: name, redirectUris }, clock);
       return `${name} may request tokens of users`;
+    }
     case "grant":
     case "revoke":
-      return changeRole({ db, clock }, { kind: name, words: more, give: command === "grant" });
+      return changeRole({ db, clock }, command);
     case "rotate-key":
       return `key ${await addSigningKey(db, clock())} is the signing key from now on; replicas use it within a minute`;
-    case "drop-keys": {
-      const days = Number(name);
-      if (!(days >= 1)) throw new Error("DAYS must be at least 1: tokens of a deleted key become invalid");
-      return `${await dropSigningKeys(db, new Date(clock().getTime() - days * 86_400_000))} keys dropped`;
-    }
-    default:
-      throw new Error(USAGE);
+    case "drop-keys":
+      return `${await dropSigningKeys(db, new Date(clock().getTime() - command.days * 86_400_000))} keys dropped`;
   }
 }
 
@@ -68,22 +53,11 @@ type Deps = Pick<AccountsDeps, "db" | "clock">;
 
 async function putUser(
   { db, clock }: Deps,
-  {
-    name,
-    password,
-    more: [displayName = "", email = "", groups = ""],
-  }: { readonly name: string; readonly password: string; readonly more: readonly string[] },
+  { name, displayName, email, groups, password }: UserCommand & { readonly password: string },
 ): Promise<string> {
   if (password.length < MIN_PASSWORD) throw new Error(`the password must have ${MIN_PASSWORD} characters or more`);
   await requireFree(isClient(db, name), name);
-  await storeUser(db, {
-    name,
-    passwordHash: await hashPassword(password),
-    displayName,
-    email,
-    groups: groups.split(",").filter((group) => group !== ""),
-    now: clock(),
-  });
+  await storeUser(db, { name, passwordHash: await hashPassword(password), displayName, email, groups, now: clock() });
   return `${name} can sign in`;
 }
 
@@ -92,17 +66,10 @@ async function requireFree(isTaken: Promise<boolean>, name: string): Promise<voi
   if (await isTaken) throw new Error(`${name} is in use: users and clients share one namespace`);
 }
 
-async function changeRole(
-  { db, clock }: Deps,
-  {
-    kind,
-    words: [name = "", role = "", project = WILDCARD, domain = WILDCARD],
-    give: grant,
-  }: { readonly kind: string; readonly words: readonly string[]; readonly give: boolean },
-): Promise<string> {
-  if ((kind !== "subject" && kind !== "group") || name === "" || !ROLES.includes(role as Role)) throw new Error(USAGE);
+async function changeRole({ db, clock }: Deps, { action, kind, name, role, project, domain }: RoleCommand): Promise<string> {
   const binding = { kind, name, role, project, domain };
-  if (grant) await insertRoleBinding(db, binding, clock());
+  if (action === "grant") await insertRoleBinding(db, binding, clock());
   else await deleteRoleBinding(db, binding);
-  return `${kind} ${name} ${grant ? "has" : "no longer has"} role ${role} in project ${project}, domain ${domain}`;
+  const has = action === "grant" ? "has" : "no longer has";
+  return `${kind} ${name} ${has} role ${role} in project ${project}, domain ${domain}`;
 }
