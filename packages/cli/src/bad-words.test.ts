@@ -26,6 +26,10 @@ test.each([
   [["watch", "a", "b"], 2, /^usage: flyte-ts watch .*NAME\n$/],
   [["logs", "a", "b", "c"], 2, /^usage: flyte-ts logs .*NODE\n$/],
   [["python", "install"], 2, /^usage: flyte-ts python install .*\n +flyte-ts python uninstall .*\n +flyte-ts python list .*\n$/],
+  [["logs", "a", "b", "c", "n0", "--attempt", "x"], 2, /^flyte-ts: --attempt must be a whole number of at least 0, not "x"\n$/],
+  [["logs", "a", "b", "c", "n0", "--bogus"], 2, /^flyte-ts: Unknown option '--bogus'; --help lists the flags\n$/],
+  [["watch", "--endpoint", "127.0.0.1:1", "a", "b", "c"], 1, /^flyte-ts: connect ECONNREFUSED 127\.0\.0\.1:1: start what .*\n$/],
+  [["backup"], 1, /^flyte-ts: configuration of backup: to: required\n$/],
   [["watch", "--endpoint", "nonsense", "a", "b", "c"], 2, /^flyte-ts: --endpoint: endpoint "nonsense" must be .*\n$/],
   [["start", "--port", "abc"], 1, /^flyte-ts: configuration of stack: port: .*\n$/],
   [["start", "--data", ""], 1, /^flyte-ts: configuration of stack: data: the name of a folder is needed\n$/],
@@ -51,6 +55,14 @@ test.each([
   ],
 ])("arguments %j are rejected in one line with the reason", (words, status, message) => {
   expect(run(words, { AWS_ACCESS_KEY_ID: "" })).toMatchObject({ status, stderr: expect.stringMatching(message) });
+});
+
+test.each([
+  [["logs", "--help"], /^usage: flyte-ts logs [^\n]*NODE\n\n {2}logs {4}Prints [^]*--attempt [^]*FLYTE_TS_TOKEN\.\n$/],
+  [["help", "watch"], /^usage: flyte-ts watch [^]*FLYTE_TS_TOKEN\.\n$/],
+  [["--help"], /^usage: flyte-ts start [^]*\n {7}flyte-ts logs [^]*\nflyte-ts COMMAND --help prints the help of one command\.\n$/],
+])("%j prints the help", (words, text) => {
+  expect(run(words)).toEqual({ status: 0, stdout: expect.stringMatching(text), stderr: "" });
 });
 
 test("a failed start releases its data directory", () => {

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { describeError } from "./describe-error.js";
+import { Code, RpcError } from "@flyte-ts/client";
+import { connectionFailure, describeError } from "./describe-error.js";
 import { StackError } from "@flyte-ts/local-stack";
 
 async function errorOf(work: () => unknown): Promise<unknown> {
@@ -23,6 +24,14 @@ test("a system error prints one line with a remedy", async () => {
   const refused = await errorOf(() => new Promise((_, reject) => connect({ port: 1, host: "127.0.0.1" }).once("error", reject)));
   expect(describeError(refused)).toBe("connect ECONNREFUSED 127.0.0.1:1: start what is to listen there, or name another address");
   expect(describeError(new AggregateError([refused]))).toBe(describeError(refused));
+});
+
+test("a failed gRPC connection prints its reason and a remedy", () => {
+  const message = "No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ";
+  const text = "connect ECONNREFUSED 127.0.0.1:1: start what is to listen there, or name another address";
+  expect(describeError(new RpcError(Code.UNAVAILABLE, message))).toBe(text);
+  expect(connectionFailure(`14 UNAVAILABLE: ${message}`.trim())).toBe("connect ECONNREFUSED 127.0.0.1:1");
+  expect(connectionFailure("the data plane is down")).toBeUndefined();
 });
 
 test("an unexpected error prints its stack", () => {

@@ -29,11 +29,26 @@ interface SystemError {
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (USER_ERRORS.test(error.name)) return error.message;
+  if (USER_ERRORS.test(error.name)) {
+    const reason = connectionFailure(error.message);
+    return reason === undefined ? error.message : withHint(reason, /\bE[A-Z]+\b/.exec(reason)?.[0]);
+  }
   const system = systemErrorOf(error);
   if (system === undefined) return error.stack ?? String(error);
-  const hint = HINTS[system.code];
-  return hint === undefined ? system.message : `${system.message}: ${hint}`;
+  return withHint(system.message, system.code);
+}
+
+function withHint(message: string, code = ""): string {
+  const hint = HINTS[code];
+  return hint === undefined ? message : `${message}: ${hint}`;
+}
+
+/**
+ * Extracts the reason of a failed connection from a message of the gRPC library; undefined for
+ * other messages.
+ */
+export function connectionFailure(message: string): string | undefined {
+  return /No connection established\. Last error: (?:Error: )?(.*?)\.?(?: Resolution note:.*)?$/s.exec(message)?.[1];
 }
 
 /**

@@ -43,7 +43,10 @@ export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
 
 function formatIssue(schema: ZodType, issue: ZodError["issues"][number]): string[] {
   const path = issue.path.map(String);
-  if (issue.code !== "unrecognized_keys") return [`${path.join(".") || "(top level)"}: ${issue.message}`];
+  if (issue.code !== "unrecognized_keys") {
+    const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+    return [`${path.join(".") || "(top level)"}: ${isMissing ? "required" : issue.message}`];
+  }
   return issue.keys.map((key) => {
     const suggestion = suggestSetting(schema, issue.path, key);
     return `${[...path, key].join(".")}: unknown setting${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`;

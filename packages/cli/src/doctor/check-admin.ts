@@ -1,4 +1,5 @@
 import { Code, createFlyteClient, RpcError } from "@flyte-ts/client";
+import { connectionFailure } from "../describe-error.js";
 import { clockFinding, type Finding, failed, rootCauseMessage, passed } from "./finding.js";
 
 const SUBJECT = "admin";
@@ -17,7 +18,7 @@ export async function checkAdmin(endpoint: string, timeoutMs: number): Promise<r
     return [
       failed(
         SUBJECT,
-        `${endpoint}: ${rootCauseMessage(error)}`,
+        `${endpoint}: ${connectionFailure(rootCauseMessage(error)) ?? rootCauseMessage(error)}`,
         "is it the address of its gRPC port, are its replicas ready (/readyz at port 10254), does what stands before it let HTTP/2 through?",
       ),
     ];

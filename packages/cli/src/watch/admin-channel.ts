@@ -6,7 +6,11 @@ const connection = {
   endpoint: { type: "string", default: process.env.FLYTE_PLATFORM_URL ?? "localhost:30080" },
 } as const satisfies ParseArgsOptionsConfig;
 
-/** Undefined for another number of arguments, or an unknown flag. */
+/**
+ * Parses the arguments of a command. Undefined for another number of words than it takes.
+ *
+ * @throws UsageError naming an unknown flag, or one without its value
+ */
 export function parsePositionals<Options extends ParseArgsOptionsConfig>(
   argv: readonly string[],
   { words: count, options }: { readonly words: number; readonly options: Options },
@@ -14,8 +18,10 @@ export function parsePositionals<Options extends ParseArgsOptionsConfig>(
   try {
     const parsed = parseArgs({ args: [...argv], allowPositionals: true, options: { ...connection, ...options } });
     return parsed.positionals.length === count ? { words: parsed.positionals, values: parsed.values } : undefined;
-  } catch {
-    return undefined;
+  } catch (cause) {
+    // Node appends advice about words that begin with a dash.
+    const [problem = ""] = (cause as Error).message.split(/\.(?:\s|$)/);
+    throw new UsageError(`${problem}; --help lists the flags`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { createClient, resumeStream } from "@flyte-ts/client";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { UsageError } from "../usage-error.js";
 import { openAdminChannel, parsePositionals } from "./admin-channel.js";
 
 const options = {
@@ -11,6 +12,9 @@ const options = {
   times: { type: "boolean", default: false },
 } as const;
 
+/** Time without an answer after which the command says that it waits, ms. */
+const WAITING_NOTE_MS = 3_000;
+
 /**
  * `flyte-ts logs PROJECT DOMAIN NAME NODE`: prints the log of a node's task, during and after its
  * run.
@@ -20,18 +24,29 @@ export async function logsCommand(argv: readonly string[], write: (text: string)
   if (parsed === undefined) return 2;
   const [project = "", domain = "", name = "", nodeId = ""] = parsed.words;
   const { attempt, item, tail, container, times, endpoint, "no-follow": noFollow } = parsed.values;
-  const numbers = { attempt, item, tailLines: tail };
-  if (Object.values(numbers).some((text) => text !== undefined && !/^\d{1,9}$/.test(text))) return 2;
-  const selection = Object.fromEntries(Object.entries(numbers).flatMap(([key, text]) => (text === undefined ? [] : [[key, Number(text)]])));
+  const selection = {
+    ...(attempt !== undefined && { attempt: parseCount("--attempt", attempt) }),
+    ...(item !== undefined && { item: parseCount("--item", item) }),
+    ...(tail !== undefined && { tailLines: parseCount("--tail", tail) }),
+  };
   const channel = openAdminChannel(endpoint);
   const live = createClient({ channel, service: LiveService });
   const id = { nodeId, executionId: { project, domain, name } };
+  const waiting = setTimeout(() => process.stderr.write(`waiting for the log of node ${nodeId} …\n`), WAITING_NOTE_MS);
   try {
     for await (const { lines } of resumeStream((cursor) => live.followLog({ id, container, noFollow, ...selection, cursor }))) {
+      clearTimeout(waiting);
       for (const { time, text } of lines) write(times ? `${time} ${text}\n` : `${text}\n`);
     }
   } finally {
+    clearTimeout(waiting);
     channel.close();
   }
   return 0;
+}
+
+/** @throws UsageError unless the value of the flag is a whole number of at least 0 */
+function parseCount(flag: string, value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${flag} must be a whole number of at least 0, not ${JSON.stringify(value)}`);
+  return Number(value);
 }

@@ -63,6 +63,16 @@ export function taskIdText(id: TaskExecutionIdentifier): string {
   return `${text ?? ""}${node ?? ""}${id.retryAttempt === 0 ? "" : ` retry_attempt:${id.retryAttempt}`}`.trim();
 }
 
+/** Names a node for readers, in messages that Flyte does not have. */
+export function describeNode({ nodeId, executionId: { project, domain, name } }: NodeId): string {
+  return `node ${nodeId} of execution ${project}/${domain}/${name}`;
+}
+
+/** Error of a stream whose execution does not exist. */
+export function watchedExecutionNotFound({ project, domain, name }: ExecutionName): Error {
+  return notFound(`execution ${project}/${domain}/${name} does not exist`);
+}
+
 export function executionNotFound(id: Parameters<typeof executionIdText>[0]): Error {
   return notFound(`missing entity of type execution with identifier ${executionIdText(id)}`);
 }

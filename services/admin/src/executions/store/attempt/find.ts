@@ -111,6 +111,17 @@ export async function findLoggedAttempt(
   return rows[0];
 }
 
+/** Lists the numbers of a node's attempts in order. */
+export async function listAttemptNumbers(db: Queryable, { project, domain, name }: ExecutionName, nodeId: string): Promise<number[]> {
+  const { rows } = await db.query<{ retry_attempt: bigint }>({
+    name: "list-attempt-numbers",
+    text: `SELECT DISTINCT t.retry_attempt FROM executions e JOIN task_executions t ON t.execution_id = e.id
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4 ORDER BY 1`,
+    values: [project, domain, name, nodeId],
+  });
+  return rows.map(({ retry_attempt: number }) => Number(number));
+}
+
 /** Reads the encoded events of an attempt in order. */
 export async function loadAttemptEvents(db: Queryable, attemptId: bigint): Promise<readonly Uint8Array[]> {
   const { rows } = await db.query<{ event: Uint8Array }>({

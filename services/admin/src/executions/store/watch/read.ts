@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
-import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { type ExecutionName, watchedExecutionNotFound } from "../../model/identifier.js";
 import { executionColumns, type ExecutionRow } from "../execution/find.js";
 import { nodeColumns } from "../node/find.js";
 import { taskColumns } from "../attempt/find.js";
@@ -56,7 +56,7 @@ export function readWhole(db: Database, name: ExecutionName): Promise<InitialSta
       values: [name.project, name.domain, name.name],
     });
     const [execution] = executions;
-    if (execution === undefined) throw executionNotFound(name);
+    if (execution === undefined) throw watchedExecutionNotFound(name);
     const rows: WatchedRow[] = [executionRow(execution)];
     for (let after: string | undefined = ""; after !== undefined; ) {
       const { rows: page }: { rows: WatchedNodeRow[] } = await tx.query<WatchedNodeRow>({

@@ -3,9 +3,9 @@ import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb"
 import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../../model/phase-name.js";
-import type { NodeId } from "../../model/identifier.js";
+import { describeNode, type NodeId } from "../../model/identifier.js";
 import { type ArchivedLog, archivedLogs } from "./archived-log.js";
-import { findLoggedAttempt, loadAttemptEvents } from "../../store/attempt/find.js";
+import { findLoggedAttempt, listAttemptNumbers, loadAttemptEvents } from "../../store/attempt/find.js";
 
 /** A task attempt whose log is requested. */
 export interface LoggedAttempt {
@@ -44,4 +44,16 @@ export async function findAttempt(
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
   const logs = requested.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
   return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };
+}
+
+/** Explains in one line why a node, or its item, has no log. */
+export async function noLogReason(db: Queryable, id: NodeId, { attempt, item }: RequestedAttempt): Promise<string> {
+  const attempts = await listAttemptNumbers(db, id.executionId, id.nodeId);
+  const node = describeNode(id);
+  if (attempts.length === 0) return `${node} has no log: it has no task attempts; only nodes that run a task have them`;
+  const numbers = attempts.join(", ");
+  if (attempt !== undefined && !attempts.includes(attempt)) return `${node} has no attempt ${attempt}; its attempts are ${numbers}`;
+  const chosen = `attempt ${attempt ?? attempts.at(-1)} of ${node}`;
+  if (item !== undefined) return `${chosen} has no item ${item} with a log; its attempts are ${numbers}`;
+  return `${chosen} has no log: no pod was reported for it; its attempts are ${numbers}`;
 }

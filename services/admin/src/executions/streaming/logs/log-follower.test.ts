@@ -235,7 +235,13 @@ test("the attempt that is asked for, the latest without; an item of an array", a
   expect((await read({ attempt: 0 })).messages[0]?.attempt).toBe(0);
   await read({ item: 3 });
   expect(pods.asked.map((asked) => asked.name)).toEqual(["pod-1", "pod-0", "pod-1-3-0"]);
-  await expect(read({ attempt: 7, noFollow: true })).rejects.toMatchObject({ code: Code.NOT_FOUND });
+  const refused = (message: string) => ({ code: Code.NOT_FOUND, message });
+  await expect(read({ attempt: 7, noFollow: true })).rejects.toMatchObject(
+    refused(`node n0 of execution p/d/${name} has no attempt 7; its attempts are 0, 1`),
+  );
+  await expect(read({ item: 4, noFollow: true })).rejects.toMatchObject(
+    refused(`attempt 1 of node n0 of execution p/d/${name} has no item 4 with a log; its attempts are 0, 1`),
+  );
 });
 
 test("a log that is gone, a pod of somebody else, a data plane that is away, a cursor of another log", async () => {
@@ -272,7 +278,7 @@ test("when the pod is gone its log is read from the archive", async () => {
   expect((await read({ tailLines: 0 })).texts).toEqual([]);
   await expect(read({ container: "sidecar" })).rejects.toMatchObject({
     code: Code.INVALID_ARGUMENT,
-    message: expect.stringMatching(/archived are pod-0/),
+    message: expect.stringMatching(/the log of sidecar is not archived, only pod-0/),
   });
 });
 

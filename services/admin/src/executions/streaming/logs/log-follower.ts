@@ -6,11 +6,11 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import type { ExecutionsDeps } from "../../deps.js";
 import { type Cluster, findCluster } from "../../../clusters/index.js";
 import { invalidArgument, namespaceOf, notFound } from "../../../platform/index.js";
-import { checkNodeId, nodeIdText, type NodeId } from "../../model/identifier.js";
+import { checkNodeId, describeNode, type NodeId } from "../../model/identifier.js";
 import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
 import type { FeedRegistry, FeedHandle } from "../watch/feed-registry.js";
 import { readArchived } from "./archived-log.js";
-import { findAttempt, type LoggedAttempt } from "./find-attempt.js";
+import { findAttempt, type LoggedAttempt, noLogReason } from "./find-attempt.js";
 import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
 import { LineSplitter, type StampedLine, LineDeduplicator } from "./line-dedup.js";
 import { findPod, type LoggedPod } from "./pod.js";
@@ -83,7 +83,7 @@ class LogFollower {
     const { deps, request, id } = this.#request;
     const attempt = await this.#attempt(used);
     const cluster = findCluster(deps.clusters, attempt.cluster);
-    if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${nodeIdText(id)} cannot be reached`);
+    if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${describeNode(id)} cannot be reached`);
     const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
     for (;;) {
       const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
@@ -91,13 +91,15 @@ class LogFollower {
         const now = await this.#found();
         if (now !== undefined && now.archived.length > 0) return yield* this.#sendArchived({ ...now, pod: attempt.pod });
         if (this.#hasSent || request.noFollow || (now?.ended ?? true))
-          throw notFound(`the log of ${nodeIdText(id)} does not exist: its pod ${attempt.pod} was deleted`);
+          throw notFound(`the log of ${describeNode(id)} does not exist: its pod ${attempt.pod} was deleted`);
         await this.#pause();
         continue;
       }
       const container = request.container || this.#cursor?.container || pod.primary;
       if (!pod.containers.includes(container)) {
-        throw invalidArgument(`invalid value for container: pod ${attempt.pod} has ${pod.containers.join(", ")}`);
+        throw invalidArgument(
+          `invalid value for container: pod ${attempt.pod} has no container ${container}, only ${pod.containers.join(", ")}`,
+        );
       }
       // Determined before the read, which then includes everything written until then.
       const over = pod.isOver(container);
@@ -122,8 +124,7 @@ class LogFollower {
       if (found?.pod !== undefined && (cursor === undefined || cursor.pod === found.pod)) return { ...found, pod: found.pod };
       if (cursor !== undefined) throw invalidArgument("invalid value for cursor: it is of another attempt or item");
       const over = found?.ended ?? used.isComplete();
-      if (over || request.noFollow)
-        throw notFound(`${nodeIdText(id)} has no ${request.item === undefined ? "attempt" : "item"} with a log`);
+      if (over || request.noFollow) throw notFound(await noLogReason(deps.db, id, requested));
       if (used.failure !== undefined) throw used.failure;
       await stream.wait(used.waiters);
     }
@@ -141,7 +142,9 @@ class LogFollower {
     // The container of a pod spec may have another name than its pod; the first one is the task's.
     const log = archived.find((each) => each.container === container) ?? (request.container === "" ? archived[0] : undefined);
     if (log === undefined) {
-      throw invalidArgument(`invalid value for container: archived are ${archived.map((each) => each.container).join(", ")}`);
+      throw invalidArgument(
+        `invalid value for container: the log of ${container} is not archived, only ${archived.map((each) => each.container).join(", ")}`,
+      );
     }
     const lines = await readArchived(deps.blobs, log);
     const { tailLines } = request;

@@ -3,7 +3,7 @@ import { Semaphore } from "@flyte-ts/async";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Database, isUnavailable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
-import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { type ExecutionName, watchedExecutionNotFound } from "../../model/identifier.js";
 import { Feed } from "./feed.js";
 import { readChanges, readWhole } from "../../store/watch/read.js";
 import { Waiters } from "../waiters.js";
@@ -273,7 +273,7 @@ export class FeedRegistry {
       entry.pollNumber = this.#pollNumber;
       entry.dueAt = now + MIN_POLL_MS + POLL_COST_PER_ROW_MS * entry.feed.size + PUSH_COST_MS * entry.users;
       if (found === undefined || found === "gone") {
-        entry.failure = executionNotFound(entry.id);
+        entry.failure = watchedExecutionNotFound(entry.id);
         this.#remove(entry);
         entry.waiters.wake();
       } else if (entry.feed.apply(found, snapshot)) {

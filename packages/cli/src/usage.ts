@@ -1,0 +1,88 @@
+/** Forms of each command; later lines of a form are indented. */
+const FORMS = {
+  start: [
+    "start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--auth] [--no-example] [--exit] [--config FILE]",
+  ],
+  python: ["python install [--data DIR] PACKAGE…", "python uninstall [--data DIR] PACKAGE…", "python list [--data DIR]"],
+  import: [
+    `import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]
+                       [--fromTokenFile FILE] [--toTokenFile FILE] [--concurrency N] [--report FILE]`,
+  ],
+  doctor: [
+    "doctor [--admin ADDRESS] [--database URL] [--nats URL] [--blobs URI] [--s3 URL] [--kubeconfig FILE] [--context NAME] [--inCluster]",
+  ],
+  backup: [
+    "backup --to FOLDER [--databases.admin URL] [--databases.datacatalog URL] [--databases.scheduler URL] [--kubeconfig FILE] [--context NAME] [--clusters LIST]",
+  ],
+  restore: ["restore --from FOLDER, and the same flags as backup"],
+  watch: ["watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME"],
+  logs: [
+    "logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE",
+  ],
+} as const;
+
+type Command = keyof typeof FORMS;
+
+const CONNECTION = `          Connects to --endpoint, FLYTE_PLATFORM_URL or localhost:30080, with the token in
+          FLYTE_TS_TOKEN.`;
+
+/** Explanation of each command. */
+const ABOUT: Readonly<Record<Command, string>> = {
+  start: `  start   Runs the local stack (PostgreSQL, NATS, a blob store, the services, and a cluster
+          whose pods are local processes) and an example workflow.
+          --data        folder of all state; default: .flyte-ts in the repository
+          --port, --blobPort, --clusterPort
+                        ports of the API, the blob store and the cluster; 0 takes a free one
+          --kubeconfig  uses another Kubernetes cluster; with --host its own nodes run the pods
+                        and reach this machine at that address
+          --s3          uses another S3 service with the keys in AWS_ACCESS_KEY_ID and
+                        AWS_SECRET_ACCESS_KEY
+          --bucket      bucket of all data
+          --requirements  installs the packages of this pip requirements file for the stack's tasks
+          --auth        requires sign-in
+          --no-example  runs no example workflow
+          --exit        stops after the example and returns its outcome as exit status
+          --config      YAML file with these flags as keys`,
+  python: `  python  Manages additional Python packages for the tasks of one local stack. The arguments are
+          those of pip: names, versions, files, -r FILE. A running stack uses the packages for
+          its next task.`,
+  import: `  import  Copies projects, attributes, tasks, workflows, launch plans, descriptions and, with
+          --executions, ended executions from one Flyte admin to another.`,
+  doctor: `  doctor  Checks the named endpoints: connection, version, clock and permissions. Prints a remedy
+          for each problem. The exit status is 1 when a check failed.`,
+  backup: `  backup  Saves databases and FlyteWorkflow resources to a new folder while the services run;
+          docs/guides/back-up-and-restore.md lists what else to save.`,
+  restore: "  restore Restores a backup to empty databases and to data planes whose services are stopped.",
+  watch: `  watch   Prints the progress of an execution until it ends: a line for each change of a node, a
+          task attempt or the execution. The exit status is 0 when it succeeded.
+${CONNECTION}`,
+  logs: `  logs    Prints the log of a node's task, and follows it while the task runs. NODE is an id that
+          watch prints, such as n0.
+          --attempt    number of the attempt, from 0; default: the latest
+          --item       index of the item, from 0, for a node that maps a task over a list
+          --container  name of the container; default: the one that runs the task's code
+          --tail       starts with the last N lines
+          --no-follow  ends at the current end of the log
+          --times      prints the time of each line
+${CONNECTION}`,
+};
+
+const isCommand = (name: string): name is Command => Object.hasOwn(FORMS, name);
+
+/** Returns the usage of a command in one paragraph; undefined for an unknown command. */
+export function usageOf(command: string): string | undefined {
+  if (!isCommand(command)) return undefined;
+  return `usage: ${FORMS[command].map((form) => `flyte-ts ${form}`).join("\n       ")}\n`;
+}
+
+/** Returns usage and explanation of a command; of all for an unknown one, or none. */
+export function helpText(command = ""): string {
+  if (isCommand(command)) return `${usageOf(command) ?? ""}\n${ABOUT[command]}\n`;
+  const sections = (Object.keys(FORMS) as Command[]).map((name) => {
+    const forms = FORMS[name].map((form) => `       flyte-ts ${form}`).join("\n");
+    return `${forms}\n\n${ABOUT[name]}\n`;
+  });
+  return `usage: ${sections.join("\n").trimStart()}
+flyte-ts COMMAND --help prints the help of one command.
+`;
+}
