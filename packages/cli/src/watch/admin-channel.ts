@@ -25,6 +25,15 @@ export function parsePositionals<Options extends ParseArgsOptionsConfig>(
   }
 }
 
+/** Time without an answer after which a command says that it waits, ms. */
+const WAITING_NOTE_MS = 3_000;
+
+/** Says on standard error that the command waits, unless the returned function is called soon. */
+export function noteWaiting(subject: string): () => void {
+  const timer = setTimeout(() => process.stderr.write(`waiting for ${subject} …\n`), WAITING_NOTE_MS);
+  return () => clearTimeout(timer);
+}
+
 /**
  * Opens a channel to admin; FLYTE_TS_TOKEN holds the token, where admin requires one.
  *

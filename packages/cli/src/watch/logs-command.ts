@@ -1,7 +1,7 @@
 import { createClient, resumeStream } from "@flyte-ts/client";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { UsageError } from "../usage-error.js";
-import { openAdminChannel, parsePositionals } from "./admin-channel.js";
+import { noteWaiting, openAdminChannel, parsePositionals } from "./admin-channel.js";
 
 const options = {
   attempt: { type: "string" },
@@ -11,9 +11,6 @@ const options = {
   "no-follow": { type: "boolean", default: false },
   times: { type: "boolean", default: false },
 } as const;
-
-/** Time without an answer after which the command says that it waits, ms. */
-const WAITING_NOTE_MS = 3_000;
 
 /**
  * `flyte-ts logs PROJECT DOMAIN NAME NODE`: prints the log of a node's task, during and after its
@@ -32,14 +29,14 @@ export async function logsCommand(argv: readonly string[], write: (text: string)
   const channel = openAdminChannel(endpoint);
   const live = createClient({ channel, service: LiveService });
   const id = { nodeId, executionId: { project, domain, name } };
-  const waiting = setTimeout(() => process.stderr.write(`waiting for the log of node ${nodeId} …\n`), WAITING_NOTE_MS);
+  const answered = noteWaiting(`the log of node ${nodeId}`);
   try {
     for await (const { lines } of resumeStream((cursor) => live.followLog({ id, container, noFollow, ...selection, cursor }))) {
-      clearTimeout(waiting);
+      answered();
       for (const { time, text } of lines) write(times ? `${time} ${text}\n` : `${text}\n`);
     }
   } finally {
-    clearTimeout(waiting);
+    answered();
     channel.close();
   }
   return 0;

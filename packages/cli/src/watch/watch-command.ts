@@ -2,7 +2,7 @@ import { createClient, resumeStream } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { ChangeFormatter } from "./format-changes.js";
-import { openAdminChannel, parsePositionals } from "./admin-channel.js";
+import { noteWaiting, openAdminChannel, parsePositionals } from "./admin-channel.js";
 
 /**
  * `flyte-ts watch PROJECT DOMAIN NAME`: prints the progress of an execution until it ends. The exit
@@ -15,11 +15,14 @@ export async function watchCommand(argv: readonly string[], write: (text: string
   const channel = openAdminChannel(parsed.values.endpoint);
   const live = createClient({ channel, service: LiveService });
   const changes = new ChangeFormatter();
+  const answered = noteWaiting(`admin at ${parsed.values.endpoint}`);
   try {
     for await (const message of resumeStream((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
+      answered();
       for (const line of changes.lines(message)) write(`${line}\n`);
     }
   } finally {
+    answered();
     channel.close();
   }
   return changes.phase === WorkflowExecution_Phase.SUCCEEDED ? 0 : 1;
