@@ -5,6 +5,7 @@ export { redactedConfigYaml, configJsonSchema } from "./print-config.js";
 
 // Settings that several services have
 export { checkKubernetesSettings, type KubernetesSettings, kubernetesSettings } from "./kubernetes-settings.js";
+export { loopbackUnlessAuthenticated, openToNetwork } from "./open-listener.js";
 export {
   blobStoreSettings,
   databaseSettings,

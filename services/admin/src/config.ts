@@ -2,9 +2,10 @@ import {
   databaseSettings,
   drainSettings,
   httpPolicySettings,
-  isLoopback,
+  loopbackUnlessAuthenticated,
   logLevel,
   natsSettings,
+  openToNetwork,
   opsSettings,
   port,
   tracingSettings,
@@ -55,11 +56,7 @@ const settings = z.strictObject({
           reloadSeconds: z.number().positive().max(86_400).default(60),
         })
         .optional(),
-      /**
-       * Permits unauthenticated callers from other hosts: required with `auth.mode: open` when
-       * `host` is not a loopback address.
-       */
-      openToNetwork: z.boolean().default(false),
+      openToNetwork,
       drain: drainSettings,
     })
     .prefault({}),
@@ -78,12 +75,7 @@ const settings = z.strictObject({
 
 /** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
 export const adminConfigSchema = settings
-  .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
-    path: ["server", "host"],
-    message:
-      "callers are not authenticated, so only a loopback address is allowed: set auth.mode to required and name the providers of tokens, " +
-      "or set server.openToNetwork to true to give full access to every caller that reaches this address",
-  })
+  .refine(...loopbackUnlessAuthenticated)
   .refine(({ auth }) => auth.mode === "open" || auth.builtIn !== undefined || auth.providers.length > 0, {
     path: ["auth", "providers"],
     message: "auth.mode is required, so configure at least one of auth.providers, or auth.builtIn ({} takes all its defaults)",

@@ -4,8 +4,9 @@ import {
   databaseSettings,
   drainSettings,
   httpPolicySettings,
-  isLoopback,
+  loopbackUnlessAuthenticated,
   logLevel,
+  openToNetwork,
   opsSettings,
   port,
 } from "@flyte-ts/config";
@@ -48,11 +49,7 @@ const settings = z.strictObject({
         .int()
         .positive()
         .default(16 * 1024 * 1024),
-      /**
-       * Must be set to listen beyond loopback with `auth.mode: open`, that is without
-       * authentication.
-       */
-      openToNetwork: z.boolean().default(false),
+      openToNetwork,
       ...httpPolicySettings,
       drain: drainSettings,
     })
@@ -92,12 +89,7 @@ const settings = z.strictObject({
  * setting.
  */
 export const datacatalogConfigSchema = settings
-  .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
-    path: ["server", "host"],
-    message:
-      "without authentication only a loopback address is served: set auth.mode to required and configure providers of tokens, " +
-      "or, if everyone who reaches this address may call every method, set server.openToNetwork to true",
-  })
+  .refine(...loopbackUnlessAuthenticated)
   .refine(({ auth }) => auth.mode === "open" || auth.providers.length > 0, {
     path: ["auth", "providers"],
     message: "auth.mode is required, so configure at least one of auth.providers",
