@@ -1,3 +1,4 @@
+import { SingleFlight } from "@flyte-ts/async";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { z } from "zod";
 import { isWithinMs } from "../ttl-value.js";
@@ -40,20 +41,16 @@ export interface ClientToken {
 /** Access tokens of a service (client credentials, RFC 6749 §4.4). */
 export function createClientToken(options: ClientTokenOptions): ClientToken {
   let held: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
-  let requesting: Promise<string> | undefined;
+  const requesting = new SingleFlight<string>();
   const { clock } = options;
   const send = async (): Promise<string> => {
-    try {
-      const at = clock().getTime();
-      const { access_token: token, expires_in: seconds } = await request(options);
-      held = { token, at, forMs: seconds * 800 };
-      return token;
-    } finally {
-      requesting = undefined;
-    }
+    const at = clock().getTime();
+    const { access_token: token, expires_in: seconds } = await request(options);
+    held = { token, at, forMs: seconds * 800 };
+    return token;
   };
   return {
-    current: async () => (held !== undefined && isWithinMs(clock(), held.at, held.forMs) ? held.token : (requesting ??= send())),
+    current: async () => (held !== undefined && isWithinMs(clock(), held.at, held.forMs) ? held.token : requesting.run("", send)),
     onRejected: () => {
       if (held !== undefined && !isWithinMs(clock(), held.at, MIN_TOKEN_AGE_MS)) held = undefined;
     },

@@ -42,7 +42,11 @@ export class S3Driver implements BlobDriver {
   });
   /** False once the service has answered that it has no batch deletes. */
   #supportsBatchDelete = true;
-  #presigning: Promise<Sdk.S3Client> | undefined;
+  /** Client of the public endpoint, for signed URLs. */
+  readonly #presigning = new Lazy(async (): Promise<Sdk.S3Client> => {
+    const { sdk } = await this.#connect();
+    return new sdk.S3Client(clientConfig({ ...this.#config, endpoint: this.#config.publicEndpoint }));
+  });
 
   constructor(config: S3Config) {
     this.#config = config;
@@ -190,7 +194,7 @@ export class S3Driver implements BlobDriver {
   }
 
   close(): void {
-    for (const client of [this.#connecting.loaded?.then((loaded) => loaded.client), this.#presigning]) {
+    for (const client of [this.#connecting.loaded?.then((loaded) => loaded.client), this.#presigning.loaded]) {
       client?.then(
         (loaded) => loaded.destroy(),
         () => undefined,
@@ -212,11 +216,8 @@ export class S3Driver implements BlobDriver {
   }
 
   async #presigningClient(): Promise<Sdk.S3Client> {
-    const { sdk, client } = await this.#connect();
     const { publicEndpoint } = this.#config;
-    if (publicEndpoint === undefined || publicEndpoint === "") return client;
-    this.#presigning ??= Promise.resolve(new sdk.S3Client(clientConfig({ ...this.#config, endpoint: publicEndpoint })));
-    return this.#presigning;
+    return publicEndpoint === undefined || publicEndpoint === "" ? (await this.#connect()).client : this.#presigning.get();
   }
 
   #connect(): Promise<Connection> {

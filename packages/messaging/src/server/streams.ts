@@ -1,5 +1,6 @@
 import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { SingleFlight } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { retry } from "../retry.js";
 
@@ -38,7 +39,7 @@ interface StreamsDeps {
  */
 export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
-  #recreating: Promise<void> | undefined;
+  readonly #recreating = new SingleFlight<void>();
 
   constructor(private readonly deps: StreamsDeps) {}
 
@@ -55,10 +56,7 @@ export class Streams {
 
   /** Recreates all missing streams. Failures are logged: the caller that missed one tries again. */
   recreateMissing(): Promise<void> {
-    this.#recreating ??= this.#recreateMissing().finally(() => {
-      this.#recreating = undefined;
-    });
-    return this.#recreating;
+    return this.#recreating.run("", () => this.#recreateMissing());
   }
 
   async #recreateMissing(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SingleFlight } from "@flyte-ts/async";
 
 /** Error codes of a disk, or a quota on it, without free space; transient. */
 const DISK_FULL_CODES: readonly string[] = ["ENOSPC", "EDQUOT"];
@@ -33,7 +34,7 @@ export interface DiskSpaceOptions {
  */
 export class DiskSpaceMonitor {
   #problem: string | undefined;
-  #probing: Promise<void> | undefined;
+  readonly #probing = new SingleFlight<void>();
 
   constructor(private readonly options: DiskSpaceOptions) {}
 
@@ -48,10 +49,7 @@ export class DiskSpaceMonitor {
   /** Reason why writes fail now; undefined when they succeed. */
   async problem(): Promise<string | undefined> {
     if (this.#problem === undefined) return undefined;
-    this.#probing ??= this.#probe().finally(() => {
-      this.#probing = undefined;
-    });
-    await this.#probing;
+    await this.#probing.run("", () => this.#probe());
     return this.#problem;
   }
 

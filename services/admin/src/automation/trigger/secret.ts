@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { Lazy } from "@flyte-ts/async";
 import { readSecret, type SecretSource, secretText } from "@flyte-ts/outbound";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { StoredTrigger } from "../store/triggers.js";
@@ -18,15 +19,14 @@ export type DeriveSecret = (trigger: Keyed, generation: number) => Promise<strin
 const MIN_KEY_BYTES = 32;
 
 export function createSecretDeriver(deps: SecretDeps): DeriveSecret {
-  let known: Promise<Uint8Array> | undefined;
+  const key = new Lazy(() => loadKey(deps));
   return async ({ rowId, project, domain, name }, generation) => {
-    known ??= loadKey(deps);
-    const key = await known.catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
     const what = JSON.stringify(["trigger webhook", String(rowId), project, domain, name, generation]);
-    return secretText(createHmac("sha256", key).update(what).digest());
+    return secretText(
+      createHmac("sha256", await key.get())
+        .update(what)
+        .digest(),
+    );
   };
 }
 
