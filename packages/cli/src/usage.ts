@@ -83,6 +83,6 @@ export function helpText(command = ""): string {
     return `${forms}\n\n${ABOUT[name]}\n`;
   });
   return `usage: ${sections.join("\n").trimStart()}
-flyte-ts COMMAND --help prints the help of one command.
+The flag --help after a command prints the help of that command alone.
 `;
 }

@@ -12,7 +12,7 @@ test.each([
   ["0.0.0.0", "open", true, true],
   ["0.0.0.0", "required", undefined, true],
 ] as const)("a listener on %s with authentication %s and openToNetwork %s is accepted: %s", (host, mode, isOpen, accepted) => {
-  const { success, error } = schema.safeParse({ server: { host, openToNetwork: isOpen }, auth: { mode } });
-  expect(success).toBe(accepted);
-  if (!accepted) expect(error?.issues).toMatchObject([{ path: ["server", "host"], message: expect.stringContaining("auth.mode") }]);
+  const { error } = schema.safeParse({ server: { host, openToNetwork: isOpen }, auth: { mode } });
+  const refused = [{ path: ["server", "host"], message: expect.stringContaining("auth.mode") as string }];
+  expect(error?.issues ?? []).toMatchObject(accepted ? [] : refused);
 });
